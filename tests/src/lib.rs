@@ -1,0 +1,1 @@
+//! Begins here.
