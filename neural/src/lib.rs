@@ -1,1 +1,39 @@
-//! Begins here.
+//! Neural rankers: weights and texts in, scores out.
+//!
+//! One encoder, two ways to compare. The encoder is BERT (Devlin et al. 2019), by default
+//! all-MiniLM-L6-v2 of sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts
+//! are compared as a [`Matching`] says.
+//!
+//! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
+//! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), neural::Error> {
+//! # let files = neural::ModelFiles { config: vec![], tokenizer: vec![], weights: vec![] };
+//! use neural::{Device, Matching, Model};
+//!
+//! let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
+//! let query = model.tokenize("where do rivers end")?;
+//! let text = model.tokenize("A river flows into the sea.")?;
+//! let encoded = model.encode(&[&query, &text])?;
+//! let score = model.score(&encoded[0], &encoded[1]);
+//! # Ok(())
+//! # }
+//! ```
+#![warn(missing_docs)]
+
+mod error;
+mod device;
+mod weights;
+mod pieces;
+mod batch;
+mod bert;
+mod matching;
+mod model;
+
+pub use batch::plan_batches;
+pub use device::Device;
+pub use error::Error;
+pub use matching::{Encoded, Matches, Matching, Piece};
+pub use model::{Model, ModelFiles};
+pub use pieces::Pieces;

@@ -1,0 +1,60 @@
+//! Which texts go through the encoder together.
+
+/// Batches of texts, as indices into `lengths` (in pieces), longest texts first.
+///
+/// Texts of like length share a batch, so that padding costs little where a device needs it, and
+/// the largest batch comes first, so that memory runs out at once or not at all. Equal lengths
+/// keep their order. A batch has at most `token_budget` pieces; a text that is longer by itself is
+/// alone in its batch.
+pub fn plan_batches(lengths: &[usize], token_budget: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|&text| std::cmp::Reverse(lengths[text])); // stable: ties by index
+
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut room = 0;
+    for text in order {
+        match batches.last_mut() {
+            Some(batch) if lengths[text] <= room => {
+                batch.push(text);
+                room -= lengths[text];
+            }
+            _ => {
+                batches.push(vec![text]);
+                room = token_budget.saturating_sub(lengths[text]);
+            }
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_lengths_share_a_batch_within_the_budget() {
+        assert_eq!(
+            plan_batches(&[3, 9, 4, 3, 5], 10),
+            [vec![1], vec![4, 2], vec![0, 3]]
+        );
+    }
+
+    #[test]
+    fn a_text_beyond_the_budget_is_alone() {
+        assert_eq!(
+            plan_batches(&[2, 50, 2, 60], 10),
+            [vec![3], vec![1], vec![0, 2]]
+        );
+    }
+
+    #[test]
+    fn ties_keep_their_order() {
+        assert_eq!(plan_batches(&[4, 4, 4, 4], 8), [[0, 1], [2, 3]]);
+    }
+
+    #[test]
+    fn no_texts_make_no_batches_and_no_budget_makes_one_a_text() {
+        assert!(plan_batches(&[], 10).is_empty());
+        assert_eq!(plan_batches(&[2, 3], 0), [[1], [0]]);
+    }
+}

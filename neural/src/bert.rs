@@ -1,0 +1,358 @@
+//! BERT: the last hidden state of a batch of texts.
+//!
+//! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow `BertModel`
+//! in Hugging Face transformers. The parameters are read once; a forward pass over them exists
+//! twice: here in candle's own operations for any device, and for the CPU without padding
+//! in `fused`. candle-transformers' `BertModel` is not used because it is two to three times
+//! slower on the CPU.
+//!
+//! Shapes: `b` texts in the batch, `t` pieces of the longest, `h` hidden units, `a` heads of `d`
+//! units (`h = a d`), `m` units of the intermediate layer.
+
+use candle_core::{D, Device, Tensor};
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::weights::Weights;
+
+/// What `config.json` says, of what the forward pass needs.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Config {
+    pub(crate) vocab_size: usize,
+    pub(crate) hidden_size: usize,
+    pub(crate) num_hidden_layers: usize,
+    pub(crate) num_attention_heads: usize,
+    pub(crate) intermediate_size: usize,
+    pub(crate) max_position_embeddings: usize,
+    pub(crate) type_vocab_size: usize,
+    pub(crate) layer_norm_eps: f64,
+    hidden_act: String,
+    #[serde(default = "absolute")]
+    position_embedding_type: String,
+}
+
+fn absolute() -> String {
+    "absolute".to_owned()
+}
+
+impl Config {
+    /// Reads `config.json` and refuses what the forward pass would get wrong.
+    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
+        #[derive(Deserialize)]
+        struct Kind {
+            model_type: String,
+        }
+        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
+        if kind.model_type != "bert" {
+            return Err(Error::Architecture {
+                found: kind.model_type,
+            });
+        }
+        let config: Config = serde_json::from_slice(json).map_err(Error::Config)?;
+        let unsupported = |field, found: &dyn ToString, expected: &str| {
+            Err(Error::Unsupported {
+                field,
+                found: found.to_string(),
+                expected: expected.into(),
+            })
+        };
+        if config.hidden_act != "gelu" {
+            return unsupported("hidden_act", &config.hidden_act, "gelu");
+        }
+        if config.position_embedding_type != "absolute" {
+            let found = &config.position_embedding_type;
+            return unsupported("position_embedding_type", found, "absolute");
+        }
+        for (field, size) in [
+            ("vocab_size", config.vocab_size),
+            ("hidden_size", config.hidden_size),
+            ("num_attention_heads", config.num_attention_heads),
+            ("intermediate_size", config.intermediate_size),
+            ("type_vocab_size", config.type_vocab_size),
+        ] {
+            if size == 0 {
+                return unsupported(field, &size, "positive");
+            }
+        }
+        if !config
+            .hidden_size
+            .is_multiple_of(config.num_attention_heads)
+        {
+            let expected = format!("a multiple of {} heads", config.num_attention_heads);
+            return unsupported("hidden_size", &config.hidden_size, &expected);
+        }
+        Ok(config)
+    }
+}
+
+/// `y = x W + b`.
+pub(crate) struct Linear {
+    /// `[inputs, outputs]`, row-major: the transpose of what the file holds.
+    pub(crate) weight: Vec<f32>,
+    /// `[outputs]`.
+    pub(crate) bias: Vec<f32>,
+}
+
+impl Linear {
+    fn load(
+        weights: &Weights<'_>,
+        name: &str,
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Linear, Error> {
+        let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
+        let bias = weights.numbers(&format!("{name}.bias"), &[outputs])?;
+        let mut transposed = Vec::with_capacity(weight.len());
+        for input in 0..inputs {
+            transposed.extend((0..outputs).map(|output| weight[output * inputs + input]));
+        }
+        Ok(Linear {
+            weight: transposed,
+            bias,
+        })
+    }
+
+    /// Multiplies what comes out by `factor`.
+    fn scale(&mut self, factor: f32) {
+        self.weight
+            .iter_mut()
+            .chain(&mut self.bias)
+            .for_each(|number| *number *= factor);
+    }
+
+    /// One product in the place of three: the outputs of `parts` one after another.
+    fn join(parts: [Linear; 3]) -> Linear {
+        let bias = parts
+            .iter()
+            .flat_map(|part| part.bias.iter().copied())
+            .collect();
+        let inputs = parts[0].weight.len() / parts[0].bias.len();
+        let mut weight = Vec::with_capacity(3 * parts[0].weight.len());
+        for input in 0..inputs {
+            for part in &parts {
+                let outputs = part.bias.len();
+                weight.extend_from_slice(&part.weight[input * outputs..(input + 1) * outputs]);
+            }
+        }
+        Linear { weight, bias }
+    }
+}
+
+/// Layer normalisation: zero mean and unit variance over `h`, then a scale and a shift.
+pub(crate) struct Norm {
+    /// `[h]`.
+    pub(crate) scale: Vec<f32>,
+    /// `[h]`.
+    pub(crate) shift: Vec<f32>,
+}
+
+impl Norm {
+    fn load(weights: &Weights<'_>, name: &str, width: usize) -> Result<Norm, Error> {
+        Ok(Norm {
+            scale: weights.numbers(&format!("{name}.weight"), &[width])?,
+            shift: weights.numbers(&format!("{name}.bias"), &[width])?,
+        })
+    }
+}
+
+/// Self-attention and the two dense layers after it.
+pub(crate) struct Layer {
+    /// `h` to queries, keys, values: `3h`. Queries are already divided by `√d`.
+    pub(crate) qkv: Linear,
+    /// `h` to `h`.
+    pub(crate) out: Linear,
+    pub(crate) out_norm: Norm,
+    /// `h` to `m`.
+    pub(crate) up: Linear,
+    /// `m` to `h`.
+    pub(crate) down: Linear,
+    pub(crate) down_norm: Norm,
+}
+
+impl Layer {
+    fn load(weights: &Weights<'_>, config: &Config, layer: usize) -> Result<Layer, Error> {
+        let (h, m) = (config.hidden_size, config.intermediate_size);
+        let at = |name: &str| format!("encoder.layer.{layer}.{name}");
+        let mut query = Linear::load(weights, &at("attention.self.query"), h, h)?;
+        let key = Linear::load(weights, &at("attention.self.key"), h, h)?;
+        let value = Linear::load(weights, &at("attention.self.value"), h, h)?;
+        query.scale(1.0 / ((h / config.num_attention_heads) as f32).sqrt());
+        Ok(Layer {
+            qkv: Linear::join([query, key, value]),
+            out: Linear::load(weights, &at("attention.output.dense"), h, h)?,
+            out_norm: Norm::load(weights, &at("attention.output.LayerNorm"), h)?,
+            up: Linear::load(weights, &at("intermediate.dense"), h, m)?,
+            down: Linear::load(weights, &at("output.dense"), m, h)?,
+            down_norm: Norm::load(weights, &at("output.LayerNorm"), h)?,
+        })
+    }
+}
+
+/// Every number of the model, in the memory of the CPU.
+pub(crate) struct Parameters {
+    pub(crate) config: Config,
+    /// `[vocabulary, h]`.
+    pub(crate) words: Vec<f32>,
+    /// `[positions, h]`, with the embedding of the first text added: there is no second text.
+    pub(crate) positions: Vec<f32>,
+    pub(crate) norm: Norm,
+    pub(crate) layers: Vec<Layer>,
+}
+
+impl Parameters {
+    /// Reads the tensors that `config` asks for.
+    pub(crate) fn load(weights: &Weights<'_>, config: Config) -> Result<Parameters, Error> {
+        let h = config.hidden_size;
+        let embedding = |name: &str, rows: usize| {
+            weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, h])
+        };
+        let words = embedding("word", config.vocab_size)?;
+        let mut positions = embedding("position", config.max_position_embeddings)?;
+        let types = embedding("token_type", config.type_vocab_size)?;
+        for position in positions.chunks_exact_mut(h) {
+            position
+                .iter_mut()
+                .zip(&types[..h])
+                .for_each(|(number, first)| *number += first);
+        }
+        let norm = Norm::load(weights, "embeddings.LayerNorm", h)?;
+        let layers = (0..config.num_hidden_layers)
+            .map(|layer| Layer::load(weights, &config, layer))
+            .collect::<Result<_, _>>()?;
+        Ok(Parameters {
+            config,
+            words,
+            positions,
+            norm,
+            layers,
+        })
+    }
+}
+
+/// A BERT on some device, in candle's operations.
+pub(crate) struct Bert {
+    config: Config,
+    words: Tensor,
+    positions: Tensor,
+    norm: (Tensor, Tensor),
+    layers: Vec<DeviceLayer>,
+    device: Device,
+}
+
+struct DeviceLayer {
+    qkv: (Tensor, Tensor),
+    out: (Tensor, Tensor),
+    out_norm: (Tensor, Tensor),
+    up: (Tensor, Tensor),
+    down: (Tensor, Tensor),
+    down_norm: (Tensor, Tensor),
+}
+
+impl Bert {
+    /// Copies the parameters to `device`.
+    pub(crate) fn load(parameters: Parameters, device: Device) -> candle_core::Result<Bert> {
+        let (h, m) = (
+            parameters.config.hidden_size,
+            parameters.config.intermediate_size,
+        );
+        let matrix = |numbers, rows, columns| Tensor::from_vec(numbers, (rows, columns), &device);
+        let vector = |numbers: Vec<f32>| Tensor::new(numbers, &device);
+        let linear = |linear: Linear, inputs, outputs| {
+            candle_core::Result::Ok((
+                matrix(linear.weight, inputs, outputs)?,
+                vector(linear.bias)?,
+            ))
+        };
+        let norm = |norm: Norm| candle_core::Result::Ok((vector(norm.scale)?, vector(norm.shift)?));
+        let layers = parameters
+            .layers
+            .into_iter()
+            .map(|layer| {
+                Ok(DeviceLayer {
+                    qkv: linear(layer.qkv, h, 3 * h)?,
+                    out: linear(layer.out, h, h)?,
+                    out_norm: norm(layer.out_norm)?,
+                    up: linear(layer.up, h, m)?,
+                    down: linear(layer.down, m, h)?,
+                    down_norm: norm(layer.down_norm)?,
+                })
+            })
+            .collect::<candle_core::Result<_>>()?;
+        Ok(Bert {
+            words: matrix(parameters.words, parameters.config.vocab_size, h)?,
+            positions: {
+                let n_positions = parameters.config.max_position_embeddings;
+                matrix(parameters.positions, n_positions, h)?
+            },
+            norm: norm(parameters.norm)?,
+            layers,
+            config: parameters.config,
+            device,
+        })
+    }
+
+    /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
+    pub(crate) fn forward(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
+        let b = texts.len();
+        let t = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        if t == 0 {
+            return Ok(Vec::new());
+        }
+        let h = self.config.hidden_size;
+        let mut ids = vec![0u32; b * t];
+        let mut mask = vec![f32::NEG_INFINITY; b * t];
+        for (text, (ids, mask)) in texts.iter().zip(ids.chunks_mut(t).zip(mask.chunks_mut(t))) {
+            ids[..text.len()].copy_from_slice(text);
+            mask[..text.len()].fill(0.0);
+        }
+        let ids = Tensor::from_vec(ids, b * t, &self.device)?;
+        let mask = Tensor::from_vec(mask, (b, 1, 1, t), &self.device)?;
+
+        let words = self.words.index_select(&ids, 0)?.reshape((b, t, h))?; // [b, t, h]
+        let positions = self.positions.narrow(0, 0, t)?; // [t, h]
+        let mut hidden = self.normed(&words.broadcast_add(&positions)?, &self.norm)?; // [b, t, h]
+        for layer in &self.layers {
+            let attended = self.attend(&linear(&hidden, &layer.qkv)?, &mask)?; // [b, t, h]
+            let attended = (linear(&attended, &layer.out)? + &hidden)?;
+            hidden = self.normed(&attended, &layer.out_norm)?;
+            let wide = linear(&hidden, &layer.up)?.gelu_erf()?; // [b, t, m]
+            let narrow = (linear(&wide, &layer.down)? + &hidden)?; // [b, t, h]
+            hidden = self.normed(&narrow, &layer.down_norm)?;
+        }
+
+        let hidden = hidden.to_device(&Device::Cpu)?;
+        let mut packed = Vec::with_capacity(texts.iter().map(|text| text.len() * h).sum());
+        for (index, text) in texts.iter().enumerate() {
+            let rows = hidden.get(index)?.narrow(0, 0, text.len())?; // [pieces, h]
+            packed.extend(rows.flatten_all()?.to_vec1::<f32>()?);
+        }
+        Ok(packed)
+    }
+
+    /// Queries, keys and values `[b, t, 3h]` to what each piece gathered, `[b, t, h]`.
+    fn attend(&self, qkv: &Tensor, mask: &Tensor) -> candle_core::Result<Tensor> {
+        let (b, t, _) = qkv.dims3()?;
+        let a = self.config.num_attention_heads;
+        let d = self.config.hidden_size / a;
+        let qkv = qkv.reshape((b, t, 3, a, d))?.permute((2, 0, 3, 1, 4))?; // [3, b, a, t, d]
+        let query = qkv.get(0)?.contiguous()?; // [b, a, t, d]
+        let key = qkv.get(1)?.transpose(2, 3)?.contiguous()?; // [b, a, d, t]
+        let value = qkv.get(2)?.contiguous()?; // [b, a, t, d]
+        let scores = query.matmul(&key)?.broadcast_add(mask)?; // [b, a, t, t]
+        let gathered = candle_nn::ops::softmax_last_dim(&scores)?.matmul(&value)?; // [b, a, t, d]
+        gathered.transpose(1, 2)?.reshape((b, t, a * d))
+    }
+
+    fn normed(&self, x: &Tensor, norm: &(Tensor, Tensor)) -> candle_core::Result<Tensor> {
+        let eps = self.config.layer_norm_eps as f32;
+        candle_nn::ops::layer_norm(&x.contiguous()?, &norm.0, &norm.1, eps)
+    }
+}
+
+/// `[b, t, inputs]` to `[b, t, outputs]`.
+fn linear(x: &Tensor, (weight, bias): &(Tensor, Tensor)) -> candle_core::Result<Tensor> {
+    let (b, t, _) = x.dims3()?;
+    let y = x.flatten_to(1)?.matmul(weight)?.broadcast_add(bias)?; // [b·t, outputs]
+    let outputs = y.dim(D::Minus1)?;
+    y.reshape((b, t, outputs))
+}

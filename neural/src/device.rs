@@ -1,0 +1,87 @@
+//! Where a model computes. The one place that knows of device features and drivers.
+
+use crate::error::Error;
+
+/// A processor. The CPU is always there; the others need a build with their feature and a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Device {
+    /// All cores of the rayon pool of the calling thread.
+    Cpu,
+    /// An NVIDIA GPU by its ordinal; needs the feature `cuda`.
+    Cuda(usize),
+    /// An Apple GPU by its ordinal; needs the feature `metal`.
+    Metal(usize),
+}
+
+impl Device {
+    /// The candle device, or what is missing for it.
+    pub(crate) fn open(self) -> Result<candle_core::Device, Error> {
+        match self {
+            Device::Cpu => Ok(candle_core::Device::Cpu),
+            Device::Cuda(ordinal) => cuda::open(ordinal),
+            Device::Metal(ordinal) => metal::open(ordinal),
+        }
+        .map_err(|reason| Error::Device {
+            device: self.to_string(),
+            reason,
+        })
+    }
+}
+
+/// `cpu`, `cuda:0`, `metal:0`.
+impl std::fmt::Display for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Device::Cpu => write!(f, "cpu"),
+            Device::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Device::Metal(ordinal) => write!(f, "metal:{ordinal}"),
+        }
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod cuda {
+    /// Without libcuda, cudarc panics on first use instead of returning an error, so its panic is
+    /// turned into one here.
+    pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
+        match std::panic::catch_unwind(|| candle_core::Device::new_cuda(ordinal)) {
+            Ok(device) => device.map_err(|error| error.to_string()),
+            Err(_) => Err("the NVIDIA driver (libcuda) is not installed".to_owned()),
+        }
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+mod cuda {
+    pub(super) fn open(_: usize) -> Result<candle_core::Device, String> {
+        Err("this build is without CUDA; build with `--features cuda`, or use `cpu`".to_owned())
+    }
+}
+
+#[cfg(feature = "metal")]
+mod metal {
+    pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
+        candle_core::Device::new_metal(ordinal).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(not(feature = "metal"))]
+mod metal {
+    pub(super) fn open(_: usize) -> Result<candle_core::Device, String> {
+        Err("this build is without Metal; build with `--features metal`, or use `cpu`".to_owned())
+    }
+}
+
+#[cfg(all(test, not(feature = "cuda"), not(feature = "metal")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_the_build_lacks_is_an_error_that_names_the_way_out() {
+        for device in [Device::Cuda(0), Device::Metal(1)] {
+            let message = device.open().unwrap_err().to_string();
+            assert!(message.contains(&device.to_string()), "{message}");
+            assert!(message.contains("--features"), "{message}");
+        }
+    }
+}

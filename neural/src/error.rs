@@ -1,0 +1,114 @@
+//! What can be wrong with a model, a device or a text.
+
+/// Why a model was not loaded or a text not encoded.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// `config.json` is no JSON, or lacks a field of a BERT configuration.
+    #[error("config.json is not the configuration of a BERT model: {0}")]
+    Config(#[source] serde_json::Error),
+
+    /// The folder holds a model of another architecture.
+    #[error("config.json describes a `{found}` model; only `bert` can be loaded")]
+    Architecture {
+        /// `model_type` in `config.json`.
+        found: String,
+    },
+
+    /// A BERT with a part that is not implemented, or sizes that cannot be.
+    #[error("`{field}` in config.json is {found}, but must be {expected}")]
+    Unsupported {
+        /// The field of `config.json`.
+        field: &'static str,
+        /// What stands there.
+        found: String,
+        /// What can be loaded.
+        expected: String,
+    },
+
+    /// `tokenizer.json` cannot be read, or the tokenizer failed on a text.
+    #[error("tokenizer.json: {0}")]
+    Tokenizer(String),
+
+    /// `tokenizer.json` and `config.json` do not belong together.
+    #[error(
+        "tokenizer.json has a piece with id {id}, but config.json says that there are \
+         {vocab_size} pieces; take both files from the same model"
+    )]
+    Vocabulary {
+        /// The highest id of the tokenizer.
+        id: u32,
+        /// `vocab_size` in `config.json`.
+        vocab_size: usize,
+    },
+
+    /// `model.safetensors` is empty, cut off or no safetensors file.
+    #[error("model.safetensors ({n_bytes} bytes) cannot be read: {reason}")]
+    Weights {
+        /// Its length, since a cut-off download is the usual cause.
+        n_bytes: usize,
+        /// What the reader of the format says.
+        reason: String,
+    },
+
+    /// A tensor that the architecture needs is not there.
+    #[error("model.safetensors has no tensor `{name}`")]
+    MissingTensor {
+        /// As in Hugging Face transformers.
+        name: String,
+    },
+
+    /// A tensor does not have the shape that `config.json` asks for.
+    #[error("tensor `{name}` has shape {found:?}, but config.json asks for {expected:?}")]
+    Shape {
+        /// As in Hugging Face transformers.
+        name: String,
+        /// In `model.safetensors`.
+        found: Vec<usize>,
+        /// From `config.json`.
+        expected: Vec<usize>,
+    },
+
+    /// A tensor holds no floating-point numbers of 16 or 32 bits.
+    #[error("tensor `{name}` is of type {found}; F32, F16 and BF16 can be loaded")]
+    TensorType {
+        /// As in Hugging Face transformers.
+        name: String,
+        /// As in the safetensors format.
+        found: String,
+    },
+
+    /// The bound on pieces leaves no room for a text, or exceeds what the model was made for.
+    #[error("at most {found} pieces were asked for; the model takes from {least} to {most}")]
+    MaxPieces {
+        /// What was asked for.
+        found: usize,
+        /// `[CLS]`, one piece, `[SEP]`.
+        least: usize,
+        /// `max_position_embeddings` in `config.json`.
+        most: usize,
+    },
+
+    /// The device cannot be used by this build or on this machine.
+    #[error("cannot compute on {device}: {reason}")]
+    Device {
+        /// As asked for, `cuda:0`.
+        device: String,
+        /// What is missing and what can be done about it.
+        reason: String,
+    },
+
+    /// Pieces that were not made by this model: unknown ids, none at all, or too many.
+    #[error("the pieces were not made by this model: {reason}")]
+    ForeignPieces {
+        /// What is wrong with them.
+        reason: String,
+    },
+
+    /// The weights lead to an infinity or to no number at all.
+    #[error("the model gives a vector that is not finite; its weights are broken")]
+    NotFinite,
+
+    /// A failed computation, as when a device runs out of memory.
+    #[error("the computation failed: {0}")]
+    Compute(#[from] candle_core::Error),
+}

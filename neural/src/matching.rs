@@ -1,0 +1,166 @@
+//! From hidden states to unit vectors, and from two texts' vectors to a score.
+//!
+//! Shapes: `n` kept pieces, `h` hidden units.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::pieces::Pieces;
+
+/// How two encoded texts are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matching {
+    /// One vector a text: the mean over all its pieces, `[CLS]` and `[SEP]` included, as
+    /// sentence-transformers does (Reimers and Gurevych, EMNLP 2019). The score is the cosine,
+    /// from -1 to 1.
+    BiEncoder,
+    /// One vector a piece, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
+    /// the query's pieces of the best cosine with a piece of the text: `s(q, d) = Σᵢ maxⱼ
+    /// cos(qᵢ, dⱼ)` (Formal, Piwowarski and Clinchant, ECIR 2021, equation 1, after Khattab and
+    /// Zaharia, SIGIR 2020). From -n to n for a query of n pieces.
+    ///
+    /// The encoder is taken as it is, not trained for this use as ColBERT is; results have to say
+    /// so.
+    LateInteraction,
+}
+
+impl Matching {
+    /// Every way of comparing.
+    pub const ALL: &[Matching] = &[Matching::BiEncoder, Matching::LateInteraction];
+}
+
+/// What a text is to a model: one unit vector, or one a piece.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Encoded {
+    /// `[n, h]`, row-major; `n` is 1 for a bi-encoder.
+    numbers: Vec<f32>,
+    width: usize,
+    /// Id and span of each kept piece, for late interaction; empty for a bi-encoder.
+    pieces: Vec<(u32, (u32, u32))>,
+}
+
+impl Encoded {
+    /// The unit vectors, of as many numbers as the model has hidden units. A vector of zeros stays
+    /// one.
+    pub fn vectors(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.numbers.chunks_exact(self.width)
+    }
+
+    /// From the hidden states of all pieces, `[pieces, h]`.
+    pub(crate) fn new(matching: Matching, hidden: &[f32], text: &Pieces) -> Result<Encoded, Error> {
+        let width = hidden.len() / text.ids.len();
+        let (mut numbers, pieces) = match matching {
+            Matching::BiEncoder => (mean(hidden, width), Vec::new()),
+            Matching::LateInteraction => {
+                let inner = 1..text.ids.len() - 1;
+                let kept = hidden[inner.start * width..inner.end * width].to_vec();
+                (
+                    kept,
+                    text.ids[inner]
+                        .iter()
+                        .copied()
+                        .zip(text.spans.iter().copied())
+                        .collect(),
+                )
+            }
+        };
+        for vector in numbers.chunks_exact_mut(width) {
+            let norm = dot(vector, vector).sqrt();
+            if !norm.is_finite() {
+                return Err(Error::NotFinite);
+            }
+            if norm > 0.0 {
+                vector
+                    .iter_mut()
+                    .for_each(|number| *number = (f64::from(*number) / norm) as f32);
+            }
+        }
+        Ok(Encoded {
+            numbers,
+            width,
+            pieces,
+        })
+    }
+
+    /// Id and span of each kept piece.
+    pub(crate) fn pieces(&self) -> &[(u32, (u32, u32))] {
+        &self.pieces
+    }
+}
+
+/// A piece of a text, as it stands in the vocabulary and in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// As in the vocabulary, `##ing`.
+    pub piece: String,
+    /// First character in the text (in Unicode scalar values).
+    pub start: usize,
+    /// One past the last character.
+    pub end: usize,
+}
+
+/// What a late interaction is made of: every cosine, of which the score takes each row's best.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matches {
+    /// The query's pieces: the rows.
+    pub query: Vec<Piece>,
+    /// The text's pieces: the columns.
+    pub text: Vec<Piece>,
+    /// `cosines[row][column]`, from -1 to 1.
+    pub cosines: Vec<Vec<f64>>,
+}
+
+/// The score of two texts encoded with the same `matching`.
+pub(crate) fn score(matching: Matching, query: &Encoded, text: &Encoded) -> f64 {
+    match matching {
+        Matching::BiEncoder => dot(&query.numbers, &text.numbers),
+        Matching::LateInteraction => query
+            .vectors()
+            .map(|row| {
+                text.vectors()
+                    .map(|column| dot(row, column))
+                    .fold(LEAST_COSINE, f64::max)
+            })
+            .sum(),
+    }
+}
+
+/// Every cosine of a query's vectors with a text's.
+pub(crate) fn cosines(query: &Encoded, text: &Encoded) -> Vec<Vec<f64>> {
+    query
+        .vectors()
+        .map(|row| text.vectors().map(|column| dot(row, column)).collect())
+        .collect()
+}
+
+/// What a query piece finds in a text without pieces: so such a text is never above another.
+const LEAST_COSINE: f64 = -1.0;
+
+/// The mean of the rows of `[n, h]`.
+fn mean(hidden: &[f32], width: usize) -> Vec<f32> {
+    let mut sums = vec![0.0f64; width];
+    for row in hidden.chunks_exact(width) {
+        sums.iter_mut()
+            .zip(row)
+            .for_each(|(sum, &number)| *sum += f64::from(number));
+    }
+    let n = (hidden.len() / width) as f64;
+    sums.into_iter().map(|sum| (sum / n) as f32).collect()
+}
+
+/// The inner product, summed in eight lanes and these in order: the same bits on every machine.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut lanes = [0.0f64; 8];
+    let (a_eights, a_rest) = a.as_chunks::<8>();
+    let (b_eights, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a_eights.iter().zip(b_eights) {
+        for lane in 0..8 {
+            lanes[lane] += f64::from(a[lane]) * f64::from(b[lane]);
+        }
+    }
+    for (lane, (&a, &b)) in a_rest.iter().zip(b_rest).enumerate() {
+        lanes[lane] += f64::from(a) * f64::from(b);
+    }
+    lanes.iter().sum()
+}

@@ -1,0 +1,185 @@
+//! A neural ranker: tokenizer, encoder and matching in one.
+
+use sha2::{Digest, Sha256};
+
+use crate::bert::{Bert, Config, Parameters};
+use crate::device::Device;
+use crate::error::Error;
+use crate::matching::{self, Encoded, Matches, Matching, Piece};
+use crate::pieces::{Cutter, Pieces};
+use crate::weights::Weights;
+
+/// The three files of a model folder, as bytes.
+pub struct ModelFiles {
+    /// `config.json`.
+    pub config: Vec<u8>,
+    /// `tokenizer.json`.
+    pub tokenizer: Vec<u8>,
+    /// `model.safetensors`.
+    pub weights: Vec<u8>,
+}
+
+/// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
+pub struct Model {
+    cutter: Cutter,
+    encoder: Bert,
+    hidden_size: usize,
+    vocab_size: usize,
+    max_pieces: usize,
+    matching: Matching,
+    fingerprint: String,
+}
+
+impl Model {
+    /// Reads and checks the files and puts the weights on `device`. A text has at most
+    /// `max_pieces` pieces, `[CLS]` and `[SEP]` among them.
+    pub fn load(
+        files: &ModelFiles,
+        matching: Matching,
+        max_pieces: usize,
+        device: Device,
+    ) -> Result<Model, Error> {
+        let config = Config::read(&files.config)?;
+        let (least, most) = (3, config.max_position_embeddings);
+        if !(least..=most).contains(&max_pieces) {
+            return Err(Error::MaxPieces {
+                found: max_pieces,
+                least,
+                most,
+            });
+        }
+        let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
+        let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
+        let parameters = Parameters::load(&Weights::open(&files.weights)?, config)?;
+        let encoder = Bert::load(parameters, device.open()?)?;
+        let fingerprint = fingerprint(files, matching, max_pieces);
+        Ok(Model {
+            cutter,
+            encoder,
+            hidden_size,
+            vocab_size,
+            max_pieces,
+            matching,
+            fingerprint,
+        })
+    }
+
+    /// The pieces of `text`, and whether it was too long.
+    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(text)
+    }
+
+    /// One forward pass over all texts of the batch. An answer depends on the other texts by
+    /// rounding only (1e-6), and not at all on when the same batch is encoded again with as many
+    /// threads.
+    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+        batch.iter().try_for_each(|text| self.check(text))?;
+        let ids: Vec<&[u32]> = batch.iter().map(|text| text.ids.as_slice()).collect();
+        let hidden = self.encoder.forward(&ids)?; // [Σ pieces, h]
+        let mut rest = hidden.as_slice();
+        batch
+            .iter()
+            .map(|text| {
+                let (own, others) = rest.split_at(text.ids.len() * self.hidden_size);
+                rest = others;
+                Encoded::new(self.matching, own, text)
+            })
+            .collect()
+    }
+
+    /// The score of `text` for `query`, higher is better; always finite. Summed in f64 in a fixed
+    /// order.
+    ///
+    /// A bi-encoder also has a vector for an empty text. In late interaction an empty text has no
+    /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
+    /// An empty query scores 0 with every text.
+    pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
+        matching::score(self.matching, query, text)
+    }
+
+    /// What a late interaction's score is made of; `None` for a bi-encoder.
+    pub fn matches(&self, query: &Encoded, text: &Encoded) -> Option<Matches> {
+        match self.matching {
+            Matching::BiEncoder => None,
+            Matching::LateInteraction => Some(Matches {
+                query: self.pieces(query),
+                text: self.pieces(text),
+                cosines: matching::cosines(query, text),
+            }),
+        }
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on pieces. Two
+    /// models with the same fingerprint give the same scores, up to rounding on other devices.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    fn pieces(&self, text: &Encoded) -> Vec<Piece> {
+        text.pieces()
+            .iter()
+            .map(|&(id, (start, end))| Piece {
+                piece: self.cutter.piece(id),
+                start: start as usize,
+                end: end as usize,
+            })
+            .collect()
+    }
+
+    fn check(&self, text: &Pieces) -> Result<(), Error> {
+        let foreign = |reason| Err(Error::ForeignPieces { reason });
+        if text.ids.len() < 2 || text.ids.len() > self.max_pieces {
+            return foreign(format!(
+                "{} pieces, not 2 to {}",
+                text.ids.len(),
+                self.max_pieces
+            ));
+        }
+        if text.spans.len() + 2 != text.ids.len() {
+            return foreign(format!(
+                "{} pieces, {} spans",
+                text.ids.len(),
+                text.spans.len()
+            ));
+        }
+        match text.ids.iter().find(|&&id| id as usize >= self.vocab_size) {
+            Some(id) => foreign(format!("id {id} of {}", self.vocab_size)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
+fn fingerprint(files: &ModelFiles, matching: Matching, max_pieces: usize) -> String {
+    let matching: &[u8] = match matching {
+        Matching::BiEncoder => b"bi-encoder",
+        Matching::LateInteraction => b"late-interaction",
+    };
+    let max_pieces = (max_pieces as u64).to_le_bytes();
+    let mut hash = Sha256::new();
+    for part in [
+        &files.config,
+        &files.tokenizer,
+        &files.weights,
+        matching,
+        &max_pieces,
+    ] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_shared_between_threads() {
+        fn check<T: Send + Sync>() {}
+        check::<Model>();
+    }
+}

@@ -1,0 +1,81 @@
+//! From a text to the pieces of a model's vocabulary.
+
+use tokenizers::Tokenizer;
+
+use crate::error::Error;
+
+/// One text as ids of word pieces, `[CLS]` first and `[SEP]` last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`; at least two.
+    pub ids: Vec<u32>,
+    /// Where each piece between `[CLS]` and `[SEP]` stands in the text: from and to, in characters
+    /// (Unicode scalar values); two fewer than `ids`.
+    pub spans: Vec<(u32, u32)>,
+    /// Whether pieces of the text were left out, to keep to the model's bound.
+    pub truncated: bool,
+}
+
+/// Cuts texts into pieces.
+pub(crate) struct Cutter {
+    tokenizer: Tokenizer,
+    cls: u32,
+    sep: u32,
+    max_pieces: usize,
+}
+
+impl Cutter {
+    /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
+    /// needed, and a truncation has to be known of.
+    pub(crate) fn load(json: &[u8], vocab_size: usize, max_pieces: usize) -> Result<Cutter, Error> {
+        let mut tokenizer =
+            Tokenizer::from_bytes(json).map_err(|error| Error::Tokenizer(error.to_string()))?;
+        tokenizer.with_padding(None);
+        tokenizer
+            .with_truncation(None)
+            .map_err(|error| Error::Tokenizer(error.to_string()))?;
+
+        let id = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+        if id as usize >= vocab_size {
+            return Err(Error::Vocabulary { id, vocab_size });
+        }
+        let special = |piece: &str| {
+            let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
+            tokenizer.token_to_id(piece).ok_or_else(missing)
+        };
+        Ok(Cutter {
+            cls: special("[CLS]")?,
+            sep: special("[SEP]")?,
+            tokenizer,
+            max_pieces,
+        })
+    }
+
+    /// The pieces of `text`; those beyond `max_pieces` are left out.
+    pub(crate) fn cut(&self, text: &str) -> Result<Pieces, Error> {
+        let encoding = self
+            .tokenizer
+            .encode_char_offsets(text, false)
+            .map_err(|error| Error::Tokenizer(error.to_string()))?;
+        let kept = encoding.len().min(self.max_pieces - 2);
+
+        let mut ids = Vec::with_capacity(kept + 2);
+        ids.push(self.cls);
+        ids.extend_from_slice(&encoding.get_ids()[..kept]);
+        ids.push(self.sep);
+        let spans = encoding.get_offsets()[..kept]
+            .iter()
+            .map(|&(a, b)| (a as u32, b as u32))
+            .collect();
+        Ok(Pieces {
+            ids,
+            spans,
+            truncated: kept < encoding.len(),
+        })
+    }
+
+    /// The piece as it stands in the vocabulary, `##ing`.
+    pub(crate) fn piece(&self, id: u32) -> String {
+        self.tokenizer.id_to_token(id).unwrap_or_default()
+    }
+}

@@ -1,0 +1,58 @@
+//! Tensors by name out of the bytes of a safetensors file, with shapes and types checked.
+
+use candle_core::safetensors::{Load, SliceSafetensors};
+use candle_core::{DType, Device};
+
+use crate::error::Error;
+
+/// The tensors of one file.
+pub(crate) struct Weights<'a> {
+    file: SliceSafetensors<'a>,
+    prefix: &'static str,
+}
+
+impl<'a> Weights<'a> {
+    /// Reads the header. Tensors of a BERT saved with a head carry the prefix `bert.`, those of a
+    /// bare one do not; both are taken.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Weights<'a>, Error> {
+        let broken = |reason: String| Error::Weights {
+            n_bytes: bytes.len(),
+            reason,
+        };
+        let file = SliceSafetensors::new(bytes).map_err(|error| broken(error.to_string()))?;
+        let headed = file
+            .tensors()
+            .iter()
+            .any(|(name, _)| name.starts_with("bert."));
+        Ok(Weights {
+            file,
+            prefix: if headed { "bert." } else { "" },
+        })
+    }
+
+    /// The numbers of tensor `name` in row-major order, as f32.
+    pub(crate) fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
+        let name = format!("{}{name}", self.prefix);
+        let Ok(view) = self.file.get(&name) else {
+            return Err(Error::MissingTensor { name });
+        };
+        if view.shape() != shape {
+            return Err(Error::Shape {
+                name,
+                found: view.shape().to_vec(),
+                expected: shape.to_vec(),
+            });
+        }
+        match DType::try_from(view.dtype()) {
+            Ok(DType::F32 | DType::F16 | DType::BF16) => {}
+            _ => {
+                return Err(Error::TensorType {
+                    name,
+                    found: format!("{:?}", view.dtype()),
+                });
+            }
+        }
+        let tensor = view.load(&Device::Cpu)?.to_dtype(DType::F32)?;
+        Ok(tensor.flatten_all()?.to_vec1()?)
+    }
+}
