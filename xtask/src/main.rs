@@ -1,1 +1,61 @@
-fn main() {}
+//! Everything that is run twice: `cargo xtask demo`, `test`, `tidy`, `dist`, `setup`, `web`.
+
+mod process;
+mod place;
+mod digest;
+mod setup;
+mod web;
+mod demo;
+mod test;
+mod dist;
+mod tidy;
+
+use anyhow::{Result, bail};
+use place::Place;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  demo [ARGS]     set up what is missing, build everything, serve the demo study; ARGS go to
+                  `axioscope serve`: --listen ADDR, --data FOLDER, …
+  test [STEPS]    every check there is, or only the named steps (`test --list` shows them)
+  dist            one release binary with the front end inside
+  tidy            the rules of the house style that a program can check
+  setup           find or install what the other commands need, and nothing else
+  web             build the front end into dist/
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<String> = args.collect();
+    let place = Place::find()?;
+    match command.as_str() {
+        "demo" => demo::run(&place, &rest),
+        "test" => test::run(&place, &rest),
+        "dist" => done(dist::run(&place)),
+        "tidy" => tidy::run(&place.root),
+        "setup" => done(setup::run(&place)),
+        "web" => done(setup::web(&place).and_then(|tools| web::build(&place, &tools))),
+        "" | "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        unknown => bail!("there is no command `{unknown}`\n\n{USAGE}"),
+    }
+}
+
+fn done(result: Result<()>) -> Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
+}

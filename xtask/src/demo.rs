@@ -1,0 +1,124 @@
+//! From a fresh clone to the demo study in a browser.
+
+use crate::place::Place;
+use crate::{dist, process, setup, web};
+use anyhow::{Context, Result};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, ExitCode};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Loopback, as everything that listens by default.
+const ADDRESS: &str = "127.0.0.1:8017";
+const POLL: Duration = Duration::from_millis(200);
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Sets up, builds, serves until the server ends. `args` go to `axioscope serve`.
+pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
+    let tools = setup::web(place)?;
+    let model = setup::model::get(place);
+    web::build(place, &tools)?;
+    let program = dist::release_binary(place)?;
+
+    let mut serve = Command::new(program);
+    serve.args(["serve", "--demo"]).args(with_defaults(args));
+    match model {
+        Ok(folder) => {
+            serve.arg("--model").arg(folder);
+        }
+        Err(error) => println!("demo: without neural rankers: {error:#}"),
+    }
+    println!("demo: {}", process::line(&serve));
+    let mut server = serve.spawn().with_context(|| process::line(&serve))?;
+    let address = value_of("--listen", args).unwrap_or(ADDRESS);
+    if wait_until_ready(&mut server, address)? {
+        println!("demo: Axioscope is at http://{address}/ (Ctrl-C ends it)");
+    }
+    let status = server.wait()?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// What was asked for, and where to listen and to keep data if that was not.
+fn with_defaults(args: &[String]) -> Vec<String> {
+    let mut all = args.to_vec();
+    for (flag, value) in [("--listen", ADDRESS), ("--data", "axioscope-data")] {
+        if value_of(flag, args).is_none() {
+            all.extend([flag.to_owned(), value.to_owned()]);
+        }
+    }
+    all
+}
+
+/// The value of a flag, as `--flag value` or `--flag=value`.
+fn value_of<'a>(flag: &str, args: &'a [String]) -> Option<&'a str> {
+    let after = args
+        .iter()
+        .skip_while(|it| *it != flag)
+        .nth(1)
+        .map(String::as_str);
+    let inside = || {
+        args.iter()
+            .find_map(|it| it.strip_prefix(flag)?.strip_prefix('='))
+    };
+    after.or_else(inside)
+}
+
+/// Asks the server until it is ready; `false` when it ended before that.
+fn wait_until_ready(server: &mut Child, address: &str) -> Result<bool> {
+    while server.try_wait()?.is_none() {
+        if is_ready(address) {
+            return Ok(true);
+        }
+        sleep(POLL);
+    }
+    Ok(false)
+}
+
+fn is_ready(address: &str) -> bool {
+    let ask = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        write!(
+            stream,
+            "GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer)?;
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    ask().is_ok_and(|answer| answer == "HTTP/1.1 200")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_is_kept() {
+        check("", "--listen 127.0.0.1:8017 --data axioscope-data");
+        check("--data x", "--data x --listen 127.0.0.1:8017");
+        check(
+            "--listen=[::1]:80",
+            "--listen=[::1]:80 --data axioscope-data",
+        );
+    }
+
+    #[track_caller]
+    fn check(args: &str, expected: &str) {
+        let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(with_defaults(&args).join(" "), expected);
+    }
+
+    #[test]
+    fn a_flag_has_its_value_in_both_spellings() {
+        let args = ["--listen".to_owned(), "a".to_owned(), "--data=b".to_owned()];
+        assert_eq!(value_of("--listen", &args), Some("a"));
+        assert_eq!(value_of("--data", &args), Some("b"));
+        assert_eq!(value_of("--model", &args), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Where things are: the checkout, cargo's target folder, the user's cache.
+
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+/// The folders every command works in.
+pub(crate) struct Place {
+    /// The checkout.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder: `CARGO_TARGET_DIR`, else `target/` in the checkout.
+    pub(crate) target: PathBuf,
+    /// Tools and models, shared by all checkouts: `AXIOSCOPE_CACHE`, else `axioscope` in the
+    /// user's cache folder.
+    pub(crate) cache: PathBuf,
+}
+
+impl Place {
+    /// The checkout is the one whose `cargo xtask` this is.
+    pub(crate) fn find() -> Result<Place> {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR")
+            .context("run this as `cargo xtask`, which says where the checkout is")?;
+        let root = Path::new(&package)
+            .parent()
+            .context("xtask lies in no folder")?
+            .to_owned();
+        std::env::set_current_dir(&root)
+            .with_context(|| format!("cannot enter {}", root.display()))?;
+        let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let target = root.join(target.unwrap_or_else(|| "target".into()));
+        Ok(Place {
+            target,
+            cache: cache()?,
+            root,
+        })
+    }
+
+    /// Programs that setup installs.
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.cache.join("tools")
+    }
+
+    /// The built front end, which the backend embeds.
+    pub(crate) fn dist(&self) -> PathBuf {
+        self.root.join("dist")
+    }
+}
+
+fn cache() -> Result<PathBuf> {
+    let set = |name| {
+        std::env::var_os(name)
+            .filter(|it| !it.is_empty())
+            .map(PathBuf::from)
+    };
+    if let Some(folder) = set("AXIOSCOPE_CACHE") {
+        return Ok(std::path::absolute(folder)?);
+    }
+    let user = set("XDG_CACHE_HOME")
+        .or_else(|| set("HOME").map(|home| home.join(".cache")))
+        .or_else(|| set("LOCALAPPDATA"))
+        .context("no home folder is known: set AXIOSCOPE_CACHE to a folder for tools and models")?;
+    Ok(user.join("axioscope"))
+}

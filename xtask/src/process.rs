@@ -1,0 +1,128 @@
+//! Other programs: found, run, listened to; a failure names the command line.
+
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Runs to the end, with the terminal shared; anything but success is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("could not start `{}`", line(command)))?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", line(command));
+    }
+    Ok(())
+}
+
+/// What the program writes to standard output, trimmed; its complaints are dropped.
+/// `None` when it cannot be started or fails.
+pub(crate) fn answer(command: &mut Command) -> Option<String> {
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs to the end and shows each line of standard output to `listen` as it is printed.
+pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Result<ExitStatus> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start `{}`", line(command)))?;
+    let stdout = child
+        .stdout
+        .take()
+        .expect("standard output was piped above");
+    for text in BufReader::new(stdout).split(b'\n') {
+        let text = text.context("reading the program's output")?;
+        let text = String::from_utf8_lossy(&text);
+        println!("{text}");
+        listen(&text);
+    }
+    child
+        .wait()
+        .with_context(|| format!("waiting for `{}`", line(command)))
+}
+
+/// The program's file in the first of the folders that has it.
+pub(crate) fn find(program: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    folders
+        .iter()
+        .map(|folder| folder.join(program))
+        .find(|file| is_program(file))
+}
+
+/// The folders of `PATH`.
+pub(crate) fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH")
+        .map(|path| std::env::split_paths(&path).collect())
+        .unwrap_or_default()
+}
+
+/// The command as one would type it, for messages.
+pub(crate) fn line(command: &Command) -> String {
+    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    words.extend(command.get_args().map(|arg| quoted(&arg.to_string_lossy())));
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    match word.contains(|c: char| c.is_whitespace() || "\"'$".contains(c)) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata()
+        .is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_can_be_typed_again() {
+        let mut command = Command::new("cargo");
+        command.args(["doc", "--message", "two words"]);
+        assert_eq!(line(&command), "cargo doc --message 'two words'");
+    }
+
+    #[test]
+    fn a_failure_names_the_command() {
+        let error = run(Command::new("cargo")
+            .arg("--no-such-flag")
+            .stderr(Stdio::null()));
+        let message = error.unwrap_err().to_string();
+        assert!(
+            message.starts_with("`cargo --no-such-flag` failed"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn lines_are_heard_one_by_one() {
+        let mut heard = Vec::new();
+        let status = listen(Command::new("cargo").arg("--version"), |it| {
+            heard.push(it.to_owned())
+        });
+        assert!(status.unwrap().success());
+        assert_eq!(heard.len(), 1);
+        assert!(heard[0].starts_with("cargo "));
+    }
+}

@@ -1,0 +1,70 @@
+//! What the other commands need: found where it is, else installed, else asked for by name.
+//!
+//! Everything that is installed goes to the user's cache (see [`Place`]), so a second checkout
+//! finds it there; only the wasm target and the browser belong to the machine.
+
+pub(crate) mod wasm;
+mod programs;
+mod debian;
+pub(crate) mod browser;
+pub(crate) mod model;
+
+use crate::place::Place;
+use crate::process;
+use anyhow::Result;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+use wasm::Compiler;
+
+/// The programs that build the front end.
+pub(crate) struct WebTools {
+    folders: Vec<PathBuf>,
+    compiler: Compiler,
+}
+
+impl WebTools {
+    /// A program that sees the pinned tools before any others, and the compiler for wasm.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let program = process::find(program, &self.folders).unwrap_or_else(|| program.into());
+        let mut command = Command::new(program);
+        command.env("PATH", self.search_path());
+        if let Compiler::Toolchain(name) = &self.compiler {
+            command.env("RUSTUP_TOOLCHAIN", name);
+        }
+        command
+    }
+
+    /// `PATH` with the pinned tools in front.
+    pub(crate) fn search_path(&self) -> OsString {
+        std::env::join_paths(&self.folders).expect("these folders came out of a PATH")
+    }
+}
+
+/// Finds or installs everything.
+pub(crate) fn run(place: &Place) -> Result<()> {
+    web(place)?;
+    if let Err(error) = browser::get(place) {
+        say(&format!("no browser, so no browser tests: {error:#}"));
+    }
+    if let Err(error) = model::get(place) {
+        say(&format!("no default neural model: {error:#}"));
+    }
+    Ok(())
+}
+
+/// Finds or installs what builds the front end.
+pub(crate) fn web(place: &Place) -> Result<WebTools> {
+    let compiler = wasm::get()?;
+    programs::trunk(place)?;
+    programs::wasm_bindgen(place)?;
+    programs::wasm_opt(place)?;
+    let mut folders = vec![place.tools().join("bin")];
+    folders.extend(process::search_path());
+    Ok(WebTools { folders, compiler })
+}
+
+/// One line of progress.
+fn say(what: &str) {
+    println!("setup: {what}");
+}

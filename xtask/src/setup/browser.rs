@@ -1,0 +1,105 @@
+//! A browser and its driver for the browser tests.
+
+use super::{debian, programs, say};
+use crate::place::Place;
+use crate::process;
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What the browser tests drive and inject.
+pub(crate) struct Browser {
+    pub(crate) chromium: PathBuf,
+    pub(crate) chromedriver: PathBuf,
+    /// `axe.min.js`, which checks accessibility inside the page.
+    pub(crate) axe: PathBuf,
+}
+
+const CHROMIUMS: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+/// Finds the browser, its driver and the checker, or installs them.
+pub(crate) fn get(place: &Place) -> Result<Browser> {
+    let axe = programs::axe(place)?;
+    if let Some((chromium, chromedriver)) = find() {
+        say(&format!("{}: found", chromium.display()));
+        return Ok(Browser {
+            chromium,
+            chromedriver,
+            axe,
+        });
+    }
+    if debian::is_ours() {
+        say("apt-get install chromium chromium-driver");
+        debian::install(&["chromium", "chromium-driver"])?;
+    }
+    match find() {
+        Some((chromium, chromedriver)) => Ok(Browser {
+            chromium,
+            chromedriver,
+            axe,
+        }),
+        None => bail!(
+            "chromium and a chromedriver of the same version are missing. Either install them \
+             with the system's package manager (Debian: chromium, chromium-driver), or set \
+             CHROMIUM and CHROMEDRIVER to their files"
+        ),
+    }
+}
+
+/// A browser and a driver that fit together.
+fn find() -> Option<(PathBuf, PathBuf)> {
+    let chromium = set("CHROMIUM").or_else(|| CHROMIUMS.iter().find_map(|it| on_path(it)))?;
+    let chromedriver = set("CHROMEDRIVER").or_else(|| on_path("chromedriver"))?;
+    let (browser, driver) = (major_version(&chromium)?, major_version(&chromedriver)?);
+    if browser != driver {
+        say(&format!(
+            "chromium is of version {browser}, chromedriver of {driver}"
+        ));
+        return None;
+    }
+    Some((chromium, chromedriver))
+}
+
+fn set(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable)
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from)
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    process::find(program, &process::search_path())
+}
+
+fn major_version(program: &PathBuf) -> Option<u32> {
+    first_number(&process::answer(Command::new(program).arg("--version"))?)
+}
+
+/// The number before the first point of what a program says about its version.
+fn first_number(answer: &str) -> Option<u32> {
+    answer
+        .split_whitespace()
+        .find_map(|word| word.split('.').next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_is_the_first_number() {
+        assert_eq!(
+            first_number("Chromium 156.0.7 built on Debian GNU/Linux 12"),
+            Some(156)
+        );
+        assert_eq!(
+            first_number("ChromeDriver 156.0.7 (abc-refs/x@{#1})"),
+            Some(156)
+        );
+        assert_eq!(first_number("no version"), None);
+    }
+}

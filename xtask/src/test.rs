@@ -1,0 +1,338 @@
+//! Every check there is, in the order in which a mistake is found soonest.
+//!
+//! The native half of the workspace is always built as one selection of packages: cargo joins
+//! the features of what is selected, so any smaller selection would compile the dependencies
+//! again. For the same reason clippy for wasm uses the profile that the front end is built in.
+
+mod tally;
+
+use crate::place::Place;
+use crate::setup::browser::Browser;
+use crate::setup::{self, WebTools};
+use crate::{process, tidy, web};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+pub(crate) use tally::Tally;
+
+const WASM: &str = "wasm32-unknown-unknown";
+/// The packages that are compiled for this machine.
+const NATIVE: [&str; 5] = [
+    "--workspace",
+    "--exclude",
+    "frontend",
+    "--exclude",
+    "worker",
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Fmt,
+    Tidy,
+    Clippy,
+    ClippyWasm,
+    Docs,
+    Web,
+    Build,
+    Unit,
+    EndToEnd,
+}
+
+impl Step {
+    const ALL: [Step; 9] = [
+        Step::Fmt,
+        Step::Tidy,
+        Step::Clippy,
+        Step::ClippyWasm,
+        Step::Docs,
+        Step::Web,
+        Step::Build,
+        Step::Unit,
+        Step::EndToEnd,
+    ];
+
+    /// The name on the command line, and what the step checks.
+    fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Step::Fmt => ("fmt", "the code is formatted"),
+            Step::Tidy => ("tidy", "the rules of the house style"),
+            Step::Clippy => ("clippy", "lints of what runs on this machine"),
+            Step::ClippyWasm => ("clippy-wasm", "lints of what runs in the browser"),
+            Step::Docs => ("docs", "the documentation has no broken link"),
+            Step::Web => ("web", "the front end builds"),
+            Step::Build => (
+                "build",
+                "everything native builds, with the front end inside",
+            ),
+            Step::Unit => ("unit", "tests beside the code and in the documentation"),
+            Step::EndToEnd => (
+                "e2e",
+                "command line, HTTP, parity, published numbers, browser",
+            ),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        self.about().0
+    }
+
+    fn named(name: &str) -> Result<Step> {
+        let step = Step::ALL.into_iter().find(|step| step.name() == name);
+        step.with_context(|| format!("there is no step `{name}`\n{}", list()))
+    }
+}
+
+/// Runs the named steps, or all of them; stops at the first that fails.
+pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
+    if args.iter().any(|it| it == "--list") {
+        print!("{}", list());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let named = args
+        .iter()
+        .map(|name| Step::named(name))
+        .collect::<Result<Vec<_>>>()?;
+    let steps: Vec<Step> = Step::ALL
+        .into_iter()
+        .filter(|it| named.is_empty() || named.contains(it))
+        .collect();
+
+    let mut tally = Tally::default();
+    let mut took = Vec::new();
+    let mut failed = None;
+    let mut bench = Bench { place, tools: None };
+    for (position, &step) in steps.iter().enumerate() {
+        println!(
+            "\n[{}/{}] {}: {}",
+            position + 1,
+            steps.len(),
+            step.name(),
+            step.about().1
+        );
+        let start = Instant::now();
+        let outcome = bench.run(step);
+        took.push((step, start.elapsed()));
+        match outcome {
+            Ok(part) => {
+                let broken = part.n_failed > 0;
+                tally.add(part);
+                if broken {
+                    failed = Some(step);
+                    break;
+                }
+            }
+            Err(error) => {
+                eprintln!("error: {error:#}");
+                tally.n_failed += 1;
+                failed = Some(step);
+                break;
+            }
+        }
+    }
+    report(&took, failed, &tally);
+    Ok(if failed.is_some() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn report(took: &[(Step, Duration)], failed: Option<Step>, tally: &Tally) {
+    println!();
+    for (step, time) in took {
+        let verdict = if failed == Some(*step) {
+            "FAILED"
+        } else {
+            "ok"
+        };
+        println!(
+            "{:12} {:>7.1} s  {verdict}",
+            step.name(),
+            time.as_secs_f64()
+        );
+    }
+    if let Some(step) = failed {
+        println!("\nto repeat: cargo xtask test {}", step.name());
+    }
+    if !tally.skipped.is_empty() {
+        println!("\nskipped:");
+        for what in &tally.skipped {
+            println!("  {what}");
+        }
+    }
+    println!("\n{}", tally.line());
+}
+
+fn list() -> String {
+    let line = |step: Step| format!("  {:12} {}\n", step.name(), step.about().1);
+    Step::ALL.into_iter().map(line).collect()
+}
+
+/// Where steps run; what builds the front end is looked for when a step first asks.
+struct Bench<'a> {
+    place: &'a Place,
+    tools: Option<WebTools>,
+}
+
+impl Bench<'_> {
+    fn run(&mut self, step: Step) -> Result<Tally> {
+        match step {
+            Step::Fmt => check(cargo(&["fmt", "--all", "--check"])),
+            Step::Tidy => tidy::check(&self.place.root),
+            Step::Clippy => {
+                self.dist_folder()?;
+                let mut clippy = cargo(&["clippy", "--locked"]);
+                clippy
+                    .args(NATIVE)
+                    .args(["--all-targets", "--", "-D", "warnings"]);
+                check(clippy)
+            }
+            Step::ClippyWasm => {
+                let mut clippy = self.tools()?.command("cargo");
+                clippy.args([
+                    "clippy",
+                    "--locked",
+                    "--package",
+                    "frontend",
+                    "--package",
+                    "worker",
+                ]);
+                clippy.args(["--target", WASM, "--profile", "web", "--", "-D", "warnings"]);
+                check(clippy)
+            }
+            Step::Docs => {
+                self.dist_folder()?;
+                let mut doc = cargo(&["doc", "--locked", "--no-deps", "--document-private-items"]);
+                doc.args(NATIVE).env("RUSTDOCFLAGS", "-D warnings");
+                check(doc)
+            }
+            Step::Web => {
+                let place = self.place;
+                web::build(place, self.tools()?)?;
+                Ok(Tally::passed(1))
+            }
+            Step::Build => {
+                let place = self.place;
+                web::build(place, self.tools()?)?;
+                let mut build = cargo(&["build", "--locked", "--all-targets"]);
+                build.args(NATIVE);
+                check(build)
+            }
+            Step::Unit => {
+                self.dist_folder()?;
+                let mut tally = tests(cargo(&["test"]).args(["--lib", "--bins"]))?;
+                tally.add(tests(cargo(&["test"]).arg("--doc"))?);
+                Ok(tally)
+            }
+            Step::EndToEnd => self.end_to_end(),
+        }
+    }
+
+    fn tools(&mut self) -> Result<&WebTools> {
+        if self.tools.is_none() {
+            self.tools = Some(setup::web(self.place)?);
+        }
+        Ok(self.tools.as_ref().expect("set above"))
+    }
+
+    /// The backend embeds `dist/` and does not compile without that folder.
+    fn dist_folder(&self) -> Result<()> {
+        fs::create_dir_all(self.place.dist()).context("making dist/")
+    }
+
+    /// Drives the program that the build step left, with everything it may need named in the
+    /// environment. What cannot be had is left out there, and the tests that need it skip.
+    fn end_to_end(&mut self) -> Result<Tally> {
+        let place = self.place;
+        let program = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
+        let program = place.target.join("debug").join(program);
+        if !program.is_file() {
+            bail!(
+                "{} is missing: run `cargo xtask test build` first",
+                program.display()
+            );
+        }
+        let skips = place.target.join("skipped-tests");
+        fs::write(&skips, "").with_context(|| format!("writing {}", skips.display()))?;
+
+        let mut absent = Vec::new();
+        let mut test = cargo(&["test"]);
+        test.args(["--test", "end_to_end"])
+            .env("PATH", self.tools()?.search_path())
+            .env("AXIOSCOPE_BIN", program)
+            .env("AXIOSCOPE_DIST", place.dist())
+            .env("AXIOSCOPE_SKIPPED", &skips);
+        match data(place) {
+            Some(folder) => test.env("AXIOSCOPE_DATA", folder),
+            None => {
+                absent.push("collections (set AXIOSCOPE_DATA to their folder)".to_owned());
+                test.env_remove("AXIOSCOPE_DATA")
+            }
+        };
+        match setup::model::get(place) {
+            Ok(folder) => test.env("AXIOSCOPE_MODEL", folder),
+            Err(error) => {
+                absent.push(format!("neural model ({error:#})"));
+                test.env_remove("AXIOSCOPE_MODEL")
+            }
+        };
+        match setup::browser::get(place) {
+            Ok(Browser {
+                chromium,
+                chromedriver,
+                axe,
+            }) => test
+                .env("CHROMIUM", chromium)
+                .env("CHROMEDRIVER", chromedriver)
+                .env("AXIOSCOPE_AXE", axe),
+            Err(error) => {
+                absent.push(format!("browser ({error:#})"));
+                test.env_remove("CHROMIUM")
+                    .env_remove("CHROMEDRIVER")
+                    .env_remove("AXIOSCOPE_AXE")
+            }
+        };
+        for what in &absent {
+            println!("absent: {what}");
+        }
+        let mut tally = tests(&mut test)?;
+        let skipped = fs::read_to_string(&skips).unwrap_or_default();
+        tally.skip(skipped.lines());
+        Ok(tally)
+    }
+}
+
+/// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
+/// checkout, when there is one.
+fn data(place: &Place) -> Option<PathBuf> {
+    let set = std::env::var_os("AXIOSCOPE_DATA")
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from);
+    let beside = || place.root.parent().map(|it| it.join("shared/data"));
+    set.or_else(beside).filter(|it| it.is_dir())
+}
+
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(args);
+    command
+}
+
+/// A check without tests of its own counts as one.
+fn check(mut command: Command) -> Result<Tally> {
+    process::run(&mut command)?;
+    Ok(Tally::passed(1))
+}
+
+/// Runs `cargo test …` over the native packages and counts what its runners report.
+fn tests(command: &mut Command) -> Result<Tally> {
+    command.arg("--locked").arg("--no-fail-fast").args(NATIVE);
+    let mut tally = Tally::default();
+    let status = process::listen(command, |line| tally.hear(line))?;
+    if !status.success() && tally.n_failed == 0 {
+        bail!("`{}` failed ({status})", process::line(command));
+    }
+    Ok(tally)
+}

@@ -1,0 +1,43 @@
+//! Builds the front end and its worker into `dist/`, unless what is there is current.
+
+use crate::place::Place;
+use crate::setup::WebTools;
+use crate::{digest, process};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::PathBuf;
+
+/// What the front end is made of, below the checkout. `shared` includes nothing but itself.
+const INPUTS: [&str; 6] = [
+    "frontend",
+    "shared",
+    "Cargo.toml",
+    "Cargo.lock",
+    "Trunk.toml",
+    ".cargo/config.toml",
+];
+
+/// Leaves a `dist/` that was built from exactly what is in the checkout now.
+pub(crate) fn build(place: &Place, tools: &WebTools) -> Result<()> {
+    let inputs: Vec<PathBuf> = INPUTS.iter().map(|it| place.root.join(it)).collect();
+    let inputs = digest::files_below(&inputs)?;
+    let file = place.target.join("web.stamp");
+    let stamp = fs::read_to_string(&file).unwrap_or_default();
+    if stamp == stamp_of(place, &inputs)? && place.dist().join("index.html").is_file() {
+        println!("web: dist/ is current");
+        return Ok(());
+    }
+    println!("web: trunk build");
+    // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
+    process::run(tools.command("trunk").arg("build").env_remove("NO_COLOR"))?;
+    fs::write(&file, stamp_of(place, &inputs)?)
+        .with_context(|| format!("writing {}", file.display()))
+}
+
+/// What was built from and what came out: either half may change behind our back.
+fn stamp_of(place: &Place, inputs: &str) -> Result<String> {
+    Ok(format!(
+        "{inputs} {}",
+        digest::files_below(&[place.dist()])?
+    ))
+}
