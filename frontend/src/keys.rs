@@ -1,0 +1,56 @@
+//! Single keys: heard everywhere but in fields.
+
+use leptos::ev;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+/// What a page did with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Press {
+    /// It acted; the browser shall not.
+    Taken,
+    /// It did nothing.
+    Passed,
+}
+
+/// Calls `act` with the name of each key (`"j"`, `"ArrowLeft"`, `"?"`; letters in lower case)
+/// while the calling component lives. Keys rest while a field has the focus, `Escape`
+/// excepted, and with Ctrl, Alt or Meta.
+pub(crate) fn on_key(act: impl Fn(&str) -> Press + 'static) {
+    let handle = window_event_listener(ev::keydown, move |event| {
+        if event.ctrl_key() || event.alt_key() || event.meta_key() || event.default_prevented() {
+            return;
+        }
+        let key = event.key();
+        if in_field(&event) && key != "Escape" {
+            return;
+        }
+        let key = if key.chars().count() == 1 { key.to_lowercase() } else { key };
+        if act(&key) == Press::Taken {
+            event.prevent_default();
+        }
+    });
+    on_cleanup(move || handle.remove());
+}
+
+/// Puts the focus into the search field of the page, if it has one.
+pub(crate) fn focus_search() -> Press {
+    let found = document().query_selector("main input[type=search]").ok().flatten();
+    match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        Some(field) => {
+            let _ = field.focus();
+            Press::Taken
+        }
+        None => Press::Passed,
+    }
+}
+
+fn in_field(event: &web_sys::KeyboardEvent) -> bool {
+    let target = event.target().and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+    target.is_some_and(|it| {
+        it.is_content_editable() || matches!(it.tag_name().as_str(), "TEXTAREA" | "SELECT")
+            || it.dyn_ref::<web_sys::HtmlInputElement>().is_some_and(|it| {
+                !matches!(it.type_().as_str(), "checkbox" | "radio" | "button" | "file")
+            })
+    })
+}

@@ -1,0 +1,9 @@
+//! One file for each page: it reads the address, asks once, and shows.
+
+pub(crate) mod studies;
+pub(crate) mod study;
+pub(crate) mod instances;
+pub(crate) mod instance;
+pub(crate) mod playground;
+pub(crate) mod workbench;
+pub(crate) mod about;

@@ -1,0 +1,62 @@
+//! Light, dark, or as the system has it; remembered in this browser.
+
+/// The look of every page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// As the system has it.
+    System,
+    /// Dark on white.
+    Light,
+    /// Light on black.
+    Dark,
+}
+
+impl Theme {
+    const KEY: &str = "axioscope-theme";
+
+    /// What was chosen last in this browser.
+    pub(crate) fn stored() -> Theme {
+        let word = storage().and_then(|it| it.get_item(Self::KEY).ok().flatten());
+        match word.as_deref() {
+            Some("light") => Theme::Light,
+            Some("dark") => Theme::Dark,
+            _ => Theme::System,
+        }
+    }
+
+    /// The one that the next press of the button gives.
+    pub(crate) fn next(self) -> Theme {
+        match self {
+            Theme::System => Theme::Light,
+            Theme::Light => Theme::Dark,
+            Theme::Dark => Theme::System,
+        }
+    }
+
+    /// One word.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    /// Shows the page so, and remembers it. Where the browser keeps nothing, it holds until
+    /// the page is left.
+    pub(crate) fn apply(self) {
+        if let Some(root) = leptos::prelude::document().document_element() {
+            let _ = match self {
+                Theme::System => root.remove_attribute("data-theme"),
+                Theme::Light | Theme::Dark => root.set_attribute("data-theme", self.name()),
+            };
+        }
+        if let Some(storage) = storage() {
+            let _ = storage.set_item(Self::KEY, self.name());
+        }
+    }
+}
+
+fn storage() -> Option<web_sys::Storage> {
+    leptos::prelude::window().local_storage().ok().flatten()
+}

@@ -1,0 +1,55 @@
+//! What went wrong, and the way out.
+
+use leptos::prelude::*;
+
+use crate::api;
+
+/// One message in the place where its answer would have stood.
+#[component]
+pub(crate) fn Failure(
+    /// What went wrong.
+    error: api::Error,
+    /// Asks again.
+    #[prop(optional, into)]
+    retry: Option<Callback<()>>,
+) -> impl IntoView {
+    view! {
+        <div class="failure" role="alert">
+            <p>{error.to_string()}</p>
+            {retry
+                .map(|retry| {
+                    view! {
+                        <button class="btn" type="button" on:click=move |_| retry.run(())>
+                            "Try again"
+                        </button>
+                    }
+                })}
+        </div>
+    }
+}
+
+/// The messages of an `ErrorBoundary`, with a reload as the way out.
+#[component]
+pub(crate) fn Failures(
+    /// As the boundary gives them.
+    errors: ArcRwSignal<Errors>,
+) -> impl IntoView {
+    let list = move || {
+        let errors = errors.get();
+        errors.into_iter().map(|(_, error)| view! { <p>{error.to_string()}</p> }).collect_view()
+    };
+    view! {
+        <div class="failure" role="alert">
+            {list}
+            <button
+                class="btn"
+                type="button"
+                on:click=|_| {
+                    let _ = window().location().reload();
+                }
+            >
+                "Load the page again"
+            </button>
+        </div>
+    }
+}

@@ -1,0 +1,31 @@
+//! How far a piece of long work is.
+
+use leptos::prelude::*;
+
+/// A line that fills from the left.
+#[component]
+pub(crate) fn Progress(
+    /// What is being done.
+    #[prop(into)]
+    label: String,
+    /// From 0 to 1.
+    #[prop(into)]
+    done: Signal<f64>,
+) -> impl IntoView {
+    let percent = move || (done.get().clamp(0.0, 1.0) * 100.0).floor();
+    // Screen readers speak a changed value: tenths are often enough.
+    let spoken = Memo::new(move |_| (percent() / 10.0).floor() as u32 * 10);
+    view! {
+        <span
+            class="progress"
+            role="progressbar"
+            aria-label=label
+            aria-valuemin="0"
+            aria-valuemax="100"
+            aria-valuenow=move || spoken.get()
+            style=("--done", move || format!("{:.4}", done.get().clamp(0.0, 1.0)))
+        >
+            <i></i>
+        </span>
+    }
+}
