@@ -1,0 +1,170 @@
+//! The fraction of instances that agree with an axiom, with the bounds that other queries
+//! would have given.
+//!
+//! Percentile bootstrap with queries as units (Efron and Tibshirani, An Introduction to the
+//! Bootstrap, 1993, chapter 13): draw as many queries as there are, with replacement, count
+//! again, and take the 2.5th and 97.5th percentile of [`DRAWS`] such counts. With `a(q)`
+//! agreeing among `j(q)` judged instances of query `q`, one pass gives
+//!
+//! - over instances (*micro*): `Σ a(q) / Σ j(q)`,
+//! - over queries (*macro*): the mean of `a(q) / j(q)`,
+//! - `p`, two-sided, against a micro fraction of .5: twice the share of draws on the far side
+//!   of .5, with one added to count and draws so that it is never 0 (Davison and Hinkley,
+//!   Bootstrap Methods and their Application, 1997, section 4.2).
+//!
+//! Two things the percentile bootstrap cannot know. Where every instance agrees, so does
+//! every draw, and the interval has no width. And from very few queries it learns too little
+//! of how queries differ: our deviations are that `p` is not below `2^(1 - n)`, the least that
+//! a test by the signs of `n` queries can give, and that a single query bounds nothing, so
+//! that its intervals are [0, 1].
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Estimate;
+use crate::stats::quantile::quantile;
+
+/// How often queries are drawn. The share beyond a bound, .025, is then known to ± .0016
+/// (√(.025 × .975 / 10,000)).
+pub const DRAWS: usize = 10_000;
+
+/// State from which the draws start; any would do, and one has to be fixed.
+pub const SEED: u128 = 42;
+
+/// Stream of the generator; with [`SEED`] the start of PCG's own reference output (O'Neill,
+/// HMC-CS-2014-0905, `pcg64_srandom(42, 54)`).
+pub const STREAM: u128 = 54;
+
+/// What was counted for one query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counted {
+    /// Judged instances that agree with the claim.
+    pub agreeing: u64,
+    /// Instances with a verdict.
+    pub judged: u64,
+}
+
+/// A fraction over instances and over queries, with bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Fraction {
+    /// Over instances, so that a query weighs as many as it has.
+    pub micro: Estimate,
+    /// Mean over queries of the fraction within each, so that all weigh the same.
+    pub over_queries: Estimate,
+    /// Two-sided, against a micro fraction of .5.
+    pub p: f64,
+    /// Queries with at least one judged instance; the others have no part.
+    pub n_queries: u64,
+}
+
+/// Counts of each query to fractions with bounds; none where nothing was judged.
+pub fn fraction(queries: &[Counted]) -> Option<Fraction> {
+    let units: Vec<Unit> = queries.iter().filter(|it| it.judged > 0).map(Unit::new).collect();
+    if units.is_empty() {
+        return None;
+    }
+    let whole = units.iter().fold(Unit::default(), |sum, it| sum.plus(it));
+    let mut micro = Vec::with_capacity(DRAWS);
+    let mut over_queries = Vec::with_capacity(DRAWS);
+    let mut draws = Draws::new(units.len());
+    for _ in 0..DRAWS {
+        let drawn = draws.sum(&units);
+        micro.push(drawn.micro());
+        over_queries.push(drawn.over_queries(units.len()));
+    }
+    let n = units.len();
+    Some(Fraction {
+        p: p_against_half(&micro, n),
+        micro: estimate(whole.micro(), micro, n),
+        over_queries: estimate(whole.over_queries(n), over_queries, n),
+        n_queries: n as u64,
+    })
+}
+
+fn p_against_half(micro: &[f64], n_queries: usize) -> f64 {
+    let n_below = micro.iter().filter(|&&it| it <= 0.5).count();
+    let n_above = micro.iter().filter(|&&it| it >= 0.5).count();
+    let p = 2.0 * (1 + n_below.min(n_above)) as f64 / (micro.len() + 1) as f64;
+    let least = libm::exp2(1.0 - n_queries as f64);
+    p.max(least).min(1.0)
+}
+
+fn estimate(value: f64, mut draws: Vec<f64>, n_queries: usize) -> Estimate {
+    if n_queries == 1 {
+        return Estimate { value, interval: [0.0, 1.0] };
+    }
+    draws.sort_unstable_by(f64::total_cmp);
+    let bound = |q| quantile(&draws, q).expect("there is at least one draw");
+    Estimate { value, interval: [bound(0.025), bound(0.975)] }
+}
+
+/// One query, or the sum of several. The counts are whole numbers far below 2^53, so their
+/// sums are exact in any order.
+#[derive(Debug, Clone, Copy, Default)]
+struct Unit {
+    agreeing: f64,
+    judged: f64,
+    fraction: f64,
+}
+
+impl Unit {
+    fn new(query: &Counted) -> Unit {
+        let (agreeing, judged) = (query.agreeing as f64, query.judged as f64);
+        Unit { agreeing, judged, fraction: agreeing / judged }
+    }
+
+    fn plus(self, other: &Unit) -> Unit {
+        Unit {
+            agreeing: self.agreeing + other.agreeing,
+            judged: self.judged + other.judged,
+            fraction: self.fraction + other.fraction,
+        }
+    }
+
+    fn micro(self) -> f64 {
+        self.agreeing / self.judged
+    }
+
+    fn over_queries(self, n: usize) -> f64 {
+        self.fraction / n as f64
+    }
+}
+
+/// Numbers below `n`, two from each output of the generator: the high half of the product of
+/// 32 random bits with `n`. A number is then off its fair share by less than `n / 2^32`.
+struct Draws {
+    generator: Pcg64,
+    n: u64,
+}
+
+impl Draws {
+    fn new(n: usize) -> Draws {
+        Draws { generator: Pcg64::new(SEED, STREAM), n: n as u64 }
+    }
+
+    fn pair(&mut self) -> [usize; 2] {
+        let bits = self.generator.next_u64();
+        let below_n = |bits: u64| ((bits * self.n) >> 32) as usize;
+        [below_n(bits >> 32), below_n(bits & 0xffff_ffff)]
+    }
+
+    /// Sum of `n` units drawn with replacement. Both halves of a pair have a sum of their
+    /// own, so that the additions do not wait for each other.
+    fn sum(&mut self, units: &[Unit]) -> Unit {
+        let (mut left, mut right) = (Unit::default(), Unit::default());
+        for _ in 0..units.len() / 2 {
+            let [a, b] = self.pair();
+            left = left.plus(&units[a]);
+            right = right.plus(&units[b]);
+        }
+        if units.len() % 2 == 1 {
+            left = left.plus(&units[self.pair()[0]]);
+        }
+        left.plus(&right)
+    }
+}
+
+#[cfg(test)]
+mod tests;
