@@ -28,6 +28,7 @@ mod weights;
 mod pieces;
 mod batch;
 mod bert;
+mod fused;
 mod matching;
 mod model;
 

@@ -114,7 +114,7 @@ pub struct Matches {
 /// The score of two texts encoded with the same `matching`.
 pub(crate) fn score(matching: Matching, query: &Encoded, text: &Encoded) -> f64 {
     match matching {
-        Matching::BiEncoder => dot(&query.numbers, &text.numbers),
+        Matching::BiEncoder => cosine(&query.numbers, &text.numbers),
         Matching::LateInteraction => query
             .vectors()
             .map(|row| {
@@ -130,8 +130,13 @@ pub(crate) fn score(matching: Matching, query: &Encoded, text: &Encoded) -> f64 
 pub(crate) fn cosines(query: &Encoded, text: &Encoded) -> Vec<Vec<f64>> {
     query
         .vectors()
-        .map(|row| text.vectors().map(|column| dot(row, column)).collect())
+        .map(|row| text.vectors().map(|column| cosine(row, column)).collect())
         .collect()
+}
+
+/// Of two unit vectors; their rounding to f32 shall not show as more than 1.
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    dot(a, b).clamp(-1.0, 1.0)
 }
 
 /// What a query piece finds in a text without pieces: so such a text is never above another.

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::bert::{Bert, Config, Parameters};
 use crate::device::Device;
 use crate::error::Error;
+use crate::fused;
 use crate::matching::{self, Encoded, Matches, Matching, Piece};
 use crate::pieces::{Cutter, Pieces};
 use crate::weights::Weights;
@@ -22,12 +23,18 @@ pub struct ModelFiles {
 /// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
 pub struct Model {
     cutter: Cutter,
-    encoder: Bert,
+    encoder: Encoder,
     hidden_size: usize,
     vocab_size: usize,
     max_pieces: usize,
     matching: Matching,
     fingerprint: String,
+}
+
+/// The forward pass, by device.
+enum Encoder {
+    Fused(Parameters),
+    Plain(Bert),
 }
 
 impl Model {
@@ -51,7 +58,12 @@ impl Model {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
         let parameters = Parameters::load(&Weights::open(&files.weights)?, config)?;
-        let encoder = Bert::load(parameters, device.open()?)?;
+        let encoder = match device {
+            Device::Cpu => Encoder::Fused(parameters),
+            Device::Cuda(_) | Device::Metal(_) => {
+                Encoder::Plain(Bert::load(parameters, device.open()?)?)
+            }
+        };
         let fingerprint = fingerprint(files, matching, max_pieces);
         Ok(Model {
             cutter,
@@ -75,7 +87,10 @@ impl Model {
     pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
         batch.iter().try_for_each(|text| self.check(text))?;
         let ids: Vec<&[u32]> = batch.iter().map(|text| text.ids.as_slice()).collect();
-        let hidden = self.encoder.forward(&ids)?; // [Σ pieces, h]
+        let hidden = match &self.encoder {
+            Encoder::Fused(parameters) => fused::forward(parameters, &ids),
+            Encoder::Plain(bert) => bert.forward(&ids)?,
+        }; // [Σ pieces, h]
         let mut rest = hidden.as_slice();
         batch
             .iter()

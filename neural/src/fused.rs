@@ -1,0 +1,420 @@
+//! The forward pass of BERT on the CPU: no padding, few passes over memory.
+//!
+//! The same function as [`crate::bert::Bert`], written anew because candle's operations take one
+//! scalar thread for everything but products, copy queries, keys and values apart, and need a new
+//! buffer for every step. Here:
+//!
+//! - texts stand one after another, `[t, h]`, so nothing is computed for padding;
+//! - they are cut into shares of a few hundred pieces, and each share goes through all layers on
+//!   one thread, in buffers that stay in the cache;
+//! - queries, keys and values are one product, and attention reads them where they lie;
+//! - bias, GELU, residual and normalisation are done in one pass after the product before them,
+//!   in loops that the compiler vectorises for the machine at hand (`pulp` chooses at run time).
+//!
+//! Shapes: `t` pieces of all texts of a share, `l` pieces of one text, `h` hidden units, `d` units
+//! of a head, `m` units of the intermediate layer.
+
+// Products of views with strides take pointers; nothing else here does.
+#![allow(unsafe_code)]
+
+use gemm::Parallelism;
+use pulp::Arch;
+use rayon::prelude::*;
+
+use crate::bert::{Linear, Norm, Parameters};
+
+/// Pieces that one thread takes through all layers: enough that a product is worth packing its
+/// weights for, few enough that the buffers stay in the cache.
+const SHARE_PIECES: usize = 512;
+
+/// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
+pub(crate) fn forward(model: &Parameters, texts: &[&[u32]]) -> Vec<f32> {
+    let h = model.config.hidden_size;
+    let n_pieces: usize = texts.iter().map(|text| text.len()).sum();
+    let threads = rayon::current_num_threads();
+    let shares = shares(
+        texts,
+        n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads),
+    );
+    let parallelism = match threads / shares.len().max(1) {
+        0 | 1 => Parallelism::None,
+        many => Parallelism::Rayon(many),
+    };
+
+    let mut hidden = vec![0.0; n_pieces * h];
+    let mut rest = hidden.as_mut_slice();
+    let mut tasks = Vec::with_capacity(shares.len());
+    for share in shares {
+        let n_pieces: usize = share.iter().map(|text| text.len()).sum();
+        let (own, others) = rest.split_at_mut(n_pieces * h);
+        tasks.push((share, own));
+        rest = others;
+    }
+    let arch = Arch::new();
+    tasks.into_par_iter().for_each(|(share, hidden)| {
+        Pass {
+            model,
+            texts: share,
+            arch,
+            parallelism,
+        }
+        .run(hidden);
+    });
+    hidden
+}
+
+/// At most `n` runs of texts with about as many pieces each.
+fn shares<'a, 'b>(texts: &'a [&'b [u32]], n: usize) -> Vec<&'a [&'b [u32]]> {
+    let n_pieces: usize = texts.iter().map(|text| text.len()).sum();
+    let mut shares = Vec::with_capacity(n);
+    let (mut first, mut seen) = (0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        seen += text.len();
+        // the share is full when it reaches its part of all pieces
+        if seen * n >= n_pieces * (shares.len() + 1) {
+            shares.push(&texts[first..=index]);
+            first = index + 1;
+        }
+    }
+    shares
+}
+
+/// One share on its way through the layers.
+struct Pass<'a> {
+    model: &'a Parameters,
+    texts: &'a [&'a [u32]],
+    arch: Arch,
+    parallelism: Parallelism,
+}
+
+impl Pass<'_> {
+    /// Writes the last hidden state `[t, h]`.
+    fn run(&self, hidden: &mut [f32]) {
+        let (h, m) = (
+            self.model.config.hidden_size,
+            self.model.config.intermediate_size,
+        );
+        let t = hidden.len() / h;
+        let longest = self.texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let mut wide = vec![0.0; t * m.max(3 * h)];
+        let mut narrow = vec![0.0; t * h];
+        let mut scores = vec![0.0; longest * longest];
+
+        self.embed(hidden, &mut narrow); // [t, h]
+        for layer in &self.model.layers {
+            let qkv = &mut wide[..t * 3 * h];
+            self.linear(hidden, &layer.qkv, qkv); // [t, 3h]
+            self.add_bias(qkv, &layer.qkv.bias);
+            self.attend(qkv, &mut scores, &mut narrow); // [t, h]
+            let out = &mut wide[..t * h];
+            self.linear(&narrow, &layer.out, out); // [t, h]
+            self.add_and_norm(hidden, out, &layer.out.bias, &layer.out_norm); // [t, h]
+
+            let wide = &mut wide[..t * m];
+            self.linear(hidden, &layer.up, wide); // [t, m]
+            self.gelu(wide, &layer.up.bias);
+            self.linear(wide, &layer.down, &mut narrow); // [t, h]
+            self.add_and_norm(hidden, &narrow, &layer.down.bias, &layer.down_norm); // [t, h]
+        }
+    }
+
+    /// The sum of a piece's own and its position's embedding, normalised.
+    fn embed(&self, hidden: &mut [f32], positions: &mut [f32]) {
+        let h = self.model.config.hidden_size;
+        let rows = hidden
+            .chunks_exact_mut(h)
+            .zip(positions.chunks_exact_mut(h));
+        let ids = self.texts.iter().flat_map(|text| text.iter().enumerate());
+        for ((at, &id), (word, position)) in ids.zip(rows) {
+            word.copy_from_slice(&self.model.words[id as usize * h..][..h]);
+            position.copy_from_slice(&self.model.positions[at * h..][..h]);
+        }
+        self.add_and_norm(hidden, positions, &vec![0.0; h], &self.model.norm);
+    }
+
+    /// `y = x W`, without the bias.
+    fn linear(&self, x: &[f32], linear: &Linear, y: &mut [f32]) {
+        let outputs = linear.bias.len();
+        let inputs = linear.weight.len() / outputs;
+        let t = x.len() / inputs;
+        let x = View {
+            numbers: x,
+            rows: t,
+            columns: inputs,
+            row_stride: inputs,
+            column_stride: 1,
+        };
+        let w = View {
+            numbers: &linear.weight,
+            rows: inputs,
+            columns: outputs,
+            row_stride: outputs,
+            column_stride: 1,
+        };
+        multiply(x, w, y, outputs, self.parallelism);
+    }
+
+    fn add_bias(&self, rows: &mut [f32], bias: &[f32]) {
+        self.arch.dispatch(|| {
+            for row in rows.chunks_exact_mut(bias.len()) {
+                row.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
+            }
+        });
+    }
+
+    /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
+    fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
+        let h = self.model.config.hidden_size;
+        let d = h / self.model.config.num_attention_heads;
+        let mut first = 0;
+        for l in self.texts.iter().map(|text| text.len()) {
+            let scores = &mut scores[..l * l];
+            for head in (0..h).step_by(d) {
+                let part = |part: usize| &qkv[first * 3 * h + part * h + head..];
+                let [query, key, value] = [part(0), part(1), part(2)];
+                let query = View {
+                    numbers: query,
+                    rows: l,
+                    columns: d,
+                    row_stride: 3 * h,
+                    column_stride: 1,
+                };
+                let key = View {
+                    numbers: key,
+                    rows: d,
+                    columns: l,
+                    row_stride: 1,
+                    column_stride: 3 * h,
+                };
+                let value = View {
+                    numbers: value,
+                    ..query
+                };
+                multiply(query, key, scores, l, self.parallelism); // [l, l]
+                self.softmax(scores, l);
+                let weights = View {
+                    numbers: scores,
+                    rows: l,
+                    columns: l,
+                    row_stride: l,
+                    column_stride: 1,
+                };
+                let gathered = &mut gathered[first * h + head..];
+                multiply(weights, value, gathered, h, self.parallelism); // [l, d]
+            }
+            first += l;
+        }
+    }
+
+    /// Each row of `[l, l]` to weights that sum to one.
+    fn softmax(&self, rows: &mut [f32], l: usize) {
+        self.arch.dispatch(|| {
+            for row in rows.chunks_exact_mut(l) {
+                let most = fold(
+                    row,
+                    f32::NEG_INFINITY,
+                    |x| x,
+                    |a, b| if b > a { b } else { a },
+                );
+                row.iter_mut().for_each(|x| *x = exp(*x - most));
+                let sum = fold(row, 0.0, |x| x, |a, b| a + b);
+                row.iter_mut().for_each(|x| *x /= sum);
+            }
+        });
+    }
+
+    /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`.
+    fn gelu(&self, rows: &mut [f32], bias: &[f32]) {
+        self.arch.dispatch(|| {
+            for row in rows.chunks_exact_mut(bias.len()) {
+                for (x, b) in row.iter_mut().zip(bias) {
+                    let y = *x + b;
+                    *x = 0.5 * y * (1.0 + erf(y * std::f32::consts::FRAC_1_SQRT_2));
+                }
+            }
+        });
+    }
+
+    /// `hidden = norm(hidden + x + b)`.
+    fn add_and_norm(&self, hidden: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
+        let eps = self.model.config.layer_norm_eps as f32;
+        let h = bias.len();
+        self.arch.dispatch(|| {
+            for (row, x) in hidden.chunks_exact_mut(h).zip(x.chunks_exact(h)) {
+                for ((y, x), b) in row.iter_mut().zip(x).zip(bias) {
+                    *y += x + b;
+                }
+                let mean = fold(row, 0.0, |y| y, |a, b| a + b) / h as f32;
+                let sum = fold(row, 0.0, |y| (y - mean) * (y - mean), |a, b| a + b);
+                let factor = 1.0 / (sum / h as f32 + eps).sqrt();
+                for ((y, scale), shift) in row.iter_mut().zip(&norm.scale).zip(&norm.shift) {
+                    *y = (*y - mean) * factor * scale + shift;
+                }
+            }
+        });
+    }
+}
+
+/// A matrix inside a buffer: element (r, c) is at `r row_stride + c column_stride`.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    numbers: &'a [f32],
+    rows: usize,
+    columns: usize,
+    row_stride: usize,
+    column_stride: usize,
+}
+
+impl View<'_> {
+    fn is_inside(&self) -> bool {
+        self.rows > 0
+            && self.columns > 0
+            && (self.rows - 1) * self.row_stride + (self.columns - 1) * self.column_stride
+                < self.numbers.len()
+    }
+}
+
+/// `y = a b` into rows of `y` that are `row_stride` apart.
+fn multiply(a: View<'_>, b: View<'_>, y: &mut [f32], row_stride: usize, threads: Parallelism) {
+    assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
+    assert!(b.columns <= row_stride && (a.rows - 1) * row_stride + b.columns <= y.len());
+    // SAFETY: the asserts above keep every element of the three matrices inside its slice, and
+    // `y` is borrowed alone, so it overlaps neither `a` nor `b`; elements of `y` are apart from
+    // each other since a row is no longer than the stride. `y` is not read (`read_dst` false).
+    unsafe {
+        gemm::gemm(
+            a.rows,
+            b.columns,
+            a.columns,
+            y.as_mut_ptr(),
+            1,
+            row_stride as isize,
+            false,
+            a.numbers.as_ptr(),
+            a.column_stride as isize,
+            a.row_stride as isize,
+            b.numbers.as_ptr(),
+            b.column_stride as isize,
+            b.row_stride as isize,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            threads,
+        );
+    }
+}
+
+/// Combines all numbers in sixteen lanes and then these, always in the same order.
+#[inline(always)]
+fn fold(
+    numbers: &[f32],
+    neutral: f32,
+    each: impl Fn(f32) -> f32,
+    combine: impl Fn(f32, f32) -> f32,
+) -> f32 {
+    let mut lanes = [neutral; 16];
+    let (sixteens, rest) = numbers.as_chunks::<16>();
+    for numbers in sixteens {
+        for (lane, &number) in lanes.iter_mut().zip(numbers) {
+            *lane = combine(*lane, each(number));
+        }
+    }
+    for (lane, &number) in lanes.iter_mut().zip(rest) {
+        *lane = combine(*lane, each(number));
+    }
+    lanes.into_iter().fold(neutral, combine)
+}
+
+/// `eˣ` for `x <= 0`, to 2e-7 of the value; below e⁻⁸⁷ it stays there. After Cephes' `expf`
+/// (Moshier 1992), written so that it vectorises.
+#[inline(always)]
+fn exp(x: f32) -> f32 {
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
+    const LN_2_HIGH: f32 = 0.693_359_4;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    let x = if x > -87.0 { x } else { -87.0 };
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = x - n * LN_2_HIGH - n * LN_2_LOW;
+    let mut p = 1.987_569_1e-4;
+    p = p * r + 1.398_199_9e-3;
+    p = p * r + 8.333_452e-3;
+    p = p * r + 4.166_579_6e-2;
+    p = p * r + 1.666_666_5e-1;
+    p = p * r + 5.000_000_1e-1;
+    let two_to_n = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
+    (p * r * r + r + 1.0) * two_to_n
+}
+
+/// The error function, to 5e-7: a quotient of polynomials in `x²`, as in Eigen's and XLA's `erf`
+/// for f32. Beyond 3.74 it is 1 in f32.
+#[inline(always)]
+fn erf(x: f32) -> f32 {
+    const MOST: f32 = 3.743_921_2;
+    let x = if x > MOST { MOST } else { x };
+    let x = if x < -MOST { -MOST } else { x };
+    let z = x * x;
+    let mut p = 2.290_506_6e-4;
+    p = p * z + 3.408_291e-3;
+    p = p * z + 5.095_569_5e-2;
+    p = p * z + 1.852_083_2e-1;
+    p = p * z + 1.128_379_1;
+    let mut q = -1.179_160_3e-7;
+    q = q * z + 2.354_796_6e-5;
+    q = q * z + 1.017_962_6e-3;
+    q = q * z + 1.407_047e-2;
+    q = q * z + 1.109_850_5e-1;
+    q = q * z + 4.974_692_5e-1;
+    q = q * z + 1.0;
+    x * p / q
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_and_erf_are_as_exact_as_f32_needs() {
+        for step in -100_000..=0 {
+            let x = step as f32 / 1_000.0;
+            let exact = f64::from(x.max(-87.0)).exp();
+            assert!(
+                (f64::from(exp(x)) / exact - 1.0).abs() < 2e-7,
+                "exp {x}: {}",
+                exp(x)
+            );
+        }
+        for step in -60_000..=60_000 {
+            let x = step as f32 / 10_000.0;
+            let exact = candle_core::cpu::erf::erf_f64(f64::from(x));
+            assert!(
+                (f64::from(erf(x)) - exact).abs() < 5e-7,
+                "erf {x}: {}",
+                erf(x)
+            );
+        }
+        assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(0.0) == 1.0 && erf(0.0) == 0.0);
+    }
+
+    #[test]
+    fn shares_hold_every_text_once_and_are_about_equal() {
+        let long = [0u32; 100];
+        let texts: Vec<&[u32]> = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| &long[..n]).to_vec();
+        for n in 1..=10 {
+            let shares = shares(&texts, n);
+            assert!(shares.len() <= n);
+            assert!(shares.iter().all(|share| !share.is_empty()));
+            assert_eq!(shares.concat(), texts);
+        }
+        assert_eq!(
+            shares(&texts, 2)
+                .iter()
+                .map(|s| s.len())
+                .collect::<Vec<_>>(),
+            [5, 3]
+        );
+        assert!(shares(&[], 2).is_empty());
+    }
+}
