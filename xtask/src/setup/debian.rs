@@ -2,7 +2,7 @@
 
 use crate::process;
 use anyhow::{Result, bail};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Whether this is such a system and we are its administrator.
 pub(super) fn is_ours() -> bool {
@@ -23,11 +23,12 @@ pub(super) fn install(packages: &[&str]) -> Result<()> {
 }
 
 fn try_install(packages: &[&str]) -> Result<()> {
-    process::run(
-        apt()
-            .args(["-qq", "install", "-y", "--no-install-recommends"])
-            .args(packages),
-    )
+    let mut install = apt();
+    install
+        .args(["-qq", "install", "-y", "--no-install-recommends"])
+        .args(packages);
+    // dpkg has several lines for each package; complaints come on the other channel.
+    process::run(install.stdout(Stdio::null()))
 }
 
 fn apt() -> Command {
