@@ -61,7 +61,11 @@ pub struct Fraction {
 
 /// Counts of each query to fractions with bounds; none where nothing was judged.
 pub fn fraction(queries: &[Counted]) -> Option<Fraction> {
-    let units: Vec<Unit> = queries.iter().filter(|it| it.judged > 0).map(Unit::new).collect();
+    let units: Vec<Unit> = queries
+        .iter()
+        .filter(|it| it.judged > 0)
+        .map(Unit::new)
+        .collect();
     if units.is_empty() {
         return None;
     }
@@ -93,11 +97,17 @@ fn p_against_half(micro: &[f64], n_queries: usize) -> f64 {
 
 fn estimate(value: f64, mut draws: Vec<f64>, n_queries: usize) -> Estimate {
     if n_queries == 1 {
-        return Estimate { value, interval: [0.0, 1.0] };
+        return Estimate {
+            value,
+            interval: [0.0, 1.0],
+        };
     }
     draws.sort_unstable_by(f64::total_cmp);
     let bound = |q| quantile(&draws, q).expect("there is at least one draw");
-    Estimate { value, interval: [bound(0.025), bound(0.975)] }
+    Estimate {
+        value,
+        interval: [bound(0.025), bound(0.975)],
+    }
 }
 
 /// One query, or the sum of several. The counts are whole numbers far below 2^53, so their
@@ -112,7 +122,11 @@ struct Unit {
 impl Unit {
     fn new(query: &Counted) -> Unit {
         let (agreeing, judged) = (query.agreeing as f64, query.judged as f64);
-        Unit { agreeing, judged, fraction: agreeing / judged }
+        Unit {
+            agreeing,
+            judged,
+            fraction: agreeing / judged,
+        }
     }
 
     fn plus(self, other: &Unit) -> Unit {
@@ -141,7 +155,10 @@ struct Draws {
 
 impl Draws {
     fn new(n: usize) -> Draws {
-        Draws { generator: Pcg64::new(SEED, STREAM), n: n as u64 }
+        Draws {
+            generator: Pcg64::new(SEED, STREAM),
+            n: n as u64,
+        }
     }
 
     fn pair(&mut self) -> [usize; 2] {

@@ -30,7 +30,10 @@ mod tests {
     fn values_between_two_are_interpolated() {
         let sorted = [1.0, 2.0, 3.0, 4.0, 7.0, 10.0];
         let found = [0.0, 0.25, 0.5, 0.9, 1.0].map(|q| quantile(&sorted, q));
-        assert_eq!(found, [Some(1.0), Some(2.25), Some(3.5), Some(8.5), Some(10.0)]);
+        assert_eq!(
+            found,
+            [Some(1.0), Some(2.25), Some(3.5), Some(8.5), Some(10.0)]
+        );
     }
 
     #[test]

@@ -3,8 +3,10 @@ use expect_test::{Expect, expect};
 use super::*;
 
 fn check(counts: &[(u64, u64)], expect: Expect) {
-    let queries: Vec<Counted> =
-        counts.iter().map(|&(agreeing, judged)| Counted { agreeing, judged }).collect();
+    let queries: Vec<Counted> = counts
+        .iter()
+        .map(|&(agreeing, judged)| Counted { agreeing, judged })
+        .collect();
     let found = match fraction(&queries) {
         None => "nothing judged".to_owned(),
         Some(it) => format!(
@@ -78,29 +80,38 @@ fn an_odd_number_of_queries() {
 /// give a test by signs no less than 2 × .5^5.
 #[test]
 fn full_agreement_of_few_queries_proves_little() {
-    check(&[(3, 3), (1, 1), (8, 8), (2, 2), (4, 4)], expect![[r#"
+    check(
+        &[(3, 3), (1, 1), (8, 8), (2, 2), (4, 4)],
+        expect![[r#"
         1 [1.0, 1.0]
         1 [1.0, 1.0]
         p 0.0625 from 5 queries
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn full_disagreement_is_as_clear_as_full_agreement() {
-    check(&[(0, 3); 20], expect![[r#"
+    check(
+        &[(0, 3); 20],
+        expect![[r#"
         0 [0.0, 0.0]
         0 [0.0, 0.0]
         p 0.00019998000199980003 from 20 queries
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn one_query_bounds_nothing() {
-    check(&[(2, 3)], expect![[r#"
+    check(
+        &[(2, 3)],
+        expect![[r#"
         0.6666666666666666 [0.0, 1.0]
         0.6666666666666666 [0.0, 1.0]
         p 1 from 1 queries
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

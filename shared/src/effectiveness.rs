@@ -1,0 +1,153 @@
+//! How good a ranking is by people's judgements, with the numbers of NIST's `trec_eval`.
+//!
+//! A query's documents are ordered by score, highest first, and equal scores by document id,
+//! the last in byte order first; the ranks in a run's file are not read. Like `trec_eval`
+//! (<https://github.com/usnistgov/trec_eval>, `form_res_rels.c`) this compares scores as 32-bit
+//! floats, so that two that differ only beyond these count as equal. With `g(i)` the grade of
+//! the document at rank `i` (0 if nobody judged it), `r(i)` 1 if `g(i)` is at least the level
+//! and 0 otherwise, `R` the number of documents with a grade of at least the level, and `k`
+//! the cut-off:
+//!
+//! - `nDCG@k`: `Σ g(i) / log2(i + 1)` over `i <= k` with `g(i) > 0`, over the same sum for the
+//!   judged documents in order of their grades (Järvelin and Kekäläinen, ACM TOIS 20, 2002;
+//!   gains and discount as in `m_ndcg_cut.c`),
+//! - `AP@k`: `Σ r(i) · P(i) / R` over `i <= k`,
+//! - `RR@k`: `1 / i` for the first `i <= k` with `r(i) = 1`,
+//! - `P@k`: `Σ r(i) / k` over `i <= k`, also where fewer than `k` documents were retrieved,
+//! - `R@k`: `Σ r(i) / R` over `i <= k`.
+//!
+//! A query without a relevant document counts as 0. The mean is over queries that have both
+//! judgements and retrieved documents, as `trec_eval` does without `-c`.
+
+pub mod measure;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::{Qrels, Ranked, Run};
+
+pub use measure::Measure;
+
+/// What a run is worth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Evaluation {
+    /// Over queries, one for each measure.
+    pub mean: Vec<f64>,
+    /// Query id to one value for each measure.
+    pub per_query: BTreeMap<String, Vec<f64>>,
+}
+
+/// Evaluates the queries that are both judged and ranked; none where there is no such query.
+pub fn evaluate(qrels: &Qrels, run: &Run, measures: &[Measure]) -> Option<Evaluation> {
+    let mut per_query = BTreeMap::new();
+    for (query, rows) in &run.0 {
+        if let Some(grades) = qrels.0.get(query).filter(|_| !rows.is_empty()) {
+            let ranking = Ranking::new(grades, rows);
+            let values: Vec<f64> = measures.iter().map(|&it| ranking.value(it)).collect();
+            per_query.insert(query.clone(), values);
+        }
+    }
+    if per_query.is_empty() {
+        return None;
+    }
+    let mean = (0..measures.len()).map(|at| mean(per_query.values().map(|it| it[at])));
+    Some(Evaluation {
+        mean: mean.collect(),
+        per_query,
+    })
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len() as f64;
+    sum(values) / n
+}
+
+/// `Iterator::sum` of no numbers is -0, which would be printed with its sign.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
+}
+
+/// The grades of one query's documents.
+struct Ranking {
+    /// By rank; 0 where nobody judged.
+    retrieved: Vec<i32>,
+    /// Of every judged document, highest first.
+    judged: Vec<i32>,
+}
+
+impl Ranking {
+    fn new(grades: &BTreeMap<String, i32>, rows: &[Ranked]) -> Ranking {
+        // Adding 0 makes one zero of two.
+        let mut order: Vec<(f32, &str)> = rows
+            .iter()
+            .map(|it| (it.score as f32 + 0.0, it.doc.as_str()))
+            .collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)));
+        let retrieved = order
+            .iter()
+            .map(|(_, doc)| grades.get(*doc).copied().unwrap_or(0));
+        let mut judged: Vec<i32> = grades.values().copied().collect();
+        judged.sort_unstable_by_key(|&grade| Reverse(grade));
+        Ranking {
+            retrieved: retrieved.collect(),
+            judged,
+        }
+    }
+
+    fn value(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Ndcg { cut } => ratio(
+                gain(first(&self.retrieved, cut)),
+                gain(first(&self.judged, cut)),
+            ),
+            Measure::Ap { rel, cut } => {
+                let hits = self.hits(rel, cut).enumerate();
+                // At the n-th relevant document, of rank i, precision is n / i.
+                let precisions = hits.map(|(n_before, rank)| (n_before + 1) as f64 / rank as f64);
+                ratio(sum(precisions), self.n_relevant(rel))
+            }
+            Measure::Rr { rel, cut } => self
+                .hits(rel, cut)
+                .next()
+                .map_or(0.0, |rank| 1.0 / rank as f64),
+            Measure::P { rel, cut } => self.hits(rel, Some(cut)).count() as f64 / f64::from(cut),
+            Measure::R { rel, cut } => ratio(
+                self.hits(rel, Some(cut)).count() as f64,
+                self.n_relevant(rel),
+            ),
+        }
+    }
+
+    /// Ranks, from 1, at which a document with a grade of at least `rel` stands.
+    fn hits(&self, rel: i32, cut: Option<u32>) -> impl Iterator<Item = usize> + '_ {
+        let ranks = first(&self.retrieved, cut).iter().zip(1..);
+        ranks
+            .filter(move |&(&grade, _)| grade >= rel)
+            .map(|(_, rank)| rank)
+    }
+
+    fn n_relevant(&self, rel: i32) -> f64 {
+        self.judged.iter().filter(|&&grade| grade >= rel).count() as f64
+    }
+}
+
+/// Discounted cumulative gain: the gain is the grade, and none below 1.
+fn gain(grades: &[i32]) -> f64 {
+    let ranked = grades.iter().zip(1_u32..).filter(|&(&grade, _)| grade > 0);
+    sum(ranked.map(|(&grade, rank)| f64::from(grade) / libm::log2(f64::from(rank) + 1.0)))
+}
+
+fn first(grades: &[i32], cut: Option<u32>) -> &[i32] {
+    &grades[..cut.map_or(grades.len(), |cut| grades.len().min(cut as usize))]
+}
+
+/// 0 where there is nothing to find, as in `trec_eval`.
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests;
