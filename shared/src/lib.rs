@@ -1,1 +1,28 @@
-//! Begins here.
+//! The pure core of Axioscope: from a collection of texts to verdicts on axioms.
+//!
+//! ```text
+//! collection → text → index → rank → probe → score → verdict → stats → report
+//!  queries,    terms   postings runs  instances numbers satisfied intervals tables,
+//!  docs, qrels         lengths        + claims  per pair / tied /  tests    figures
+//!                                                        violated
+//! ```
+//!
+//! The modules stand in the order of that path, and a module imports only from those above
+//! it. Nothing here does I/O, reads a clock, starts a thread or draws an unseeded random
+//! number, and every function returns the same bits natively and in the browser.
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod collection;
+pub mod text;
+pub mod index;
+pub mod rank;
+pub mod probe;
+pub mod score;
+pub mod verdict;
+pub mod stats;
+// pub mod effectiveness;
+pub mod study;
+// pub mod report;
+// pub mod plot;
+pub mod api;

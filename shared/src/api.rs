@@ -1,0 +1,383 @@
+//! Every request and reply: one type on both ends of the wire.
+//!
+//! A read is a GET whose fields stand in the query string (nested parts as JSON under `q`),
+//! everything else a POST with a JSON body. Errors come as [`Problem`] with a status.
+
+pub mod worker;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::index::Totals;
+use crate::probe::Axiom;
+use crate::probe::Mode;
+use crate::score::RankerAbout;
+use crate::study::cell::{Listing, Page};
+use crate::study::dials::Dials;
+use crate::study::instance::Shown;
+use crate::study::overview::{Card, Overview};
+use crate::study::{Study, TermStats};
+use crate::text::Analyzer;
+
+/// A request, tied to its path and its reply.
+pub trait Endpoint: Serialize + DeserializeOwned {
+    /// How it is sent.
+    const METHOD: Method;
+    /// Path below the server root.
+    const PATH: &'static str;
+    /// What comes back.
+    type Reply: Serialize + DeserializeOwned;
+}
+
+/// How a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Changes nothing; the request is the JSON value of the parameter `q`.
+    Get,
+    /// The request is the JSON body.
+    Post,
+}
+
+/// The body of every error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Problem {
+    /// What is wrong, and the way out.
+    pub error: String,
+    /// For programs: `unknown`, `setting`, `too-large`, `overloaded`, …
+    pub error_type: String,
+}
+
+/// What this server is and can do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct About {}
+
+impl Endpoint for About {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/about";
+    type Reply = Server;
+}
+
+/// Reply to [`About`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Server {
+    /// Version of the software.
+    pub version: String,
+    /// Neural rankers that are loaded or can be loaded.
+    pub models: Vec<RankerAbout>,
+    /// Whether this caller may create jobs (the operator, or anybody on loopback).
+    pub may_create_jobs: bool,
+    /// The most texts that one [`Score`] request of this caller may hold.
+    pub max_texts: u64,
+}
+
+/// Every study this caller may see.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Studies {}
+
+impl Endpoint for Studies {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/studies";
+    type Reply = Vec<Card>;
+}
+
+/// One study for one state of its dials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Look {
+    /// Name of the study.
+    pub study: String,
+    /// State of the page.
+    #[serde(default)]
+    pub dials: Dials,
+}
+
+impl Endpoint for Look {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/study";
+    type Reply = Overview;
+}
+
+/// The instances of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct List {
+    /// Name of the study.
+    pub study: String,
+    /// Which of its instances.
+    pub listing: Listing,
+}
+
+impl Endpoint for List {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/instances";
+    type Reply = Page;
+}
+
+/// One instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Show {
+    /// Name of the study.
+    pub study: String,
+    /// Which axiom.
+    pub axiom: Axiom,
+    /// In which reading.
+    pub mode: Mode,
+    /// Place among its instances.
+    pub number: u64,
+    /// Width of a tie, if set on the Study page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_score: Option<f64>,
+}
+
+impl Endpoint for Show {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/instance";
+    type Reply = Shown;
+}
+
+/// The whole study as one value: what a static host serves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Export {
+    /// Name of the study.
+    pub study: String,
+}
+
+impl Endpoint for Export {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/export";
+    type Reply = Study;
+}
+
+/// Statistics of a study's collection, for the Playground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Statistics {
+    /// Name of the study.
+    pub study: String,
+}
+
+impl Endpoint for Statistics {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/statistics";
+    type Reply = CollectionStats;
+}
+
+/// Reply to [`Statistics`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CollectionStats {
+    /// How its texts became terms.
+    pub analyzer: Analyzer,
+    /// Of the whole collection.
+    pub totals: Totals,
+    /// Of the terms of the study's texts and queries.
+    pub terms: std::collections::BTreeMap<String, TermStats>,
+}
+
+/// Scores a few texts at once, for the Playground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Score {
+    /// A model of [`Server::models`], by its `spec`.
+    pub ranker: String,
+    /// The query.
+    pub query: String,
+    /// The texts.
+    pub texts: Vec<String>,
+}
+
+impl Endpoint for Score {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/score";
+    type Reply = Scored;
+}
+
+/// Reply to [`Score`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Scored {
+    /// Who.
+    pub ranker: RankerAbout,
+    /// In the order of the texts.
+    pub scores: Vec<f64>,
+    /// Whether the model saw only a part of each text.
+    pub truncated: Vec<bool>,
+    /// Late interaction: which piece of each text every query piece matched; else empty.
+    pub matches: Vec<Matches>,
+}
+
+/// Cosines of query pieces with the pieces of one text (Formal et al. 2021, equation 1).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Matches {
+    /// Pieces of the query.
+    pub query: Vec<String>,
+    /// Pieces of the text.
+    pub text: Vec<String>,
+    /// Query pieces × text pieces, in [-1, 1].
+    pub cosines: Vec<Vec<f32>>,
+}
+
+/// Creates a job that scores unique pairs with a model. Operators only, except on loopback.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CreateJob {
+    /// A model of [`Server::models`], by its `spec`.
+    pub ranker: String,
+    /// For people.
+    pub title: String,
+    /// Each once.
+    pub queries: Vec<String>,
+    /// Each once.
+    pub texts: Vec<String>,
+    /// Places in `queries` and `texts`, each pair once.
+    pub pairs: Vec<(u32, u32)>,
+}
+
+impl Endpoint for CreateJob {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/jobs";
+    type Reply = Job;
+}
+
+/// Every job, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Jobs {}
+
+impl Endpoint for Jobs {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/jobs";
+    type Reply = Vec<Job>;
+}
+
+/// One job; `/api/job/events?q=…` gives the same as server-sent events until it ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Watch {
+    /// [`Job::id`].
+    pub job: String,
+}
+
+impl Watch {
+    /// Where the job is watched: an event `job` with a [`Job`] at each step.
+    pub const EVENTS: &'static str = "/api/job/events";
+}
+
+impl Endpoint for Watch {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/job";
+    type Reply = Job;
+}
+
+/// Stops a job; what it has scored is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Cancel {
+    /// [`Job::id`].
+    pub job: String,
+}
+
+impl Endpoint for Cancel {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/job/cancel";
+    type Reply = Job;
+}
+
+/// Goes on with a cancelled or failed job where it stopped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Resume {
+    /// [`Job::id`].
+    pub job: String,
+}
+
+impl Endpoint for Resume {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/job/resume";
+    type Reply = Job;
+}
+
+/// What a job has scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Fetch {
+    /// [`Job::id`].
+    pub job: String,
+}
+
+impl Endpoint for Fetch {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/job/scores";
+    type Reply = JobScores;
+}
+
+/// Reply to [`Fetch`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobScores {
+    /// Who.
+    pub ranker: RankerAbout,
+    /// In the order of the job's pairs; none where not scored.
+    pub scores: Vec<Option<f64>>,
+    /// Places of pairs whose text was seen only in part.
+    pub truncated: Vec<u32>,
+}
+
+/// A piece of long work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Job {
+    /// Its address.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// Who scores.
+    pub ranker: RankerAbout,
+    /// Where it stands.
+    pub state: JobState,
+    /// Pairs with a score.
+    pub n_done: u64,
+    /// Pairs in all.
+    pub n_pairs: u64,
+    /// In this run of the job, 0 before the first batch.
+    pub pairs_per_s: f64,
+    /// What went wrong, and the way out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// RFC 3339.
+    pub created: String,
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum JobState {
+    /// Waits for its turn.
+    Queued,
+    /// Is being worked on.
+    Running,
+    /// All pairs have a score.
+    Done,
+    /// Stopped by somebody.
+    Cancelled,
+    /// Stopped by an error.
+    Failed,
+}
+
+impl JobState {
+    /// Whether nothing more happens by itself.
+    pub fn ended(self) -> bool {
+        match self {
+            JobState::Queued | JobState::Running => false,
+            JobState::Done | JobState::Cancelled | JobState::Failed => true,
+        }
+    }
+}

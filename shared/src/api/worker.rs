@@ -1,0 +1,249 @@
+//! What the page and its worker say to each other.
+//!
+//! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for
+//! (a `File`, or a long text that is passed on as it is). Every ask gets any number of
+//! [`Tell::Progress`] and then exactly one other tell with the same number. The worker begins
+//! with [`Tell::Ready`] under number 0, since what comes before its handler is set is lost.
+
+use serde::{Deserialize, Serialize};
+
+use crate::api::Problem;
+use crate::error::Reading;
+use crate::score::RankerAbout;
+use crate::study::Definition;
+
+/// The name of the study that is made in the page. It never leaves the browser.
+pub const LOCAL: &str = "local";
+
+/// An ask or a tell with its number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Envelope<T> {
+    /// Chosen by the page, ascending from 1; 0 for [`Tell::Ready`].
+    pub number: u64,
+    /// What is said.
+    pub says: T,
+}
+
+/// What the page asks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "ask")]
+pub enum Ask {
+    /// Read the `File` beside this message and keep what it holds, in place of an earlier file
+    /// of the same name. Answered by [`Tell::Read`].
+    Read {
+        /// Name of the file.
+        name: String,
+        /// What it is; none lets its name and its first lines decide.
+        kind: Option<FileKind>,
+    },
+    /// Forget a file. Answered by [`Tell::Done`].
+    Forget {
+        /// Name of the file.
+        name: String,
+    },
+    /// Make [`LOCAL`] of the files that were read. Answered by [`Tell::Made`].
+    Make {
+        /// With `name` [`LOCAL`]; its rankers are formulas.
+        definition: Definition,
+        /// Today: `2026-11-20`.
+        made: String,
+    },
+    /// Hold the study whose JSON stands beside this message. Answered by [`Tell::Done`].
+    Hold {
+        /// By which it will be asked for.
+        study: String,
+    },
+    /// Answer a request of `shared::api` about a study that is held; its reply is the text
+    /// beside [`Tell::Answer`].
+    Answer {
+        /// [`crate::api::Endpoint::PATH`].
+        path: String,
+        /// The request as JSON.
+        request: String,
+    },
+    /// What became of the local study of an earlier visit. Answered by [`Tell::Made`], or by
+    /// [`Tell::Done`] where there is none.
+    Local,
+    /// The unique pairs of [`LOCAL`] as JSON lines, beside [`Tell::Answer`].
+    Pairs,
+    /// The unique pairs of [`LOCAL`] as a `CreateJob`, beside [`Tell::Answer`].
+    Job {
+        /// A model of the server, by its `spec`.
+        ranker: String,
+        /// For people.
+        title: String,
+    },
+    /// Add to [`LOCAL`] the `JobScores` whose JSON stands beside this message. Answered by
+    /// [`Tell::Made`].
+    Merge {
+        /// How [`Made::hash`] of the study begins that the scores are for.
+        of: String,
+    },
+    /// Add to [`LOCAL`] the scores in the `File` beside this message. Answered by
+    /// [`Tell::Made`].
+    Bring {
+        /// Name of the file.
+        name: String,
+    },
+    /// Stop what was asked under a number; it is answered by [`Tell::Stopped`].
+    Cancel {
+        /// Of its envelope.
+        number: u64,
+    },
+    /// Forget all files and [`LOCAL`]. Answered by [`Tell::Done`].
+    Clear,
+}
+
+/// What the worker has to say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "tell")]
+pub enum Tell {
+    /// It listens.
+    Ready,
+    /// How far it is.
+    Progress(Progress),
+    /// A file was read.
+    Read(FileRead),
+    /// The local study stands.
+    Made(Made),
+    /// The text beside this message.
+    Answer,
+    /// Done; there is nothing to say.
+    Done,
+    /// Stopped by [`Ask::Cancel`].
+    Stopped,
+    /// What is wrong, and the way out.
+    Failed(Problem),
+}
+
+/// How far a piece of work is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Which part of the work.
+    pub stage: Stage,
+    /// Of `of`.
+    pub done: u64,
+    /// In the unit of the stage.
+    pub of: u64,
+    /// In the unit of the stage; 0 before anything can be said.
+    pub per_s: f64,
+    /// Until the stage ends, at the present speed.
+    pub left_s: Option<f64>,
+    /// What the stage has found so far: instances.
+    pub found: Option<u64>,
+}
+
+/// A part of the work, in the order of the pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Bytes of a file.
+    Read,
+    /// Texts analysed.
+    Index,
+    /// Queries whose texts were chosen and compared.
+    Mine,
+    /// Unique pairs scored, all rankers together.
+    Score,
+}
+
+impl Stage {
+    /// The stages of [`Ask::Make`].
+    pub const MAKE: [Stage; 3] = [Stage::Index, Stage::Mine, Stage::Score];
+}
+
+/// What a file holds, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileKind {
+    /// Texts, one JSON object a line.
+    Corpus,
+    /// Texts: `id<TAB>text`.
+    Passages,
+    /// Texts: `id<TAB>address<TAB>title<TAB>text`.
+    Documents,
+    /// Texts: one a line.
+    Plain,
+    /// Queries, one JSON object a line.
+    Queries,
+    /// Queries: `id<TAB>query`, or TREC's marked-up topics.
+    Topics,
+    /// Judgements, TREC's four columns or BEIR's three.
+    Qrels,
+    /// A ranked list, TREC's six columns.
+    Run,
+}
+
+impl FileKind {
+    /// Every kind.
+    pub const ALL: &[FileKind] = &[
+        FileKind::Corpus,
+        FileKind::Passages,
+        FileKind::Documents,
+        FileKind::Plain,
+        FileKind::Queries,
+        FileKind::Topics,
+        FileKind::Qrels,
+        FileKind::Run,
+    ];
+
+    /// What it brings to a collection.
+    pub fn part(self) -> Part {
+        match self {
+            FileKind::Corpus | FileKind::Passages | FileKind::Documents | FileKind::Plain => {
+                Part::Texts
+            }
+            FileKind::Queries | FileKind::Topics => Part::Queries,
+            FileKind::Qrels => Part::Qrels,
+            FileKind::Run => Part::Run,
+        }
+    }
+}
+
+/// A part of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// What is searched.
+    Texts,
+    /// What is looked for.
+    Queries,
+    /// What people judged.
+    Qrels,
+    /// What a ranker found.
+    Run,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileRead {
+    /// Name of the file.
+    pub name: String,
+    /// What it was taken for.
+    pub kind: FileKind,
+    /// Size of the file, packed if it is.
+    pub n_bytes: u64,
+    /// How long it took.
+    pub took_ms: f64,
+    /// Rows taken and refused.
+    pub reading: Reading,
+}
+
+/// What the local study holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// Hash of its instances: tells one local study from another.
+    pub hash: String,
+    /// Queries.
+    pub n_queries: u64,
+    /// Documents of the whole collection.
+    pub n_docs: u64,
+    /// Instances of all axioms and modes.
+    pub n_instances: u64,
+    /// Unique pairs of query and text.
+    pub n_pairs: u64,
+    /// Those that have scored.
+    pub rankers: Vec<RankerAbout>,
+    /// What was left out or should be known.
+    pub remarks: Vec<String>,
+}

@@ -1,0 +1,144 @@
+//! What is searched: queries, documents, relevance judgements and runs.
+//!
+//! The readers of `collection/` turn bytes into these types; see [`lines`] for how a damaged
+//! row is refused without losing the rest of its file.
+
+pub mod lines;
+pub mod beir;
+pub mod trec;
+pub mod tables;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// What somebody looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Query {
+    /// As in the file; any characters but white space.
+    pub id: String,
+    /// As written.
+    pub text: String,
+    /// Pool `group` takes the documents of the same group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+/// A retrievable passage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Doc {
+    /// As in the file; any characters but white space.
+    pub id: String,
+    /// May be empty.
+    #[serde(default)]
+    pub title: String,
+    /// The body; may be empty.
+    pub text: String,
+    /// For example the article that the passage is cut from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+impl Doc {
+    /// What is analysed, scored and shown: title, a space, body, trimmed.
+    pub fn body(&self) -> String {
+        format!("{} {}", self.title, self.text).trim().to_owned()
+    }
+}
+
+/// Relevance judgements: query id, document id, grade. Grades below 1 are not relevant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct Qrels(pub BTreeMap<String, BTreeMap<String, i32>>);
+
+impl Qrels {
+    /// The grade of a document for a query, if somebody judged it.
+    pub fn grade(&self, query: &str, doc: &str) -> Option<i32> {
+        self.0.get(query)?.get(doc).copied()
+    }
+}
+
+/// One line of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Ranked {
+    /// Document id.
+    pub doc: String,
+    /// As in the file; some runs begin at 0, some at 1.
+    pub rank: i64,
+    /// Finite.
+    pub score: f64,
+}
+
+/// Ranked lists: query id to its lines, in file order.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct Run(pub BTreeMap<String, Vec<Ranked>>);
+
+impl Run {
+    /// The first `k` documents of a query by (rank, document id).
+    pub fn top(&self, query: &str, k: usize) -> Vec<&str> {
+        let mut rows: Vec<&Ranked> = self.0.get(query).into_iter().flatten().collect();
+        rows.sort_by(|a, b| (a.rank, &a.doc).cmp(&(b.rank, &b.doc)));
+        rows.into_iter().take(k).map(|it| it.doc.as_str()).collect()
+    }
+}
+
+/// Queries, documents and judgements that belong together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// In file order.
+    pub queries: Vec<Query>,
+    /// In file order: a document's number is its place here.
+    pub docs: Vec<Doc>,
+    /// May be empty.
+    pub qrels: Qrels,
+}
+
+impl Collection {
+    /// Number of each document by its id.
+    pub fn doc_numbers(&self) -> BTreeMap<&str, u32> {
+        self.docs.iter().enumerate().map(|(at, doc)| (doc.id.as_str(), at as u32)).collect()
+    }
+
+    /// SHA-256 over ids, titles, texts and groups of all queries and documents, in hex.
+    pub fn hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        let mut part = |text: &str| {
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text);
+        };
+        for query in &self.queries {
+            part(&query.id);
+            part(&query.text);
+            part(query.group.as_deref().unwrap_or_default());
+        }
+        part("");
+        for doc in &self.docs {
+            part(&doc.id);
+            part(&doc.title);
+            part(&doc.text);
+            part(doc.group.as_deref().unwrap_or_default());
+        }
+        hex(&hasher.finalize())
+    }
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        write!(out, "{byte:02x}").expect("a String takes every write");
+        out
+    })
+}
+
+/// SHA-256 of a text's characters, in hex: the address of a text in a score store.
+pub fn text_hash(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}

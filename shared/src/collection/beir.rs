@@ -1,0 +1,212 @@
+//! The files of BEIR: one JSON object a line.
+//!
+//! `corpus.jsonl` holds `{"_id", "title", "text"}`, `queries.jsonl` holds `{"_id", "text"}`
+//! (Thakur et al., NeurIPS 2021, arXiv:2104.08663). Ours may carry `doc_group` as well, for
+//! the pool `group`. Other fields are passed over. BEIR's qrels are read by
+//! [`super::trec::read_qrels`].
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::lines::rows::{FirstLines, Warnings, check_doc, check_query, quoted, read_rows};
+use super::{Doc, Query};
+use crate::error::{Error, Reading};
+
+/// Reads documents. An empty one is kept, and warned about; of two with the same id the
+/// first is kept. `progress` hears how many bytes of the file have been read.
+pub fn read_corpus(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<Doc>, Reading), Error> {
+    let (mut docs, mut seen) = (Vec::new(), FirstLines::default());
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let row = Row::parse(text)?;
+        let mut warnings = Warnings::new();
+        let id = row.id.id(&mut warnings)?;
+        let title = row.title.text_or_none("title")?.unwrap_or_default();
+        let text = row.text.text("text")?;
+        let group = row.doc_group.group(&mut warnings)?;
+        check_doc(&title, &text, &mut warnings);
+        seen.take(&id, line)?;
+        docs.push(Doc {
+            id: id.into_owned(),
+            title: title.into_owned(),
+            text: text.into_owned(),
+            group,
+        });
+        Ok(warnings)
+    })?;
+    Ok((docs, reading))
+}
+
+/// Reads queries. An empty one is refused, since no document can match it; of two with the
+/// same id the first is kept. `progress` hears how many bytes of the file have been read.
+pub fn read_queries(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<Query>, Reading), Error> {
+    let (mut queries, mut seen) = (Vec::new(), FirstLines::default());
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let row = Row::parse(text)?;
+        let mut warnings = Warnings::new();
+        let id = row.id.id(&mut warnings)?;
+        let text = row.text.text("text")?;
+        let group = row.doc_group.group(&mut warnings)?;
+        check_query(&text, &mut warnings)?;
+        seen.take(&id, line)?;
+        queries.push(Query {
+            id: id.into_owned(),
+            text: text.into_owned(),
+            group,
+        });
+        Ok(warnings)
+    })?;
+    Ok((queries, reading))
+}
+
+/// What we look at in a row. Every field takes any value, so that we can say which is wrong.
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(rename = "_id", borrow, default)]
+    id: Field<'a>,
+    #[serde(borrow, default)]
+    title: Field<'a>,
+    #[serde(borrow, default)]
+    text: Field<'a>,
+    #[serde(borrow, default)]
+    doc_group: Field<'a>,
+}
+
+impl<'a> Row<'a> {
+    fn parse(text: &'a str) -> Result<Row<'a>, String> {
+        const EXPECTED: &str = r#"a row is one JSON object, as in {"_id": "7", "text": "a text"}"#;
+        // serde would take an array for an object without names.
+        if !text.trim_ascii_start().starts_with('{') {
+            return Err(format!("not a JSON object: {EXPECTED}"));
+        }
+        serde_json::from_str(text).map_err(|error| {
+            let said = error.to_string();
+            let what = said.split(" at line ").next().unwrap_or_default();
+            format!("broken JSON at byte {}, {what}: {EXPECTED}", error.column())
+        })
+    }
+}
+
+#[derive(Default)]
+enum Field<'a> {
+    #[default]
+    Missing,
+    Null,
+    Text(Cow<'a, str>),
+    /// A number that its digits give back.
+    Whole(String),
+    /// The name of its kind.
+    Other(&'static str),
+}
+
+impl<'a> Field<'a> {
+    fn text(self, name: &str) -> Result<Cow<'a, str>, String> {
+        self.text_or_none(name)?
+            .ok_or_else(|| format!("`{name}` is missing"))
+    }
+
+    /// None where the field is missing or null.
+    fn text_or_none(self, name: &str) -> Result<Option<Cow<'a, str>>, String> {
+        match self {
+            Field::Missing | Field::Null => Ok(None),
+            Field::Text(text) => Ok(Some(text)),
+            Field::Whole(digits) => Err(format!(
+                "`{name}` is the number {digits}, expected a text in quotes"
+            )),
+            Field::Other(kind) => Err(format!("`{name}` is {kind}, expected a text in quotes")),
+        }
+    }
+
+    fn id(self, warnings: &mut Warnings) -> Result<Cow<'a, str>, String> {
+        self.digits("_id", warnings).text("_id")
+    }
+
+    /// An empty group is none: its documents have nothing in common.
+    fn group(self, warnings: &mut Warnings) -> Result<Option<String>, String> {
+        let group = self
+            .digits("doc_group", warnings)
+            .text_or_none("doc_group")?;
+        Ok(group.filter(|it| !it.is_empty()).map(Cow::into_owned))
+    }
+
+    /// Takes a whole number as the text of its digits.
+    fn digits(self, name: &str, warnings: &mut Warnings) -> Field<'a> {
+        match self {
+            Field::Whole(digits) => {
+                warnings.push(format!(
+                    "`{name}` is a number, taken as the text {}",
+                    quoted(&digits)
+                ));
+                Field::Text(digits.into())
+            }
+            Field::Missing | Field::Null | Field::Text(_) | Field::Other(_) => self,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Field<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Field<'a>, D::Error> {
+        from.deserialize_any(FieldVisitor)
+    }
+}
+
+struct FieldVisitor;
+
+impl<'de> Visitor<'de> for FieldVisitor {
+    type Value = Field<'de>;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("any value")
+    }
+
+    fn visit_borrowed_str<E>(self, it: &'de str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Borrowed(it)))
+    }
+
+    fn visit_str<E>(self, it: &str) -> Result<Field<'de>, E> {
+        Ok(Field::Text(Cow::Owned(it.to_owned())))
+    }
+
+    fn visit_u64<E>(self, it: u64) -> Result<Field<'de>, E> {
+        Ok(Field::Whole(it.to_string()))
+    }
+
+    fn visit_i64<E>(self, it: i64) -> Result<Field<'de>, E> {
+        Ok(Field::Whole(it.to_string()))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Field<'de>, E> {
+        Ok(Field::Other("a number that is not whole, or too large"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Field<'de>, E> {
+        Ok(Field::Other("true or false"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Field<'de>, E> {
+        Ok(Field::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Field<'de>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Field::Other("an array"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field<'de>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Field::Other("an object"))
+    }
+}

@@ -1,0 +1,302 @@
+//! The bytes inside of a file: unpacked if it is packed, and never more than allowed.
+//!
+//! gzip (RFC 1952) of several members and Zstandard (RFC 8878) of several frames, which is
+//! what `cat`, `pigz` and `pzstd` make. Told by the first bytes, since names lie.
+
+use std::error::Error as _;
+use std::io::{self, BufReader, Chain, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+use super::{Bounds, size};
+
+/// How much is asked of a file at once. In the browser each request is a round trip.
+pub(super) const CHUNK_BYTES: usize = 1 << 16;
+
+/// The largest Zstandard window, which is held in memory: the bound of the `zstd` program
+/// (`ZSTD_WINDOWLOG_LIMIT_DEFAULT`), 8 times what its highest ordinary level asks for.
+const WINDOW_BYTES: u64 = 1 << 27;
+
+/// The content of a file.
+pub(super) struct Unpacked<'a> {
+    packed: Packed<'a>,
+    bounds: Bounds,
+    n_bytes: u64,
+}
+
+enum Packed<'a> {
+    Not(Source<'a>),
+    Gzip(MultiGzDecoder<Source<'a>>),
+    Zstd(Zstd<'a>),
+}
+
+impl<'a> Unpacked<'a> {
+    /// Looks at the first bytes of a file.
+    pub(super) fn open(
+        bytes: Box<dyn Read + 'a>,
+        bounds: Bounds,
+        progress: &'a mut dyn FnMut(u64),
+    ) -> io::Result<Unpacked<'a>> {
+        let mut counted = Counted {
+            bytes,
+            n_bytes: 0,
+            progress,
+        };
+        let mut head = Vec::new();
+        counted.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+        let kind = Kind::of(&head)?;
+        let source = BufReader::with_capacity(CHUNK_BYTES, Cursor::new(head).chain(counted));
+        let packed = match kind {
+            Kind::Plain => Packed::Not(source),
+            Kind::Gzip => Packed::Gzip(MultiGzDecoder::new(source)),
+            Kind::Zstd => Packed::Zstd(Zstd {
+                source,
+                frame: None,
+            }),
+        };
+        Ok(Unpacked {
+            packed,
+            bounds,
+            n_bytes: 0,
+        })
+    }
+}
+
+impl Read for Unpacked<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (n_bytes, source) = match &mut self.packed {
+            Packed::Not(source) => (source.read(into)?, &*source),
+            Packed::Gzip(gzip) => {
+                let n_bytes = gzip.read(into).map_err(|it| Stop::decoding("gzip", it))?;
+                (n_bytes, gzip.get_ref())
+            }
+            Packed::Zstd(zstd) => (zstd.read(into)?, &zstd.source),
+        };
+        let n_packed = source.get_ref().get_ref().1.n_bytes;
+        self.n_bytes += n_bytes as u64;
+        let allowed = self
+            .bounds
+            .free_bytes
+            .max(n_packed.saturating_mul(self.bounds.expansion));
+        match &self.packed {
+            Packed::Gzip(_) | Packed::Zstd(_) if self.n_bytes > allowed => {
+                let times = self.bounds.expansion;
+                Err(Stop::Expands {
+                    packed: n_packed,
+                    unpacked: self.n_bytes,
+                    times,
+                }
+                .into())
+            }
+            _ if self.n_bytes > self.bounds.total_bytes => Err(Stop::TooLong {
+                bytes: self.bounds.total_bytes,
+            }
+            .into()),
+            _ => Ok(n_bytes),
+        }
+    }
+}
+
+/// The bytes of the file itself; the first of them have been looked at.
+type Source<'a> = BufReader<Chain<Cursor<Vec<u8>>, Counted<'a>>>;
+
+struct Counted<'a> {
+    bytes: Box<dyn Read + 'a>,
+    n_bytes: u64,
+    progress: &'a mut dyn FnMut(u64),
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_bytes = self.bytes.read(into).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error, // readers try again
+            _ => Stop::Source(error.to_string()).into(),
+        })?;
+        if n_bytes > 0 {
+            self.n_bytes += n_bytes as u64;
+            (self.progress)(self.n_bytes);
+        }
+        Ok(n_bytes)
+    }
+}
+
+enum Kind {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+/// As many bytes as [`Kind::of`] looks at.
+const HEAD_BYTES: u64 = 7;
+
+impl Kind {
+    fn of(head: &[u8]) -> Result<Kind, Stop> {
+        match head {
+            [0x1F, 0x8B, ..] => Ok(Kind::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Ok(Kind::Zstd),
+            [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Ok(Kind::Zstd), // a skippable frame first
+            [b'P', b'K', 3, 4, ..] => Err(Stop::Foreign("a zip archive")),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Err(Stop::Foreign("an xz archive")),
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..] => {
+                Err(Stop::Foreign("a bzip2 archive"))
+            }
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Err(Stop::Utf16),
+            _ => Ok(Kind::Plain),
+        }
+    }
+}
+
+/// Zstandard frames one after another.
+struct Zstd<'a> {
+    source: Source<'a>,
+    /// None between two frames.
+    frame: Option<Box<FrameDecoder>>,
+}
+
+impl Zstd<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(frame) = &mut self.frame else {
+                match self.next_frame()? {
+                    Some(frame) => self.frame = Some(Box::new(frame)),
+                    None => return Ok(0),
+                }
+                continue;
+            };
+            let n_bytes = frame.read(into)?;
+            if n_bytes > 0 {
+                return Ok(n_bytes);
+            }
+            if !frame.is_finished() {
+                // One block at a time, so that no more than a window and a block is held.
+                frame
+                    .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(Stop::zstd)?;
+                continue;
+            }
+            // The decoder computes the checksum and leaves the comparison to us.
+            let expected = frame.get_checksum_from_data();
+            if expected.is_some() && expected != frame.get_calculated_checksum() {
+                return Err(Stop::Damaged("zstd").into());
+            }
+            self.frame = None;
+        }
+    }
+
+    /// The header of the next frame, none at the end of the file.
+    fn next_frame(&mut self) -> io::Result<Option<FrameDecoder>> {
+        loop {
+            // A frame begins with its magic number, its descriptor and one byte more.
+            let mut head = Vec::new();
+            match self.source.by_ref().take(6).read_to_end(&mut head)? {
+                0 => return Ok(None),
+                1..6 => return Err(Stop::CutOff("zstd").into()),
+                _ => {}
+            }
+            // A fresh decoder allocates nothing before its first block; one that is used
+            // again makes room for the whole window, which the header may exaggerate.
+            let mut frame = FrameDecoder::new();
+            match frame.init(head.chain(&mut self.source)) {
+                Ok(()) => {}
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let length = u64::from(length);
+                    if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                        return Err(Stop::CutOff("zstd").into());
+                    }
+                    continue;
+                }
+                Err(error) => return Err(Stop::zstd(error)),
+            }
+            let bytes = window_bytes(head[4], head[5], frame.content_size());
+            if bytes > WINDOW_BYTES {
+                return Err(Stop::Window { bytes }.into());
+            }
+            return Ok(Some(frame));
+        }
+    }
+}
+
+/// RFC 8878, 3.1.1.1.2: the memory that a frame needs. A frame of a single segment has no
+/// window: its content is kept whole.
+fn window_bytes(descriptor: u8, window: u8, content_bytes: u64) -> u64 {
+    let single_segment = descriptor >> 5 & 1 == 1;
+    if single_segment {
+        return content_bytes;
+    }
+    let base = 1 << (10 + u64::from(window >> 3));
+    base + base / 8 * u64::from(window & 7)
+}
+
+/// Why a file is not read to its end. Travels inside of an [`io::Error`].
+#[derive(Debug, Clone, thiserror::Error)]
+enum Stop {
+    #[error("the {0} archive is cut off, copy it again")]
+    CutOff(&'static str),
+    #[error("the {0} archive is damaged, copy it again")]
+    Damaged(&'static str),
+    #[error(
+        "the first {} expand to {}, over {times} times as much, which no text does; \
+        if you trust the file, unpack it and give what is inside",
+        size(*packed),
+        size(*unpacked)
+    )]
+    Expands {
+        packed: u64,
+        unpacked: u64,
+        times: u64,
+    },
+    #[error("there are more than {}, split the file", size(*bytes))]
+    TooLong { bytes: u64 },
+    #[error("this is {0}, give it unpacked or as .gz or .zst")]
+    Foreign(&'static str),
+    #[error("this is UTF-16, save it as UTF-8")]
+    Utf16,
+    #[error(
+        "the zstd archive needs a window of {}, more than {}; pack it again without `--long`",
+        size(*bytes),
+        size(WINDOW_BYTES)
+    )]
+    Window { bytes: u64 },
+    #[error("the zstd archive was packed with a dictionary, pack it again without")]
+    Dictionary,
+    #[error("{0}")]
+    Source(String),
+}
+
+impl Stop {
+    /// What a decoder found, unless the source failed underneath it.
+    fn decoding(kind: &'static str, error: io::Error) -> io::Error {
+        match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ if error.get_ref().is_some_and(|it| it.is::<Stop>()) => error,
+            io::ErrorKind::UnexpectedEof => Stop::CutOff(kind).into(),
+            _ => Stop::Damaged(kind).into(),
+        }
+    }
+
+    fn zstd(error: FrameDecoderError) -> io::Error {
+        if let FrameDecoderError::DictNotProvided { .. } = error {
+            return Stop::Dictionary.into();
+        }
+        // An error of reading, if it was one, lies somewhere inside.
+        let mut causes = std::iter::successors(error.source(), |&it| it.source());
+        match causes.find_map(|it| it.downcast_ref::<io::Error>()) {
+            Some(io) => match io.get_ref().and_then(|it| it.downcast_ref::<Stop>()) {
+                Some(stop) => stop.clone().into(),
+                None => Stop::decoding("zstd", io.kind().into()),
+            },
+            None => Stop::Damaged("zstd").into(),
+        }
+    }
+}
+
+impl From<Stop> for io::Error {
+    fn from(stop: Stop) -> io::Error {
+        io::Error::other(stop)
+    }
+}

@@ -1,0 +1,162 @@
+//! What a row may hold: ids, texts, and what is said of those that are odd or refused.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use super::{Bounds, Line, Lines};
+use crate::error::{Error, Reading};
+
+/// What a reader says of a row that it takes: nothing, or warnings.
+pub(crate) type Warnings = Vec<String>;
+
+/// Reads a file of one row a line: hands every line that is not blank to `row`, which takes
+/// it or says why not, and keeps the books.
+pub(crate) fn read_rows(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+    mut row: impl FnMut(u64, &str) -> Result<Warnings, String>,
+) -> Result<Reading, Error> {
+    let mut reading = Reading::default();
+    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
+    while let Some(Line { number: line, text }) = lines.next_line()? {
+        if text.as_ref().is_ok_and(|it| it.trim_ascii().is_empty()) {
+            continue;
+        }
+        match text.and_then(|it| row(line, it)) {
+            Ok(warnings) => {
+                reading.n_rows += 1;
+                if !warnings.is_empty() {
+                    reading.warn(name, line, warnings.join("; "));
+                }
+            }
+            Err(reason) => reading.refuse(name, line, reason),
+        }
+    }
+    Ok(reading)
+}
+
+/// In which line each id came first.
+#[derive(Debug, Default)]
+pub(crate) struct FirstLines(BTreeMap<String, u64>);
+
+impl FirstLines {
+    /// Remembers an id, unless it was there before: then, in which line.
+    pub(crate) fn insert(&mut self, id: &str, line: u64) -> Result<(), u64> {
+        match self.0.get(id) {
+            Some(&first) => Err(first),
+            None => {
+                self.0.insert(id.to_owned(), line);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the id of a row that is otherwise fine, or says why it cannot be one.
+    pub(crate) fn take(&mut self, id: &str, line: u64) -> Result<(), String> {
+        check_id(id)?;
+        self.insert(id, line).map_err(|first| {
+            format!(
+                "the id {} is taken since line {first}, and that row is kept",
+                quoted(id)
+            )
+        })
+    }
+}
+
+/// The longest id, in bytes. An id stands in URLs, tables and every line of a run.
+pub(crate) const ID_BYTES: usize = 512;
+
+/// Whether a text can be the id of a query or a document, or else why not.
+///
+/// Runs and qrels are split at white space, so an id has none; and two ids that look the same
+/// are the same, so it has no control characters.
+pub(crate) fn check_id(id: &str) -> Result<(), String> {
+    if id.is_empty() {
+        return Err("the id is empty".to_owned());
+    }
+    if id.len() > ID_BYTES {
+        let n_bytes = id.len();
+        return Err(format!(
+            "the id {} has {n_bytes} bytes, at most {ID_BYTES} are allowed",
+            quoted(id)
+        ));
+    }
+    let kind = |it: char| match it {
+        it if it.is_whitespace() => Some("white space"),
+        it if it.is_control() => Some("a control character"),
+        it if is_bidi_control(it) => Some("a bidirectional control"),
+        _ => None,
+    };
+    match id.chars().find_map(|it| Some((it, kind(it)?))) {
+        None => Ok(()),
+        Some((it, kind)) => Err(format!(
+            "the id {} holds {kind} (U+{:04X}): leave it out",
+            quoted(id),
+            it as u32
+        )),
+    }
+}
+
+/// Warns about what is odd in a document. An empty one is kept: it has length 0 and is counted.
+pub(crate) fn check_doc(title: &str, text: &str, warnings: &mut Warnings) {
+    check_text("title", title, warnings);
+    check_text("text", text, warnings);
+    if title.trim().is_empty() && text.trim().is_empty() {
+        warnings.push("the document is empty".to_owned());
+    }
+}
+
+/// Refuses an empty query and warns about what is odd in another.
+pub(crate) fn check_query(text: &str, warnings: &mut Warnings) -> Result<(), String> {
+    if text.trim().is_empty() {
+        return Err("the query is empty: nothing can match it".to_owned());
+    }
+    check_text("text", text, warnings);
+    Ok(())
+}
+
+/// Warns about characters that are kept in a text and yet hardly meant to be there.
+fn check_text(field: &str, text: &str, warnings: &mut Warnings) {
+    // 0xD8 and 0xE2 begin every bidirectional control in UTF-8: most texts stop here.
+    if !text.bytes().any(|it| matches!(it, 0 | 0xD8 | 0xE2)) {
+        return;
+    }
+    if text.contains('\0') {
+        warnings.push(format!("the {field} holds NUL characters, which are kept"));
+    }
+    if let Some(it) = text.chars().find(|&it| is_bidi_control(it)) {
+        warnings.push(format!(
+            "the {field} holds bidirectional controls (U+{:04X}), which are kept: \
+             it may look different from what is analysed",
+            it as u32
+        ));
+    }
+}
+
+/// A text of a file inside of a message: in backticks, cut short, control characters escaped.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut shown = String::new();
+    for it in text.chars().take(SHOWN) {
+        if it.is_control() || is_bidi_control(it) {
+            shown.extend(it.escape_unicode());
+        } else {
+            shown.push(it);
+        }
+    }
+    let cut = if text.chars().nth(SHOWN).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    format!("`{shown}{cut}`")
+}
+
+/// The `Bidi_Control` characters of Unicode.
+fn is_bidi_control(it: char) -> bool {
+    matches!(
+        it,
+        '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}'
+    ) || matches!(it, '\u{2066}'..='\u{2069}')
+}

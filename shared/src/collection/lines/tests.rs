@@ -1,0 +1,462 @@
+use std::io::{self, Read, Write};
+
+use expect_test::{Expect, expect};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+use super::rows::{check_id, quoted};
+use super::{Bounds, Line, Lines};
+use crate::error::Error;
+
+/// Every line with its number, those that cannot be used with `!` and the reason, and last
+/// why the file is not read to its end, if it is not.
+fn read(bytes: impl Read, bounds: Bounds) -> String {
+    let mut out = String::new();
+    if let Err(error) = read_into(&mut out, bytes, bounds) {
+        out += &format!("{error}\n");
+    }
+    out
+}
+
+fn read_into(out: &mut String, bytes: impl Read, bounds: Bounds) -> Result<(), Error> {
+    let mut progress = |_| ();
+    let mut lines = Lines::open("corpus.txt", bytes, bounds, &mut progress)?;
+    while let Some(Line { number, text }) = lines.next_line()? {
+        match text {
+            Ok(text) => *out += &format!("{number} {text}\n"),
+            Err(reason) => *out += &format!("{number} ! {reason}\n"),
+        }
+    }
+    Ok(())
+}
+
+fn check(bytes: impl AsRef<[u8]>, expected: Expect) {
+    expected.assert_eq(&read(bytes.as_ref(), Bounds::FILES));
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    compress_to_vec(text, CompressionLevel::Fastest)
+}
+
+/// Four lines that pack well enough to make real blocks.
+fn four_lines() -> Vec<u8> {
+    let line = |it: usize| {
+        (0..60)
+            .map(|at| format!("{} ", at * at % (7 * it)))
+            .collect::<String>()
+    };
+    (1..=4)
+        .map(|it| line(it) + "\n")
+        .collect::<String>()
+        .into_bytes()
+}
+
+/// Gives a byte at a time, as a slow Blob might.
+struct Trickle<'a>(&'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n_bytes = into.len().min(1);
+        self.0.read(&mut into[..n_bytes])
+    }
+}
+
+#[test]
+fn lines_end_in_any_way() {
+    check(
+        "unix\nwindows\r\n\nan empty one above, no end here",
+        expect![[r#"
+            1 unix
+            2 windows
+            3 
+            4 an empty one above, no end here
+        "#]],
+    );
+    check("", expect![""]);
+}
+
+#[test]
+fn only_the_byte_order_mark_at_the_start_is_dropped() {
+    let lines = read("\u{FEFF}one\n\u{FEFF}two\n".as_bytes(), Bounds::FILES);
+    assert_eq!(lines, "1 one\n2 \u{FEFF}two\n");
+}
+
+#[test]
+fn a_line_that_is_not_utf8_costs_itself() {
+    check(
+        b"fine\ncaf\xE9\nfine again\n",
+        expect![[r#"
+            1 fine
+            2 ! byte 4 of the line (0xE9) is not UTF-8: save the file as UTF-8
+            3 fine again
+        "#]],
+    );
+}
+
+#[test]
+fn nul_bytes_controls_and_markup_are_text() {
+    let text = "a\0b <script>alert(1)</script> ../../etc \u{202E}x\n";
+    assert_eq!(read(text.as_bytes(), Bounds::FILES), format!("1 {text}"));
+}
+
+#[test]
+fn a_line_of_50_mb_is_not_held() {
+    let long = io::repeat(b'x').take(50_000_000);
+    let bytes = b"first\n".chain(long).chain(&b"\nlast\n"[..]);
+    expect![[r#"
+        1 first
+        2 ! a line of 50 MB, more than the 16 MB that a row may have: is a line break missing?
+        3 last
+    "#]]
+    .assert_eq(&read(bytes, Bounds::FILES));
+
+    let mut progress = |_| ();
+    let bytes = io::repeat(b'x').take(50_000_000);
+    let mut lines = Lines::open("corpus.txt", bytes, Bounds::FILES, &mut progress).unwrap();
+    while lines.next_line().unwrap().is_some() {}
+    assert!(lines.buffer.capacity() as u64 <= 2 * Bounds::FILES.line_bytes + 1);
+}
+
+#[test]
+fn a_line_may_be_as_long_as_the_bound() {
+    let bounds = Bounds {
+        line_bytes: 4,
+        ..Bounds::FILES
+    };
+    expect![[r#"
+        1 four
+        2 ! a line of 6 bytes, more than the 4 bytes that a row may have: is a line break missing?
+        3 four
+    "#]]
+    .assert_eq(&read(&b"four\nfives\nfour"[..], bounds));
+}
+
+#[test]
+fn archives_are_told_by_their_first_bytes() {
+    let plain = four_lines();
+    let expected = read(&plain[..], Bounds::FILES);
+    assert_eq!(expected.lines().count(), 4);
+    let members = [gzip(&plain[..100]), gzip(b""), gzip(&plain[100..])].concat();
+    let skipped = [&[0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0], &b"abc"[..]].concat();
+    let frames = [
+        skipped.clone(),
+        zstd(&plain[..100]),
+        zstd(b""),
+        skipped,
+        zstd(&plain[100..]),
+    ];
+    for packed in [
+        plain.clone(),
+        gzip(&plain),
+        members,
+        zstd(&plain),
+        frames.concat(),
+    ] {
+        assert_eq!(read(&packed[..], Bounds::FILES), expected);
+        assert_eq!(read(Trickle(&packed), Bounds::FILES), expected);
+    }
+}
+
+/// Made by `printf 'one\ntwo\nthree …\n' | zstd -19`, with a checksum; `zstd` 1.5.
+const BY_THE_PROGRAM: &[u8] = &[
+    0x28, 0xB5, 0x2F, 0xFD, 0x04, 0x68, 0xAD, 0x00, 0x00, 0x78, 0x6F, 0x6E, 0x65, 0x0A, 0x74, 0x77,
+    0x6F, 0x0A, 0x74, 0x68, 0x72, 0x65, 0x65, 0x20, 0x0A, 0x01, 0x00, 0xB9, 0x8B, 0x12, 0xDE, 0xEF,
+    0x5A, 0xF6,
+];
+
+#[test]
+fn the_zstd_program_is_understood() {
+    check(
+        BY_THE_PROGRAM,
+        expect![[r#"
+            1 one
+            2 two
+            3 three three three three three three
+        "#]],
+    );
+}
+
+#[test]
+fn a_cut_off_archive_says_where() {
+    let cut = |packed: Vec<u8>| packed[..packed.len() * 3 / 4].to_vec();
+    check(
+        cut(gzip(&four_lines())),
+        expect![[r#"
+        1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 2 4 1 0 1 4 2 
+        2 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 2 11 8 7 8 11 2 9 4 1 0 1 4 9 
+        corpus.txt: reading stopped in line 3: the gzip archive is cut off, copy it again
+    "#]],
+    );
+    check(
+        cut(zstd(&four_lines())),
+        expect![[r#"
+        corpus.txt: reading stopped in line 1: the zstd archive is cut off, copy it again
+    "#]],
+    );
+    check(
+        &BY_THE_PROGRAM[..BY_THE_PROGRAM.len() - 1],
+        expect![[r#"
+        corpus.txt: reading stopped in line 1: the zstd archive is cut off, copy it again
+    "#]],
+    );
+}
+
+#[test]
+fn no_prefix_and_no_flipped_bit_is_a_panic() {
+    let plain = four_lines();
+    for packed in [gzip(&plain), zstd(&plain), BY_THE_PROGRAM.to_vec()] {
+        let whole = read(&packed[..], Bounds::FILES);
+        for n_bytes in 0..packed.len() {
+            let prefix = read(&packed[..n_bytes], Bounds::FILES);
+            assert_ne!(
+                prefix, whole,
+                "a prefix of {n_bytes} bytes passed for the whole"
+            );
+            assert!(
+                n_bytes < 4 || prefix.contains("cut off"),
+                "{n_bytes}: {prefix}"
+            );
+        }
+        for bit in 0..packed.len() * 8 {
+            let mut flipped = packed.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            read(&flipped[..], Bounds::FILES);
+        }
+    }
+}
+
+#[test]
+fn a_checksum_that_does_not_fit_is_damage() {
+    let flipped = |mut packed: Vec<u8>, from_end: usize| {
+        let at = packed.len() - from_end;
+        packed[at] ^= 1;
+        packed
+    };
+    check(
+        flipped(gzip(b"one\ntwo\n"), 8),
+        expect![[r#"
+        1 one
+        2 two
+        corpus.txt: reading stopped in line 3: the gzip archive is damaged, copy it again
+    "#]],
+    );
+    check(
+        flipped(BY_THE_PROGRAM.to_vec(), 1),
+        expect![[r#"
+        1 one
+        2 two
+        3 three three three three three three
+        corpus.txt: reading stopped in line 4: the zstd archive is damaged, copy it again
+    "#]],
+    );
+    check(
+        [gzip(b"one\n"), b"two\n".to_vec()].concat(),
+        expect![[r#"
+        1 one
+        corpus.txt: reading stopped in line 2: the gzip archive is cut off, copy it again
+    "#]],
+    );
+    check(
+        [zstd(b"one\n"), b"two and three\n".to_vec()].concat(),
+        expect![[r#"
+            1 one
+            corpus.txt: reading stopped in line 2: the zstd archive is damaged, copy it again
+        "#]],
+    );
+}
+
+#[test]
+fn a_bomb_is_defused() {
+    let one_line = vec![b'x'; 70 << 20];
+    check(
+        gzip(&one_line),
+        expect![[r#"
+            corpus.txt: reading stopped in line 1: the first 65 kB expand to 67 MB, over 200 times as much, which no text does; if you trust the file, unpack it and give what is inside
+        "#]],
+    );
+    check(
+        zstd(&one_line),
+        expect![[r#"
+            corpus.txt: reading stopped in line 1: the first 2253 bytes expand to 67 MB, over 200 times as much, which no text does; if you trust the file, unpack it and give what is inside
+        "#]],
+    );
+
+    let bounds = Bounds {
+        free_bytes: 1000,
+        expansion: 4,
+        total_bytes: 3000,
+        line_bytes: 100,
+    };
+    let check = |bytes: &[u8], expected: Expect| {
+        expected.assert_eq(last(&read(bytes, bounds)));
+    };
+    let lines = "a line of a bomb\n".repeat(100);
+    check(
+        &gzip(lines.as_bytes()),
+        expect![
+            "corpus.txt: reading stopped in line 1: the first 58 bytes expand to 1700 bytes, over 4 times as much, which no text does; if you trust the file, unpack it and give what is inside"
+        ],
+    );
+    check(
+        lines.repeat(2).as_bytes(),
+        expect![
+            "corpus.txt: reading stopped in line 1: there are more than 3000 bytes, split the file"
+        ],
+    );
+    check(lines.as_bytes(), expect!["100 a line of a bomb"]);
+}
+
+fn last(lines: &str) -> &str {
+    lines.lines().last().unwrap_or_default()
+}
+
+#[test]
+fn a_zstd_frame_may_not_ask_for_much() {
+    // Magic number, descriptor, window of 2^(10 + 18) bytes.
+    check(
+        [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 1, 0, 0],
+        expect![[r#"
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 268 MB, more than 134 MB; pack it again without `--long`
+        "#]],
+    );
+    // A single segment of 4 GB, of which there is nothing.
+    check(
+        [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0, 0, 0, 0xFF, 1, 0, 0],
+        expect![[r#"
+            corpus.txt: reading stopped in line 1: the zstd archive needs a window of 4278 MB, more than 134 MB; pack it again without `--long`
+        "#]],
+    );
+    // Dictionary 7.
+    check(
+        [0x28, 0xB5, 0x2F, 0xFD, 0x01, 0, 7, 1, 0, 0],
+        expect![[r#"
+        corpus.txt: reading stopped in line 1: the zstd archive was packed with a dictionary, pack it again without
+    "#]],
+    );
+}
+
+#[test]
+fn other_archives_and_encodings_are_named() {
+    check(
+        b"PK\x03\x04\x14\0\0\0",
+        expect![[r#"
+        corpus.txt: this is a zip archive, give it unpacked or as .gz or .zst
+    "#]],
+    );
+    check(
+        b"\xFD7zXZ\0\0\x04",
+        expect![[r#"
+        corpus.txt: this is an xz archive, give it unpacked or as .gz or .zst
+    "#]],
+    );
+    check(
+        b"BZh91AY&SY",
+        expect![[r#"
+        corpus.txt: this is a bzip2 archive, give it unpacked or as .gz or .zst
+    "#]],
+    );
+    check(
+        b"\xFF\xFEa\0b\0",
+        expect![[r#"
+        corpus.txt: this is UTF-16, save it as UTF-8
+    "#]],
+    );
+    check(
+        "BZh9 and PK are words\n",
+        expect![[r#"
+        1 BZh9 and PK are words
+    "#]],
+    );
+}
+
+#[test]
+fn a_source_that_fails_is_told_from_damage() {
+    struct Fails;
+    impl Read for Fails {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the disk went away",
+            ))
+        }
+    }
+    let check = |packed: &[u8], expected: Expect| {
+        let half = &packed[..packed.len() / 2];
+        expected.assert_eq(last(&read(half.chain(Fails), Bounds::FILES)));
+    };
+    let plain = four_lines();
+    check(
+        &plain,
+        expect!["corpus.txt: reading stopped in line 3: the disk went away"],
+    );
+    check(
+        &gzip(&plain),
+        expect!["corpus.txt: reading stopped in line 2: the disk went away"],
+    );
+    check(
+        &zstd(&plain),
+        expect!["corpus.txt: reading stopped in line 1: the disk went away"],
+    );
+    check(b"", expect!["corpus.txt: the disk went away"]);
+}
+
+#[test]
+fn progress_counts_the_bytes_of_the_file() {
+    let packed = gzip(&four_lines());
+    let mut heard = Vec::new();
+    let mut progress = |n_bytes| heard.push(n_bytes);
+    let mut lines = Lines::open("c", Trickle(&packed), Bounds::FILES, &mut progress).unwrap();
+    while lines.next_line().unwrap().is_some() {}
+    drop(lines);
+    assert_eq!(heard, (1..=packed.len() as u64).collect::<Vec<_>>());
+}
+
+#[test]
+fn ids_are_whole_words() {
+    for id in [
+        "7",
+        "MED-10",
+        "D1-0",
+        "<script>alert(1)</script>",
+        "../../etc/passwd",
+        "日本",
+        "é",
+    ] {
+        assert_eq!(check_id(id), Ok(()), "{id}");
+    }
+    let reasons = [
+        "",
+        "two words",
+        "a\u{A0}b",
+        "nul\0",
+        "\u{1B}[31m",
+        "\u{202E}gpj.exe",
+    ]
+    .map(|id| check_id(id).unwrap_err())
+    .join("\n");
+    expect![[r#"
+        the id is empty
+        the id `two words` holds white space (U+0020): leave it out
+        the id `a b` holds white space (U+00A0): leave it out
+        the id `nul\u{0}` holds a control character (U+0000): leave it out
+        the id `\u{1b}[31m` holds a control character (U+001B): leave it out
+        the id `\u{202e}gpj.exe` holds a bidirectional control (U+202E): leave it out"#]]
+    .assert_eq(&reasons);
+    assert_eq!(check_id(&"é".repeat(256)), Ok(()));
+    expect![
+        "the id `éééééééééééééééééééééééééééééééééééééééé…` has 514 bytes, at most 512 are allowed"
+    ]
+    .assert_eq(&check_id(&"é".repeat(257)).unwrap_err());
+}
+
+#[test]
+fn a_message_holds_no_raw_text() {
+    expect![[r#"`\u{1b}[31m\u{202e}\u{a}<b>`"#]].assert_eq(&quoted("\u{1B}[31m\u{202E}\n<b>"));
+}

@@ -1,0 +1,85 @@
+//! Collections as tables: the tab-separated files of MS MARCO, and plain text.
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Read;
+
+use super::Doc;
+use super::lines::rows::{FirstLines, Warnings, check_doc, read_rows};
+use crate::error::{Error, Reading};
+
+/// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept, and
+/// warned about. `progress` hears how many bytes of the file have been read.
+pub fn read_passages(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<Doc>, Reading), Error> {
+    read_docs(name, bytes, progress, |_, row| {
+        let (id, text) = row
+            .split_once('\t')
+            .ok_or_else(|| "no tab: a row is a passage's id, a tab and the passage".to_owned())?;
+        Ok(doc(id, "", text))
+    })
+}
+
+/// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the address
+/// is passed over. Empty documents are kept, and warned about. `progress` hears how many
+/// bytes of the file have been read.
+pub fn read_documents(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<Doc>, Reading), Error> {
+    read_docs(name, bytes, progress, |_, row| {
+        let columns: Vec<&str> = row.splitn(4, '\t').collect();
+        match columns[..] {
+            [id, _url, title, body] => Ok(doc(id, title, body)),
+            _ => Err(format!(
+                "{} of 4 columns: a row is a document's id, its address, its title and its body, \
+                 with tabs between",
+                columns.len()
+            )),
+        }
+    })
+}
+
+/// Reads plain text: every line that is not blank is a passage, and its number its id.
+/// `progress` hears how many bytes of the file have been read.
+pub fn read_plain(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<Doc>, Reading), Error> {
+    read_docs(name, bytes, progress, |line, row| {
+        Ok(doc(&line.to_string(), "", row))
+    })
+}
+
+fn doc(id: &str, title: &str, text: &str) -> Doc {
+    Doc {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text: text.to_owned(),
+        group: None,
+    }
+}
+
+fn read_docs(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+    mut columns: impl FnMut(u64, &str) -> Result<Doc, String>,
+) -> Result<(Vec<Doc>, Reading), Error> {
+    let (mut docs, mut seen) = (Vec::new(), FirstLines::default());
+    let reading = read_rows(name, bytes, progress, |line, row| {
+        let doc = columns(line, row)?;
+        let mut warnings = Warnings::new();
+        check_doc(&doc.title, &doc.text, &mut warnings);
+        seen.take(&doc.id, line)?;
+        docs.push(doc);
+        Ok(warnings)
+    })?;
+    Ok((docs, reading))
+}

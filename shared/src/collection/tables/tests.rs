@@ -1,0 +1,74 @@
+use expect_test::{Expect, expect};
+
+use super::{read_documents, read_passages, read_plain};
+use crate::collection::Doc;
+use crate::error::{Error, Reading};
+
+/// The documents taken, then what is said of rows.
+fn check(read: Result<(Vec<Doc>, Reading), Error>, expected: Expect) {
+    let (docs, reading) = read.unwrap();
+    assert_eq!(reading.n_rows, docs.len() as u64);
+    let docs = docs
+        .iter()
+        .map(|it| format!("{:?} {:?} {:?}\n", it.id, it.title, it.text));
+    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
+    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
+    expected.assert_eq(&docs.chain(refused).chain(warned).collect::<String>());
+}
+
+#[test]
+fn passages_have_an_id_and_a_text() {
+    let file = "0\tThe presence of communication\n\
+                1\twith\ta tab\r\n\
+                2\t\n\
+                three\n\
+                0\tagain\n\
+                \tno id\n\
+                a b\tspace\n\
+                ../../x\t<script>\n";
+    check(
+        read_passages("collection.tsv", file.as_bytes(), &mut |_| ()),
+        expect![[r#"
+            "0" "" "The presence of communication"
+            "1" "" "with\ta tab"
+            "2" "" ""
+            "../../x" "" "<script>"
+            refused: collection.tsv, line 4: no tab: a row is a passage's id, a tab and the passage
+            refused: collection.tsv, line 5: the id `0` is taken since line 1, and that row is kept
+            refused: collection.tsv, line 6: the id is empty
+            refused: collection.tsv, line 7: the id `a b` holds white space (U+0020): leave it out
+            warned: collection.tsv, line 3: the document is empty
+        "#]],
+    );
+}
+
+#[test]
+fn documents_have_four_columns() {
+    let file = "D1\thttps://example.org\tA title\tA body\twith a tab\n\
+                D2\thttps://example.org\t\t\n\
+                D3\tonly three\tcolumns\n";
+    check(
+        read_documents("docs.tsv", file.as_bytes(), &mut |_| ()),
+        expect![[r#"
+            "D1" "A title" "A body\twith a tab"
+            "D2" "" ""
+            refused: docs.tsv, line 3: 3 of 4 columns: a row is a document's id, its address, its title and its body, with tabs between
+            warned: docs.tsv, line 2: the document is empty
+        "#]],
+    );
+}
+
+#[test]
+fn plain_lines_are_numbered_as_in_an_editor() {
+    let file = b"first passage\n\n  third, indented\n\xFF\nfifth\0";
+    check(
+        read_plain("notes.txt", &file[..], &mut |_| ()),
+        expect![[r#"
+        "1" "" "first passage"
+        "3" "" "  third, indented"
+        "5" "" "fifth\0"
+        refused: notes.txt, line 4: byte 1 of the line (0xFF) is not UTF-8: save the file as UTF-8
+        warned: notes.txt, line 5: the text holds NUL characters, which are kept
+    "#]],
+    );
+}

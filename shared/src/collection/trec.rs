@@ -1,0 +1,346 @@
+//! The files of TREC: topics, relevance judgements (qrels), runs, and files of scores.
+//!
+//! The formats are those of NIST's `trec_eval` (<https://github.com/usnistgov/trec_eval>):
+//! columns with white space between.
+
+pub mod topics;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
+use super::lines::{Bounds, Line, Lines};
+use super::{Collection, Qrels, Ranked, Run};
+use crate::error::{Error, Reading};
+
+/// Reads judgements: `qid 0 docid grade`, or the three columns of BEIR below their header
+/// `query-id corpus-id score`. Of two grades for the same pair the first is kept. `progress`
+/// hears how many bytes of the file have been read.
+pub fn read_qrels(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Qrels, Reading), Error> {
+    let (mut qrels, mut layout) = (Qrels::default(), None);
+    let mut reading = read_rows(name, bytes, progress, |_, row| {
+        let columns: Vec<&str> = row.split_ascii_whitespace().collect();
+        let (query, doc, grade) = match (&layout, &columns[..]) {
+            (None, ["query-id", "corpus-id", "score"]) => {
+                layout = Some(Layout::Beir);
+                return Ok(Warnings::new());
+            }
+            (Some(Layout::Beir), &[query, doc, grade]) => (query, doc, grade),
+            (Some(Layout::Beir), _) => {
+                return Err(expected(
+                    &columns,
+                    "3: query, document, grade, as in the first line",
+                ));
+            }
+            (None | Some(Layout::Trec), &[query, _, doc, grade]) => (query, doc, grade),
+            (None | Some(Layout::Trec), _) => {
+                return Err(expected(
+                    &columns,
+                    "4: query, 0, document, grade (or 3 below the first line \
+                     `query-id corpus-id score`)",
+                ));
+            }
+        };
+        layout.get_or_insert(Layout::Trec);
+        judge(&mut qrels, query, doc, whole(grade, "grade")?)?;
+        Ok(Warnings::new())
+    })?;
+    reading.n_rows = qrels.0.values().map(|it| it.len() as u64).sum(); // a header is no row
+    Ok((qrels, reading))
+}
+
+/// Reads a run: `qid Q0 docid rank score tag`; whatever follows is part of the tag. Of two
+/// lines for the same pair the first is kept. `progress` hears how many bytes of the file have
+/// been read.
+pub fn read_run(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Run, Reading), Error> {
+    let (mut run, mut seen) = (Run::default(), BTreeMap::new());
+    let reading = read_rows(name, bytes, progress, |line, row| {
+        RunRow::parse(row)?.take(line, &mut run, &mut seen)?;
+        Ok(Warnings::new())
+    })?;
+    Ok((run, reading))
+}
+
+/// Reads a run whose seventh column is the document's grade, as MatchZoo writes them: the run
+/// and its own judgements. `progress` hears how many bytes of the file have been read.
+pub fn read_labelled_run(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Run, Qrels, Reading), Error> {
+    let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let row = RunRow::parse(text)?;
+        let grade = row.label.ok_or_else(|| {
+            "6 columns where 7 are expected: the last is the grade of the document".to_owned()
+        })?;
+        let grade = whole(grade, "grade")?;
+        row.take(line, &mut run, &mut seen)?;
+        judge(&mut qrels, row.query, row.doc, grade)?;
+        Ok(Warnings::new())
+    })?;
+    Ok((run, qrels, reading))
+}
+
+/// Scores that somebody brought: query id, then text id, to a finite number.
+pub type BroughtScores = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Reads scores: `qid docid score`, with or without a header, or a run of six columns. Every
+/// row is needed, for a row that is left out would be a pair that looks unscored: the first
+/// that is wrong is the error. `progress` hears how many bytes of the file have been read.
+pub fn read_scores(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<BroughtScores, Error> {
+    let mut scores = BroughtScores::new();
+    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
+    while let Some(Line { number: line, text }) = lines.next_line()? {
+        text.and_then(|row| take_score(line, row, &mut scores))
+            .map_err(|reason| Error::Line {
+                file: name.to_owned(),
+                line,
+                reason,
+            })?;
+    }
+    Ok(scores)
+}
+
+/// What a file names and the collection does not have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Unknown {
+    /// How many different queries.
+    pub n_queries: u64,
+    /// How many different documents.
+    pub n_docs: u64,
+    /// The ids of the first few such queries.
+    pub queries: Vec<String>,
+    /// The ids of the first few such documents.
+    pub docs: Vec<String>,
+}
+
+impl Unknown {
+    /// How many ids of each kind are kept as examples.
+    pub const KEPT: usize = 5;
+
+    /// What the judgements name and the collection does not have.
+    pub fn in_qrels(qrels: &Qrels, collection: &Collection) -> Unknown {
+        let queries = qrels.0.keys().map(String::as_str);
+        let docs = qrels
+            .0
+            .values()
+            .flat_map(|it| it.keys())
+            .map(String::as_str);
+        Unknown::among(queries, docs, collection)
+    }
+
+    /// What the run names and the collection does not have.
+    pub fn in_run(run: &Run, collection: &Collection) -> Unknown {
+        let queries = run.0.keys().map(String::as_str);
+        let docs = run.0.values().flatten().map(|it| it.doc.as_str());
+        Unknown::among(queries, docs, collection)
+    }
+
+    /// Whether the collection has everything.
+    pub fn is_empty(&self) -> bool {
+        self.n_queries == 0 && self.n_docs == 0
+    }
+
+    fn among<'a>(
+        queries: impl Iterator<Item = &'a str>,
+        docs: impl Iterator<Item = &'a str>,
+        collection: &'a Collection,
+    ) -> Unknown {
+        let missing_queries = missing(queries, collection.queries.iter().map(|it| it.id.as_str()));
+        let missing_docs = missing(docs, collection.docs.iter().map(|it| it.id.as_str()));
+        let first = |ids: &[&str]| {
+            ids.iter()
+                .take(Self::KEPT)
+                .map(|it| it.to_string())
+                .collect()
+        };
+        Unknown {
+            n_queries: missing_queries.len() as u64,
+            n_docs: missing_docs.len() as u64,
+            queries: first(&missing_queries),
+            docs: first(&missing_docs),
+        }
+    }
+}
+
+impl fmt::Display for Unknown {
+    /// `not in the collection: 2 queries (q7, q9), 140 documents (d1, d2, d3, d4, d5, …)`
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |n: u64, one: &str, many: &str, ids: &[String]| {
+            let what = if n == 1 { one } else { many };
+            let more = if n > ids.len() as u64 { ", …" } else { "" };
+            (n > 0).then(|| format!("{n} {what} ({}{more})", ids.join(", ")))
+        };
+        let queries = part(self.n_queries, "query", "queries", &self.queries);
+        let docs = part(self.n_docs, "document", "documents", &self.docs);
+        let parts: Vec<String> = queries.into_iter().chain(docs).collect();
+        match &parts[..] {
+            [] => out.write_str("all queries and documents are in the collection"),
+            _ => write!(out, "not in the collection: {}", parts.join(", ")),
+        }
+    }
+}
+
+/// Those of `named` that are not among `known`, each once, in order of their ids.
+fn missing<'a>(
+    named: impl Iterator<Item = &'a str>,
+    known: impl Iterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    let mut missing: BTreeSet<&str> = named.collect();
+    for id in known {
+        missing.remove(id);
+    }
+    missing.into_iter().collect()
+}
+
+/// How the judgements stand in their file.
+enum Layout {
+    Trec,
+    Beir,
+}
+
+struct RunRow<'a> {
+    query: &'a str,
+    doc: &'a str,
+    rank: i64,
+    score: f64,
+    label: Option<&'a str>,
+}
+
+impl<'a> RunRow<'a> {
+    fn parse(row: &'a str) -> Result<RunRow<'a>, String> {
+        let columns: Vec<&str> = row.split_ascii_whitespace().collect();
+        match columns[..] {
+            [query, _, doc, rank, score, _, ref rest @ ..] => Ok(RunRow {
+                query,
+                doc,
+                rank: whole(rank, "rank")?,
+                score: finite(score)?,
+                label: rest.first().copied(),
+            }),
+            _ => Err(expected(
+                &columns,
+                "6: query, Q0, document, rank, score, tag",
+            )),
+        }
+    }
+
+    fn take(
+        &self,
+        line: u64,
+        run: &mut Run,
+        seen: &mut BTreeMap<String, FirstLines>,
+    ) -> Result<(), String> {
+        check_id(self.query)?;
+        check_id(self.doc)?;
+        seen.entry(self.query.to_owned())
+            .or_default()
+            .insert(self.doc, line)
+            .map_err(|first| {
+                format!(
+                    "document {} is ranked for query {} in line {first}, and that line is kept",
+                    quoted(self.doc),
+                    quoted(self.query)
+                )
+            })?;
+        let ranked = Ranked {
+            doc: self.doc.to_owned(),
+            rank: self.rank,
+            score: self.score,
+        };
+        run.0.entry(self.query.to_owned()).or_default().push(ranked);
+        Ok(())
+    }
+}
+
+fn take_score(line: u64, row: &str, scores: &mut BroughtScores) -> Result<(), String> {
+    let columns: Vec<&str> = row.split_ascii_whitespace().collect();
+    let (query, doc, score) = match columns[..] {
+        [] => return Ok(()),
+        [_, _, "score"] if line == 1 => return Ok(()),
+        [query, doc, score] => (query, doc, score),
+        [query, _, doc, _, score, _, ..] => (query, doc, score),
+        _ => {
+            return Err(expected(
+                &columns,
+                "3 (query, document, score) or the 6 of a run",
+            ));
+        }
+    };
+    let score = finite(score)?;
+    check_id(query)?;
+    check_id(doc)?;
+    match scores
+        .entry(query.to_owned())
+        .or_default()
+        .insert(doc.to_owned(), score)
+    {
+        None => Ok(()),
+        Some(before) => Err(format!(
+            "document {} has a score for query {} already, {before}: keep one of the two",
+            quoted(doc),
+            quoted(query)
+        )),
+    }
+}
+
+fn judge(qrels: &mut Qrels, query: &str, doc: &str, grade: i32) -> Result<(), String> {
+    check_id(query)?;
+    check_id(doc)?;
+    if let Some(before) = qrels.grade(query, doc) {
+        return Err(format!(
+            "document {} is judged for query {} already, and that grade, {before}, is kept",
+            quoted(doc),
+            quoted(query)
+        ));
+    }
+    qrels
+        .0
+        .entry(query.to_owned())
+        .or_default()
+        .insert(doc.to_owned(), grade);
+    Ok(())
+}
+
+fn whole<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| format!("the {what} {} is not a whole number", quoted(text)))
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(score) if score.is_finite() => Ok(score),
+        Ok(_) => Err(format!(
+            "the score {} is not finite: leave the row out, or give it a number",
+            quoted(text)
+        )),
+        Err(_) => Err(format!("the score {} is not a number", quoted(text))),
+    }
+}
+
+fn expected(columns: &[&str], what: &str) -> String {
+    let n = columns.len();
+    format!(
+        "{n} {} where there should be {what}",
+        if n == 1 { "column" } else { "columns" }
+    )
+}

@@ -1,0 +1,237 @@
+use expect_test::{Expect, expect};
+
+use super::{Unknown, read_labelled_run, read_qrels, read_run, read_scores};
+use crate::collection::{Collection, Doc, Qrels, Query, Run};
+use crate::error::Reading;
+
+fn show(rows: String, reading: &Reading) -> String {
+    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
+    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
+    rows + &refused.chain(warned).collect::<String>()
+}
+
+fn judged(qrels: &Qrels) -> String {
+    let rows = qrels
+        .0
+        .iter()
+        .flat_map(|(query, docs)| docs.iter().map(move |it| (query, it)));
+    rows.map(|(query, (doc, grade))| format!("{query} {doc} {grade}\n"))
+        .collect()
+}
+
+fn ranked(run: &Run) -> String {
+    let rows = run
+        .0
+        .iter()
+        .flat_map(|(query, docs)| docs.iter().map(move |it| (query, it)));
+    rows.map(|(query, it)| format!("{query} {} {} {}\n", it.rank, it.doc, it.score))
+        .collect()
+}
+
+fn qrels(file: &str, expected: Expect) {
+    let (qrels, reading) = read_qrels("qrels.tsv", file.as_bytes(), &mut |_| ()).unwrap();
+    let n_judged: usize = qrels.0.values().map(|it| it.len()).sum();
+    assert_eq!(reading.n_rows, n_judged as u64);
+    expected.assert_eq(&show(judged(&qrels), &reading));
+}
+
+fn run(file: &str, expected: Expect) {
+    let (run, reading) = read_run("a.run", file.as_bytes(), &mut |_| ()).unwrap();
+    assert_eq!(
+        reading.n_rows,
+        run.0.values().map(|it| it.len() as u64).sum::<u64>()
+    );
+    expected.assert_eq(&show(ranked(&run), &reading));
+}
+
+fn labelled_run(file: &str, expected: Expect) {
+    let read = read_labelled_run("a.run", file.as_bytes(), &mut |_| ());
+    let (run, qrels, reading) = read.unwrap();
+    expected.assert_eq(&show(ranked(&run) + "---\n" + &judged(&qrels), &reading));
+}
+
+fn scores(file: &[u8], expected: Expect) {
+    let shown = match read_scores("a.tsv", file, &mut |_| ()) {
+        Ok(scores) => format!("{scores:?}"),
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn qrels_have_four_columns() {
+    qrels(
+        "q1 0 d1 2\nq1\t0\td2\t0\r\n\n q2  Q0 d1 -1 \n",
+        expect![[r#"
+        q1 d1 2
+        q1 d2 0
+        q2 d1 -1
+    "#]],
+    );
+}
+
+#[test]
+fn qrels_of_beir_have_three_below_their_header() {
+    qrels(
+        "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\t0\td2\t1\n",
+        expect![[r#"
+            q1 d1 2
+            refused: qrels.tsv, line 3: 4 columns where there should be 3: query, document, grade, as in the first line
+        "#]],
+    );
+    qrels("query-id\tcorpus-id\tscore\n", expect![""]);
+}
+
+#[test]
+fn damaged_judgements_are_refused() {
+    qrels(
+        "q1 d1 2\nq1 0 d1 1.5\nq1 0 d1 high\nq1 0 d1 2\nq1 0 d1 3\nq1 0 d2 99999999999\nq1\nq1 0 d\u{1} 1\n",
+        expect![[r#"
+            q1 d1 2
+            refused: qrels.tsv, line 1: 3 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
+            refused: qrels.tsv, line 2: the grade `1.5` is not a whole number
+            refused: qrels.tsv, line 3: the grade `high` is not a whole number
+            refused: qrels.tsv, line 5: document `d1` is judged for query `q1` already, and that grade, 2, is kept
+            refused: qrels.tsv, line 6: the grade `99999999999` is not a whole number
+            refused: qrels.tsv, line 7: 1 column where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
+            refused: qrels.tsv, line 8: the id `d\u{1}` holds a control character (U+0001): leave it out
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_keeps_the_order_of_its_file() {
+    run(
+        "q1 Q0 d9 1 10.606700 BM25\nq1\tQ0\td8\t  0\t 9.5e-1\tBM25\nq0 Q0 d9 3 -1 a tag of words\n",
+        expect![[r#"
+            q0 3 d9 -1
+            q1 1 d9 10.6067
+            q1 0 d8 0.95
+        "#]],
+    );
+}
+
+#[test]
+fn damaged_lines_of_a_run_are_refused() {
+    run(
+        "q1 Q0 d1 1 2.5\nq1 Q0 d1 1.0 2.5 t\nq1 Q0 d1 1 NaN t\nq1 Q0 d1 1 -inf t\n\
+         q1 Q0 d1 1 1e999 t\nq1 Q0 d1 1 high t\nq1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n\
+         q1 Q0 <script> 3 1 t\nq1 Q0 ../../x 4 1 t\nq1 Q0 d\u{202E} 5 1 t\n",
+        expect![[r#"
+            q1 1 d1 2
+            q1 3 <script> 1
+            q1 4 ../../x 1
+            refused: a.run, line 1: 5 columns where there should be 6: query, Q0, document, rank, score, tag
+            refused: a.run, line 2: the rank `1.0` is not a whole number
+            refused: a.run, line 3: the score `NaN` is not finite: leave the row out, or give it a number
+            refused: a.run, line 4: the score `-inf` is not finite: leave the row out, or give it a number
+            refused: a.run, line 5: the score `1e999` is not finite: leave the row out, or give it a number
+            refused: a.run, line 6: the score `high` is not a number
+            refused: a.run, line 8: document `d1` is ranked for query `q1` in line 7, and that line is kept
+            refused: a.run, line 11: the id `d\u{202e}` holds a bidirectional control (U+202E): leave it out
+        "#]],
+    );
+}
+
+#[test]
+fn labels_stand_in_the_seventh_column() {
+    labelled_run(
+        "Q1\tQ0\tD1\t0\t2.3\tANMM\t1\nQ1\tQ0\tD2\t1\t1.8\tANMM\t0\nQ1 Q0 D3 2 1 ANMM\n\
+         Q1 Q0 D4 3 1 ANMM yes\n",
+        expect![[r#"
+            Q1 0 D1 2.3
+            Q1 1 D2 1.8
+            ---
+            Q1 D1 1
+            Q1 D2 0
+            refused: a.run, line 3: 6 columns where 7 are expected: the last is the grade of the document
+            refused: a.run, line 4: the grade `yes` is not a whole number
+        "#]],
+    );
+}
+
+#[test]
+fn scores_come_as_columns_or_as_a_run() {
+    scores(
+        b"q1\td1\t0.1\n\nq1 d1#lnc2:3 -2e-3\nq1 Q0 d2 1 7 tag\n",
+        expect![[r#"{"q1": {"d1": 0.1, "d1#lnc2:3": -0.002, "d2": 7.0}}"#]],
+    );
+    scores(
+        b"query_id\ttext_id\tscore\nq1\td1\t0.30000000000000004\n",
+        expect![[r#"{"q1": {"d1": 0.30000000000000004}}"#]],
+    );
+}
+
+#[test]
+fn one_wrong_score_is_the_end_of_the_file() {
+    scores(
+        b"q1 d1 1\nq1 d2 NaN\n",
+        expect![
+            "a.tsv, line 2: the score `NaN` is not finite: leave the row out, or give it a number"
+        ],
+    );
+    scores(
+        b"q1 d1 1\nq1 d2 inf\n",
+        expect![
+            "a.tsv, line 2: the score `inf` is not finite: leave the row out, or give it a number"
+        ],
+    );
+    scores(
+        b"q1 d1 1\nq1 d2 1,5\n",
+        expect!["a.tsv, line 2: the score `1,5` is not a number"],
+    );
+    scores(
+        b"q1 d1 1\nq1 d1 1\n",
+        expect![
+            "a.tsv, line 2: document `d1` has a score for query `q1` already, 1: keep one of the two"
+        ],
+    );
+    scores(
+        b"q1 d1 1\nq1 1\n",
+        expect![
+            "a.tsv, line 2: 2 columns where there should be 3 (query, document, score) or the 6 of a run"
+        ],
+    );
+    scores(
+        b"q1 d1 1\nq1 d\xFF 1\n",
+        expect!["a.tsv, line 2: byte 5 of the line (0xFF) is not UTF-8: save the file as UTF-8"],
+    );
+    scores(
+        b"q1 d1 1\nq1 d\0 1\n",
+        expect![[
+            r#"a.tsv, line 2: the id `d\u{0}` holds a control character (U+0000): leave it out"#
+        ]],
+    );
+}
+
+#[test]
+fn what_the_collection_lacks_is_counted() {
+    let doc = |id: &str| Doc {
+        id: id.to_owned(),
+        title: String::new(),
+        text: String::new(),
+        group: None,
+    };
+    let query = Query {
+        id: "q1".to_owned(),
+        text: "a".to_owned(),
+        group: None,
+    };
+    let collection = Collection {
+        queries: vec![query],
+        docs: vec![doc("d1"), doc("d2")],
+        qrels: Qrels::default(),
+    };
+    let qrels = "q1 0 d1 1\nq2 0 d9 1\nq3 0 d9 0\n";
+    let (qrels, _) = read_qrels("q", qrels.as_bytes(), &mut |_| ()).unwrap();
+    expect!["not in the collection: 2 queries (q2, q3), 1 document (d9)"]
+        .assert_eq(&Unknown::in_qrels(&qrels, &collection).to_string());
+
+    let run: String = (1..9).map(|it| format!("q1 Q0 d{it} {it} 0 t\n")).collect();
+    let (run, _) = read_run("r", run.as_bytes(), &mut |_| ()).unwrap();
+    let unknown = Unknown::in_run(&run, &collection);
+    assert!(!unknown.is_empty());
+    expect!["not in the collection: 6 documents (d3, d4, d5, d6, d7, …)"]
+        .assert_eq(&unknown.to_string());
+    assert!(Unknown::in_run(&Run::default(), &collection).is_empty());
+}

@@ -1,0 +1,202 @@
+//! The index: terms of each document in order, postings of each term, and statistics.
+//!
+//! Texts are read once. The forward index is the sequence of term numbers of a document, so
+//! a position is a place in it; postings are made from it by counting. Everything is a flat
+//! column of 32-bit integers: for English passages about twice the size of the text.
+
+pub mod stats;
+
+use crate::error::Error;
+use crate::text::vocabulary::TermNo;
+use crate::text::{Analyzer, Vocabulary};
+
+pub use stats::Totals;
+
+/// Number of a document: its place in the collection.
+pub type DocNo = u32;
+
+/// Reads documents one by one.
+pub struct IndexBuilder {
+    vocabulary: Vocabulary,
+    starts: Vec<u32>,
+    forward: Vec<TermNo>,
+}
+
+impl IndexBuilder {
+    /// Begins an index.
+    pub fn new(analyzer: Analyzer) -> IndexBuilder {
+        IndexBuilder {
+            vocabulary: Vocabulary::new(analyzer),
+            starts: vec![0],
+            forward: Vec::new(),
+        }
+    }
+
+    /// Adds the next document.
+    pub fn add(&mut self, body: &str) {
+        self.vocabulary.read(body, &mut self.forward);
+        self.starts.push(self.forward.len() as u32);
+    }
+
+    /// How many documents were added.
+    pub fn n_docs(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Makes postings and statistics. Refuses more than 2³² − 1 occurrences, since places are
+    /// kept in 32 bits.
+    pub fn finish(mut self) -> Result<Index, Error> {
+        if u32::try_from(self.forward.len()).is_err() {
+            return Err(Error::setting(
+                "collection",
+                "it has more than 4,294,967,295 terms; index it in parts",
+            ));
+        }
+        self.forward.shrink_to_fit();
+        let IndexBuilder { vocabulary, starts, forward } = self;
+        let n_terms = vocabulary.len();
+
+        // Postings of a term stand together: first how many each has, then where they begin.
+        const NONE: u32 = u32::MAX;
+        let mut last_doc = vec![NONE; n_terms];
+        let mut begins = vec![0; n_terms + 1];
+        let mut cf = vec![0_u64; n_terms];
+        for (doc, range) in starts.windows(2).enumerate() {
+            for &term in &forward[range[0] as usize..range[1] as usize] {
+                let term = term as usize;
+                cf[term] += 1;
+                if last_doc[term] != doc as u32 {
+                    last_doc[term] = doc as u32;
+                    begins[term + 1] += 1;
+                }
+            }
+        }
+        for term in 0..n_terms {
+            begins[term + 1] += begins[term];
+        }
+        let n_postings = begins[n_terms] as usize;
+        let mut docs = vec![0; n_postings];
+        let mut counts = vec![0; n_postings];
+        let mut next: Vec<u32> = begins[..n_terms].to_vec();
+        last_doc.fill(NONE);
+        for (doc, range) in starts.windows(2).enumerate() {
+            for &term in &forward[range[0] as usize..range[1] as usize] {
+                let term = term as usize;
+                if last_doc[term] != doc as u32 {
+                    last_doc[term] = doc as u32;
+                    docs[next[term] as usize] = doc as u32;
+                    next[term] += 1;
+                }
+                counts[next[term] as usize - 1] += 1;
+            }
+        }
+        Ok(Index { vocabulary, starts, forward, begins, docs, counts, cf })
+    }
+}
+
+/// A collection as integers.
+pub struct Index {
+    vocabulary: Vocabulary,
+    /// Where the terms of each document begin in `forward`.
+    starts: Vec<u32>,
+    forward: Vec<TermNo>,
+    /// Where the postings of each term begin.
+    begins: Vec<u32>,
+    docs: Vec<DocNo>,
+    counts: Vec<u32>,
+    cf: Vec<u64>,
+}
+
+/// The documents of a term, ascending, with its occurrences in each.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Postings<'a> {
+    /// Ascending.
+    pub docs: &'a [DocNo],
+    /// Above 0.
+    pub counts: &'a [u32],
+}
+
+impl Index {
+    /// Indexes all texts at once.
+    pub fn build<'a>(
+        analyzer: &Analyzer,
+        bodies: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Index, Error> {
+        let mut builder = IndexBuilder::new(analyzer.clone());
+        bodies.into_iter().for_each(|it| builder.add(it));
+        builder.finish()
+    }
+
+    /// Terms by number.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// How many documents there are.
+    pub fn n_docs(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The terms of a document, in order.
+    pub fn terms(&self, doc: DocNo) -> &[TermNo] {
+        let doc = doc as usize;
+        &self.forward[self.starts[doc] as usize..self.starts[doc + 1] as usize]
+    }
+
+    /// Length of a document, in terms.
+    pub fn len_of(&self, doc: DocNo) -> u32 {
+        self.starts[doc as usize + 1] - self.starts[doc as usize]
+    }
+
+    /// The documents that hold a term.
+    pub fn postings(&self, term: TermNo) -> Postings<'_> {
+        let range =
+            self.begins[term as usize] as usize..self.begins[term as usize + 1] as usize;
+        Postings { docs: &self.docs[range.clone()], counts: &self.counts[range] }
+    }
+
+    /// In how many documents a term occurs.
+    pub fn df(&self, term: TermNo) -> u32 {
+        self.begins[term as usize + 1] - self.begins[term as usize]
+    }
+
+    /// How often a term occurs.
+    pub fn cf(&self, term: TermNo) -> u64 {
+        self.cf[term as usize]
+    }
+
+    /// What is known of the whole collection.
+    pub fn totals(&self) -> Totals {
+        Totals { n_docs: self.n_docs() as u64, n_terms: self.forward.len() as u64 }
+    }
+
+    /// Bytes held: forward index, postings, statistics and vocabulary.
+    pub fn n_bytes(&self) -> usize {
+        let words = self.starts.len()
+            + self.forward.len()
+            + self.begins.len()
+            + self.docs.len()
+            + self.counts.len();
+        words * 4 + self.cf.len() * 8 + self.vocabulary.n_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn postings_say_what_the_documents_hold() {
+        let docs = ["river bank river", "", "bank money"];
+        let index = Index::build(&Analyzer::default(), docs).unwrap();
+        let term = |word: &str| index.vocabulary().number(word).unwrap();
+        let river = index.postings(term("river"));
+        assert_eq!((river.docs, river.counts), (&[0][..], &[2][..]));
+        let bank = index.postings(term("bank"));
+        assert_eq!((bank.docs, bank.counts), (&[0, 2][..], &[1, 1][..]));
+        assert_eq!((index.df(term("bank")), index.cf(term("river"))), (2, 2));
+        assert_eq!(index.len_of(1), 0);
+        assert_eq!(index.totals(), Totals { n_docs: 3, n_terms: 5 });
+        assert_eq!(index.terms(0), [term("river"), term("bank"), term("river")]);
+    }
+}

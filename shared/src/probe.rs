@@ -1,0 +1,319 @@
+//! The words of the project: probe, instance, claim, premise as measured.
+//!
+//! A probe is anything that yields instances. Here they come from *axioms*; each has one
+//! file in `axiom/`. Mining sees texts, never scores.
+
+pub mod limits;
+pub mod counts;
+pub mod pool;
+pub mod axiom;
+pub mod mine;
+
+use serde::{Deserialize, Serialize};
+
+use crate::score::TextNo;
+use crate::verdict::TieAgrees;
+
+pub use axiom::Axiom;
+pub use limits::{Limits, Mode, Source};
+pub use mine::Mined;
+pub use pool::Pool;
+
+/// A statement about scores. Over texts it is a claim to test; over numbers it has a
+/// verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Claim<T> {
+    /// `winner > loser`.
+    Above {
+        /// The text that should score higher.
+        winner: T,
+        /// The text that should score lower.
+        loser: T,
+    },
+    /// `winner >= loser`; a tie is fine.
+    NotBelow {
+        /// The text that must not score lower.
+        winner: T,
+        /// The text that must not score higher.
+        loser: T,
+    },
+    /// `more - few > most - more`: each step up helps less than the one before.
+    ShrinkingGain {
+        /// The text with the fewest query terms.
+        few: T,
+        /// One step up.
+        more: T,
+        /// The same step once more.
+        most: T,
+    },
+}
+
+impl<T: Copy> Claim<T> {
+    /// The texts, the preferred one first; for [`Claim::ShrinkingGain`] fewest first.
+    pub fn texts(self) -> Vec<T> {
+        match self {
+            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+                vec![winner, loser]
+            }
+            Claim::ShrinkingGain { few, more, most } => vec![few, more, most],
+        }
+    }
+
+    /// The kind of statement.
+    pub fn kind(self) -> ClaimKind {
+        match self {
+            Claim::Above { .. } => ClaimKind::Above,
+            Claim::NotBelow { .. } => ClaimKind::NotBelow,
+            Claim::ShrinkingGain { .. } => ClaimKind::ShrinkingGain,
+        }
+    }
+
+    /// The same statement about what `score` gives for each text, or none if one has none.
+    pub fn scored<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
+        Some(match self {
+            Claim::Above { winner, loser } => {
+                Claim::Above { winner: score(winner)?, loser: score(loser)? }
+            }
+            Claim::NotBelow { winner, loser } => {
+                Claim::NotBelow { winner: score(winner)?, loser: score(loser)? }
+            }
+            Claim::ShrinkingGain { few, more, most } => Claim::ShrinkingGain {
+                few: score(few)?,
+                more: score(more)?,
+                most: score(most)?,
+            },
+        })
+    }
+}
+
+/// The kind of a claim, without its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimKind {
+    /// First `>` second.
+    Above,
+    /// First `>=` second.
+    NotBelow,
+    /// Second − first `>` third − second.
+    ShrinkingGain,
+}
+
+impl ClaimKind {
+    /// How many texts a claim of this kind is about.
+    pub fn arity(self) -> usize {
+        match self {
+            ClaimKind::Above | ClaimKind::NotBelow => 2,
+            ClaimKind::ShrinkingGain => 3,
+        }
+    }
+
+    /// The claim of this kind about `texts`.
+    pub fn about<T: Copy>(self, texts: &[T]) -> Claim<T> {
+        match self {
+            ClaimKind::Above => Claim::Above { winner: texts[0], loser: texts[1] },
+            ClaimKind::NotBelow => Claim::NotBelow { winner: texts[0], loser: texts[1] },
+            ClaimKind::ShrinkingGain => {
+                Claim::ShrinkingGain { few: texts[0], more: texts[1], most: texts[2] }
+            }
+        }
+    }
+
+    /// Whether a tie is with the claim.
+    pub fn tie_agrees(self) -> TieAgrees {
+        match self {
+            ClaimKind::NotBelow => TieAgrees::Yes,
+            ClaimKind::Above | ClaimKind::ShrinkingGain => TieAgrees::No,
+        }
+    }
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClaimKind::Above => "above",
+            ClaimKind::NotBelow => "not-below",
+            ClaimKind::ShrinkingGain => "shrinking-gain",
+        }
+    }
+}
+
+/// What was counted for a premise. The unit is in the name; words belong to the front end.
+/// Texts count from 1 in the order of the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum Quantity {
+    /// | |text a| − |text b| |, in terms.
+    LengthGap {
+        /// One text.
+        a: u8,
+        /// The other.
+        b: u8,
+    },
+    /// |text b| − |text a|, in terms, with its sign.
+    LengthLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// |text n|, in terms.
+    Length {
+        /// Which text.
+        text: u8,
+    },
+    /// Σ(text n), occurrences of query terms.
+    Occurrences {
+        /// Which text.
+        text: u8,
+    },
+    /// Σ(text b) − Σ(text a), occurrences of query terms.
+    OccurrenceLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// c(w, text 1) − c(w, text 2) for the query term at a place among the distinct terms.
+    TermLead {
+        /// Place among the distinct query terms.
+        term: u16,
+    },
+    /// (c(w, text 3) − c(w, text 2)) − (c(w, text 2) − c(w, text 1)) for one query term.
+    StepChange {
+        /// Place among the distinct query terms.
+        term: u16,
+    },
+    /// Query terms whose count differs.
+    DifferingTerms,
+    /// Query terms whose count differs and that lie in no valid pair of a rarer and a more
+    /// common term with swapped counts.
+    UncoveredTerms,
+    /// Terms outside of the query that text 2 holds exactly once more than text 1.
+    OnceMoreTerms,
+    /// As [`Quantity::OnceMoreTerms`], of those that occur in text 1.
+    OnceMoreSharedTerms,
+    /// Distinct query terms in text n.
+    Cover {
+        /// Which text.
+        text: u8,
+    },
+    /// Γ(far) − Γ(near), where Γ is the least distance of two distinct query terms, in terms.
+    DistanceLead {
+        /// The text in which they should stand closer.
+        near: u8,
+        /// The other.
+        far: u8,
+    },
+    /// How often text 2 is repeated to give text 1.
+    Repetitions,
+}
+
+/// The relation of a measured value to its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// `<=`.
+    AtMost,
+    /// `>=`.
+    AtLeast,
+    /// `>`.
+    Above,
+    /// `=`.
+    Equal,
+}
+
+/// A premise as measured. It has no value where it cannot be measured, and then fails.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Measured {
+    /// What was counted.
+    pub quantity: Quantity,
+    /// What was found; none if it does not exist, as the distance of two terms in a text
+    /// that has one.
+    pub value: Option<f64>,
+    /// How the value must stand to the bound.
+    pub relation: Relation,
+    /// None: no bound was set (δ = ∞), every value holds.
+    pub bound: Option<f64>,
+}
+
+impl Measured {
+    /// Whether the premise holds.
+    pub fn holds(&self) -> bool {
+        let Some(bound) = self.bound else { return true };
+        let Some(value) = self.value else { return false };
+        match self.relation {
+            Relation::AtMost => value <= bound,
+            Relation::AtLeast => value >= bound,
+            Relation::Above => value > bound,
+            Relation::Equal => value == bound,
+        }
+    }
+}
+
+/// All instances of one axiom in one mode: integers in columns, ordered by query and then by
+/// texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Instances {
+    /// Whose.
+    pub axiom: Axiom,
+    /// In which reading.
+    pub mode: Mode,
+    /// Every instance of an axiom in a mode makes the same kind of claim.
+    pub claim: ClaimKind,
+    /// How many each query had before a cap; equal to what is kept without one.
+    pub found: Vec<u32>,
+    /// For each query where its instances begin, and at last their number.
+    pub(crate) starts: Vec<u32>,
+    /// `arity` texts for each instance.
+    pub(crate) texts: Vec<TextNo>,
+}
+
+impl Instances {
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        self.texts.len() / self.claim.arity()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// How many queries were mined.
+    pub fn n_queries(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many instances one query has.
+    pub fn len_of(&self, query: usize) -> usize {
+        (self.starts[query + 1] - self.starts[query]) as usize
+    }
+
+    /// The claims of one query.
+    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<TextNo>> + '_ {
+        (self.starts[query] as usize..self.starts[query + 1] as usize).map(|at| self.claim(at))
+    }
+
+    /// The claim at a place.
+    pub fn claim(&self, at: usize) -> Claim<TextNo> {
+        let arity = self.claim.arity();
+        self.claim.about(&self.texts[at * arity..(at + 1) * arity])
+    }
+
+    /// The query of the instance at a place.
+    pub fn query(&self, at: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= at) - 1
+    }
+
+    /// The share of what was found that a cap has kept; 1 without a cap.
+    pub fn sampled(&self) -> f64 {
+        let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
+        if found == 0 { 1.0 } else { self.len() as f64 / found as f64 }
+    }
+}

@@ -1,0 +1,100 @@
+//! LNC1: a text with the same query terms and more other words scores no higher.
+//!
+//! Premises: c(w,d1) = c(w,d2) for every query term w; Σ ≥ 1; |d1| < |d2|. Claim:
+//! S(d1) ≥ S(d2). Fang, Tao & Zhai (SIGIR 2004).
+//!
+//! As printed in Câmara & Hauff (ECIR 2020): counts equal and some term outside of the query
+//! that d2 holds exactly once more. Their code does not test the query terms and tries only
+//! terms that occur in d1, so that most pairs are instances in both orders.
+
+use super::About;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Measured, Mode, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "LNC1",
+    gist: "extra words",
+    statement: "Of two texts with the same query terms, the longer one does not score higher.",
+    formula: "c(w,d1) = c(w,d2) for every w in Q, Σ(d1) ≥ 1, |d1| < |d2| ⇒ S(d1) ≥ S(d2)",
+    source: "Fang, Tao & Zhai, SIGIR 2004; Câmara & Hauff, ECIR 2020",
+    troubles: "The published code of Câmara & Hauff never rejects a pair for its query terms, \
+               so nearly every ordered pair is an instance in both orders and every ranker \
+               comes out near .50.",
+    example: &["river bank", "river bank", "river bank of mud"],
+};
+
+pub(super) fn claim() -> ClaimKind {
+    ClaimKind::NotBelow
+}
+
+/// Whether [`Counted::others`] is needed.
+pub(super) fn needs_others(mode: Mode) -> bool {
+    match mode {
+        Mode::Fixed => false,
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 | Mode::CodeCamara2020 => true,
+    }
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    let pool = case.pool;
+    let counts = |it: &Counted| it.counts.clone();
+    match mode {
+        Mode::Fixed => case.each_alike(counts, |a, b| {
+            if pool[a].total >= 1 && pool[a].len != pool[b].len {
+                let a_first = pool[a].len < pool[b].len;
+                found.pair(if a_first { a } else { b }, if a_first { b } else { a });
+            }
+        }),
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 => case.each_alike(counts, |a, b| {
+            for (first, second) in [(a, b), (b, a)] {
+                if pool[first].once_more(&pool[second]).all > 0 {
+                    found.pair(first, second);
+                }
+            }
+        }),
+        Mode::CodeCamara2020 => {
+            for a in 0..pool.len() {
+                for b in 0..pool.len() {
+                    if a != b && pool[a].once_more(&pool[b]).shared > 0 {
+                        found.pair(a, b);
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
+    let equal_counts = (0..texts[0].counts.len()).map(|term| Measured {
+        quantity: Quantity::TermLead { term: term as u16 },
+        value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
+        relation: Relation::Equal,
+        bound: Some(0.0),
+    });
+    let above_0 = |quantity: Quantity, value: f64| Measured {
+        quantity,
+        value: Some(value),
+        relation: Relation::Above,
+        bound: Some(0.0),
+    };
+    let once_more = texts[0].once_more(&texts[1]);
+    match mode {
+        Mode::Fixed => {
+            let mut premises: Vec<Measured> = equal_counts.collect();
+            premises.push(super::occurrences(texts, 1, 1));
+            premises.push(above_0(
+                Quantity::LengthLead { a: 1, b: 2 },
+                f64::from(texts[1].len) - f64::from(texts[0].len),
+            ));
+            premises
+        }
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
+            let mut premises: Vec<Measured> = equal_counts.collect();
+            premises.push(above_0(Quantity::OnceMoreTerms, f64::from(once_more.all)));
+            premises
+        }
+        Mode::CodeCamara2020 => {
+            vec![above_0(Quantity::OnceMoreSharedTerms, f64::from(once_more.shared))]
+        }
+    }
+}

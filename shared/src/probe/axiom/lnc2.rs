@@ -1,0 +1,101 @@
+//! LNC2: a text repeated k times does not score lower than the text itself.
+//!
+//! Built, not found: for a text d of the pool with Σ(d) ≥ 1 and each k from `repeat_from` to
+//! `repeat_to` with k·|d| ≤ `repeated_terms`, d' is the text k times, joined by a space.
+//! Claim: S(d') ≥ S(d). Fang, Tao & Zhai (SIGIR 2004); Rennings et al. (ECIR 2019), section
+//! 3.4, as printed without Σ(d) ≥ 1.
+//!
+//! Câmara & Hauff (ECIR 2020) fill a text up to 512 terms, k = ⌊512/|d|⌋ ≥ 2; their code takes
+//! texts of at most 256 terms and claims `>`.
+
+use super::About;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "LNC2",
+    gist: "repeating is safe",
+    statement: "A text repeated several times does not score lower than the text once.",
+    formula: "d' = d repeated k times, Σ(d) ≥ 1, k·|d| ≤ 240 ⇒ S(d') ≥ S(d)",
+    source: "Fang, Tao & Zhai, SIGIR 2004; built as in Rennings, Moraes & Hauff, ECIR 2019",
+    troubles: "Câmara & Hauff give 6 % in the text and 0.00 in the table for the same figure; \
+               their code counts a tie as a failure for BERT and as a success for QL.",
+    example: &["river bank", "river bank mud river bank mud", "river bank mud"],
+};
+
+pub(super) fn claim(mode: Mode) -> ClaimKind {
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => ClaimKind::NotBelow,
+        Mode::CodeCamara2020 => ClaimKind::Above,
+    }
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    for (place, text) in case.pool.iter().enumerate() {
+        if text.total < least(mode) {
+            continue;
+        }
+        for times in repetitions(mode, case.limits, text.len) {
+            let derived = case.pool.len() + found.derived.len();
+            found.derived.push((place as u32, times));
+            found.pair(derived, place);
+        }
+    }
+}
+
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+    let (repeated, once) = (&texts[0], &texts[1]);
+    let times = repeated.len.checked_div(once.len).map(f64::from);
+    let at_most = |text: u8, bound: u32| Measured {
+        quantity: Quantity::Length { text },
+        value: Some(f64::from(texts[text as usize - 1].len)),
+        relation: Relation::AtMost,
+        bound: Some(f64::from(bound)),
+    };
+    let mut premises = vec![
+        super::occurrences(texts, 2, least(mode)),
+        Measured {
+            quantity: Quantity::Repetitions,
+            value: times,
+            relation: Relation::AtLeast,
+            bound: Some(f64::from(limits.repeat_from)),
+        },
+    ];
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 => {
+            premises.push(Measured {
+                quantity: Quantity::Repetitions,
+                value: times,
+                relation: Relation::AtMost,
+                bound: Some(f64::from(limits.repeat_to)),
+            });
+            premises.push(at_most(1, limits.repeated_terms));
+        }
+        Mode::PaperCamara2020 => premises.push(at_most(1, limits.filled_terms)),
+        Mode::CodeCamara2020 => {
+            premises.push(at_most(2, limits.fillable_terms));
+            premises.push(at_most(1, limits.filled_terms));
+        }
+    }
+    premises
+}
+
+fn least(mode: Mode) -> u32 {
+    match mode {
+        Mode::Fixed => 1,
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 | Mode::CodeCamara2020 => 0,
+    }
+}
+
+/// How often a text of `len` terms is repeated.
+fn repetitions(mode: Mode, limits: &Limits, len: u32) -> Vec<u32> {
+    let fill = limits.filled_terms.checked_div(len).filter(|&it| it >= limits.repeat_from);
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 => {
+            let most = limits.repeated_terms.checked_div(len).unwrap_or(0).min(limits.repeat_to);
+            (limits.repeat_from..=most).collect()
+        }
+        Mode::PaperCamara2020 => fill.into_iter().collect(),
+        Mode::CodeCamara2020 => fill.filter(|_| len <= limits.fillable_terms).into_iter().collect(),
+    }
+}

@@ -1,0 +1,125 @@
+//! M-TDC: of two texts with equally many query terms, the one with the rarer terms scores at
+//! least as high.
+//!
+//! Premises: | |d1| − |d2| | ≤ δ; both texts ≥ `min_terms`; Σ(d1) = Σ(d2); some count
+//! differs; every query term whose count differs lies in a valid pair (a, b): df(a) < df(b),
+//! c(a,d1) = c(b,d2), c(b,d1) = c(a,d2), c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q). Claim:
+//! S(d1) ≥ S(d2). Shi et al. (2005) changed the TDC of Fang et al.; for whole queries as
+//! Rennings et al. (ECIR 2019), section 3.3.
+//!
+//! Both papers let a pair of equally frequent terms count, which makes both orders instances;
+//! Câmara & Hauff print it without Σ(d1) = Σ(d2), their code takes 1/cf for idf and claims `>`.
+
+use super::About;
+use crate::index::stats::QueryTerms;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "M-TDC",
+    gist: "rarer terms",
+    statement: "Of two texts equally long with equally many query terms, the one with the rarer \
+                terms scores at least as high.",
+    formula: "||d1| − |d2|| ≤ δ, Σ(d1) = Σ(d2), every w with c(w,d1) ≠ c(w,d2) in a pair (a,b): \
+              df(a) < df(b), counts swapped, c(a,d1) > c(a,d2), c(a,Q) ≥ c(b,Q) ⇒ S(d1) ≥ S(d2)",
+    source: "Shi et al. 2005 after Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & \
+             Hauff, ECIR 2019",
+    troubles: "As printed by Câmara & Hauff two conditions contradict each other; their code \
+               takes 1/cf for idf, and an early version kept only pairs whose lengths differ by \
+               more than δ. Terms of equal idf make both orders instances.",
+    example: &["glacier valley", "glacier glacier valley", "glacier valley valley"],
+};
+
+pub(super) fn claim(mode: Mode) -> ClaimKind {
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => ClaimKind::NotBelow,
+        Mode::CodeCamara2020 => ClaimKind::Above,
+    }
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    let least = case.limits.min_terms;
+    let mut try_both = |a: usize, b: usize| {
+        let (one, two) = (&case.pool[a], &case.pool[b]);
+        if one.total < least
+            || two.total < least
+            || one.counts == two.counts
+            || !case.limits.same_length(one.len, two.len)
+        {
+            return;
+        }
+        if uncovered(mode, case.query, one, two) == 0 {
+            found.pair(a, b);
+        }
+        if uncovered(mode, case.query, two, one) == 0 {
+            found.pair(b, a);
+        }
+    };
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+            case.each_alike(|it| it.total, try_both);
+        }
+        Mode::PaperCamara2020 => case.each_equally_long(&mut try_both),
+    }
+}
+
+pub(super) fn premises(
+    mode: Mode,
+    limits: &Limits,
+    query: &QueryTerms,
+    texts: &[Counted],
+) -> Vec<Measured> {
+    let differing = texts[0].counts.iter().zip(&texts[1].counts).filter(|(a, b)| a != b).count();
+    let mut premises = vec![
+        super::length_gap(limits, texts, 1, 2),
+        super::occurrences(texts, 1, limits.min_terms),
+        super::occurrences(texts, 2, limits.min_terms),
+    ];
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+            premises.push(super::occurrence_lead(texts, 2, 1, Relation::Equal));
+        }
+        Mode::PaperCamara2020 => {}
+    }
+    premises.push(Measured {
+        quantity: Quantity::DifferingTerms,
+        value: Some(differing as f64),
+        relation: Relation::Above,
+        bound: Some(0.0),
+    });
+    premises.push(Measured {
+        quantity: Quantity::UncoveredTerms,
+        value: Some(uncovered(mode, query, &texts[0], &texts[1]) as f64),
+        relation: Relation::AtMost,
+        bound: Some(0.0),
+    });
+    premises
+}
+
+/// Query terms whose count differs and that lie in no valid pair.
+fn uncovered(mode: Mode, query: &QueryTerms, first: &Counted, second: &Counted) -> usize {
+    let (c1, c2) = (&first.counts, &second.counts);
+    let differs = |term: usize| c1[term] != c2[term];
+    let valid = |a: usize, b: usize| {
+        c1[a] > c2[a]
+            && c1[a] == c2[b]
+            && c1[b] == c2[a]
+            && query[a].count >= query[b].count
+            && rarer(mode, query, a, b)
+    };
+    (0..query.len())
+        .filter(|&term| differs(term))
+        .filter(|&term| {
+            let mut others = (0..query.len()).filter(|&it| it != term && differs(it));
+            !others.any(|it| valid(term, it) || valid(it, term))
+        })
+        .count()
+}
+
+fn rarer(mode: Mode, query: &QueryTerms, a: usize, b: usize) -> bool {
+    match mode {
+        Mode::Fixed => query[a].df < query[b].df,
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 => query[a].df <= query[b].df,
+        Mode::CodeCamara2020 => query[a].cf <= query[b].cf,
+    }
+}

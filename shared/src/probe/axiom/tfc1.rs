@@ -1,0 +1,101 @@
+//! TFC1: of two texts equally long, the one with more query terms scores higher.
+//!
+//! Premises: | |d1| − |d2| | ≤ δ; Σ(d1), Σ(d2) ≥ `min_terms`; c(w,d1) ≥ c(w,d2) for every
+//! query term w; Σ(d1) > Σ(d2). Claim: S(d1) > S(d2). Fang, Tao & Zhai (SIGIR 2004), for
+//! whole queries as Rennings et al. (ECIR 2019), section 3.1.
+//!
+//! As printed in Câmara & Hauff (ECIR 2020) the length test is one-sided, |d1| − |d2| ≤ δ,
+//! and no text needs a query term; their code is as `fixed` with `min_terms` 1.
+
+use super::About;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "TFC1",
+    gist: "more terms",
+    statement: "Of two texts equally long, the one with more query terms scores higher.",
+    formula: "||d1| − |d2|| ≤ δ, c(w,d1) ≥ c(w,d2) for every w in Q, Σ(d1) > Σ(d2) \
+              ⇒ S(d1) > S(d2)",
+    source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
+    troubles: "Both papers print the length test without the absolute value. With an idf that \
+               turns negative for frequent terms BM25 breaks this axiom by design: Rennings' \
+               .73 needs that idf.",
+    example: &["river bank", "river bank river", "river bank mud"],
+};
+
+pub(super) fn claim(_: Mode) -> ClaimKind {
+    ClaimKind::Above
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    let least = least(mode, case.limits);
+    let mut try_order = |a: usize, b: usize| {
+        let (winner, loser) = (&case.pool[a], &case.pool[b]);
+        let no_fewer = || winner.counts.iter().zip(&loser.counts).all(|(more, few)| more >= few);
+        if winner.total > loser.total && loser.total >= least && no_fewer() {
+            found.pair(a, b);
+        }
+    };
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+            case.each_equally_long(|a, b| {
+                try_order(a, b);
+                try_order(b, a);
+            });
+        }
+        Mode::PaperCamara2020 => {
+            for a in 0..case.pool.len() {
+                for b in 0..case.pool.len() {
+                    if one_sided(case.limits, case.pool[a].len, case.pool[b].len) {
+                        try_order(a, b);
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+    let (winner, loser) = (&texts[0], &texts[1]);
+    let lead = f64::from(winner.len) - f64::from(loser.len);
+    let bound = limits.length_gap_terms.map(f64::from);
+    let gap = match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
+            super::length_gap(limits, texts, 1, 2)
+        }
+        Mode::PaperCamara2020 => Measured {
+            quantity: Quantity::LengthLead { a: 2, b: 1 },
+            value: Some(lead),
+            relation: Relation::AtMost,
+            bound,
+        },
+    };
+    let mut premises = vec![
+        gap,
+        super::occurrences(texts, 1, least(mode, limits)),
+        super::occurrences(texts, 2, least(mode, limits)),
+    ];
+    for term in 0..winner.counts.len() {
+        premises.push(Measured {
+            quantity: Quantity::TermLead { term: term as u16 },
+            value: Some(f64::from(winner.counts[term]) - f64::from(loser.counts[term])),
+            relation: Relation::AtLeast,
+            bound: Some(0.0),
+        });
+    }
+    premises.push(super::occurrence_lead(texts, 2, 1, Relation::Above));
+    premises
+}
+
+fn least(mode: Mode, limits: &Limits) -> u32 {
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 => limits.min_terms,
+        Mode::PaperCamara2020 => 0,
+        Mode::CodeCamara2020 => 1,
+    }
+}
+
+fn one_sided(limits: &Limits, winner: u32, loser: u32) -> bool {
+    limits.length_gap_terms.is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))
+}

@@ -1,0 +1,95 @@
+//! TFC2: each further step of query terms helps less than the step before.
+//!
+//! Premises: all three length gaps ≤ δ; 0 < Σ(d1) < Σ(d2) < Σ(d3); for every query term w
+//! c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2). Claim: S(d2) − S(d1) > S(d3) − S(d2). Fang, Tao &
+//! Zhai (SIGIR 2004), for whole queries as Rennings et al. (ECIR 2019), section 3.2.
+//!
+//! Triples are not searched for but looked up: with v the counts of a text, the third text
+//! of d1 and d2 has the counts 2·v2 − v1. Counts are hashed by a sum Σ v(w)·r(w) of fixed
+//! 64-bit numbers r, which is linear, so the hash looked for is 2·h2 − h1.
+
+use super::About;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Limits, Measured, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "TFC2",
+    gist: "smaller gains",
+    statement: "Of three texts equally long with equal steps of query terms, the second step \
+                gains less than the first.",
+    formula: "gaps ≤ δ, 0 < Σ(d1) < Σ(d2) < Σ(d3), c(w,d2) − c(w,d1) = c(w,d3) − c(w,d2) for \
+              every w in Q ⇒ S(d2) − S(d1) > S(d3) − S(d2)",
+    source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
+    troubles: "A claim about three texts, so libraries that only prefer one of two texts cannot \
+               state it. The lengths may differ by δ, which can outweigh the small gains.",
+    example: &["river bank", "bank mud", "river bank mud", "river bank river"],
+};
+
+pub(super) fn mine(case: &Case<'_>, found: &mut Found) {
+    let weights: Vec<u64> = (0..case.query.len() as u64).map(scramble).collect();
+    let hash = |it: &Counted| {
+        let terms = it.counts.iter().zip(&weights);
+        terms.fold(0, |sum: u64, (&count, weight)| {
+            sum.wrapping_add(weight.wrapping_mul(u64::from(count)))
+        })
+    };
+    let hashes: Vec<u64> = case.pool.iter().map(hash).collect();
+    let mut by_hash: Vec<usize> = (0..case.pool.len()).collect();
+    by_hash.sort_by_key(|&at| hashes[at]);
+    let mut step = |few: usize, more: usize| {
+        if case.pool[few].total == 0 || case.pool[few].total >= case.pool[more].total {
+            return;
+        }
+        let wanted = hashes[more].wrapping_mul(2).wrapping_sub(hashes[few]);
+        let from = by_hash.partition_point(|&it| hashes[it] < wanted);
+        for &most in by_hash[from..].iter().take_while(|&&it| hashes[it] == wanted) {
+            let close = |a: usize| case.limits.same_length(case.pool[a].len, case.pool[most].len);
+            let texts = [&case.pool[few], &case.pool[more], &case.pool[most]];
+            if close(few) && close(more) && equal_steps(texts) {
+                found.places.extend([few as u32, more as u32, most as u32]);
+            }
+        }
+    };
+    case.each_equally_long(|a, b| {
+        step(a, b);
+        step(b, a);
+    });
+}
+
+pub(super) fn claim() -> ClaimKind {
+    ClaimKind::ShrinkingGain
+}
+
+pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+    let mut premises = vec![
+        super::length_gap(limits, texts, 1, 2),
+        super::length_gap(limits, texts, 2, 3),
+        super::length_gap(limits, texts, 1, 3),
+        super::occurrences(texts, 1, 1),
+        super::occurrence_lead(texts, 1, 2, Relation::Above),
+        super::occurrence_lead(texts, 2, 3, Relation::Above),
+    ];
+    for term in 0..texts[0].counts.len() {
+        let count = |text: usize| f64::from(texts[text].counts[term]);
+        premises.push(Measured {
+            quantity: Quantity::StepChange { term: term as u16 },
+            value: Some((count(2) - count(1)) - (count(1) - count(0))),
+            relation: Relation::Equal,
+            bound: Some(0.0),
+        });
+    }
+    premises
+}
+
+fn equal_steps([few, more, most]: [&Counted; 3]) -> bool {
+    let steps = few.counts.iter().zip(&more.counts).zip(&most.counts);
+    steps.into_iter().all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))
+}
+
+/// A fixed 64-bit number for each place (the finaliser of SplitMix64).
+fn scramble(place: u64) -> u64 {
+    let mut it = (place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    it ^ (it >> 31)
+}

@@ -1,0 +1,75 @@
+//! TP: the text in which two query terms stand closer together scores higher.
+//!
+//! Premises: both texts hold at least two distinct query terms; Γ(d1) < Γ(d2), where Γ(d) is
+//! the least |i − j| over positions i, j of two distinct query terms. Claim: S(d1) > S(d2).
+//! Tao & Zhai (SIGIR 2007), as Câmara & Hauff (ECIR 2020).
+//!
+//! Their code has it the wrong way round: its instances put the text with the larger distance
+//! first and it counts that text's higher score as a success.
+
+use super::About;
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Measured, Mode, Quantity, Relation};
+
+/// As the axiom says: two terms have a distance.
+const TWO_TERMS: u32 = 2;
+
+pub(super) const ABOUT: About = About {
+    name: "TP",
+    gist: "closer terms",
+    statement: "Of two texts with at least two query terms each, the one in which two of them \
+                stand closer together scores higher.",
+    formula: "both hold ≥ 2 distinct query terms, Γ(d1) < Γ(d2) ⇒ S(d1) > S(d2)",
+    source: "Tao & Zhai, SIGIR 2007; read as in Câmara & Hauff, ECIR 2020",
+    troubles: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
+               BERT are, up to ties, one minus how often the axiom holds. Neither length nor \
+               term frequency is controlled for.",
+    example: &["river bank", "the river bank is steep", "the river has a bank"],
+};
+
+pub(super) fn claim() -> ClaimKind {
+    ClaimKind::Above
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    let distance = |at: usize| case.pool[at].distance;
+    let mut by_distance: Vec<usize> =
+        (0..case.pool.len()).filter(|&at| distance(at).is_some()).collect();
+    by_distance.sort_by_key(|&at| distance(at));
+    for (place, &near) in by_distance.iter().enumerate() {
+        for &far in &by_distance[place + 1..] {
+            if distance(near) < distance(far) {
+                match mode {
+                    Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
+                        found.pair(near, far);
+                    }
+                    Mode::CodeCamara2020 => found.pair(far, near),
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
+    let cover = |text: u8| Measured {
+        quantity: Quantity::Cover { text },
+        value: Some(f64::from(texts[text as usize - 1].cover)),
+        relation: Relation::AtLeast,
+        bound: Some(f64::from(TWO_TERMS)),
+    };
+    let (near, far) = match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => (1, 2),
+        Mode::CodeCamara2020 => (2, 1),
+    };
+    let distance = |text: u8| texts[text as usize - 1].distance.map(f64::from);
+    vec![
+        cover(1),
+        cover(2),
+        Measured {
+            quantity: Quantity::DistanceLead { near, far },
+            value: distance(far).zip(distance(near)).map(|(far, near)| far - near),
+            relation: Relation::Above,
+            bound: Some(0.0),
+        },
+    ]
+}

@@ -1,0 +1,184 @@
+//! What a probe sees of a text: its length and what it holds of the query.
+
+use crate::index::stats::QueryTerms;
+use crate::text::vocabulary::TermNo;
+
+/// A text, counted for one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// |d|, in terms.
+    pub len: u32,
+    /// c(w, d) for each distinct query term.
+    pub counts: Vec<u32>,
+    /// Σ(d), occurrences of query terms.
+    pub total: u32,
+    /// Distinct query terms in the text.
+    pub cover: u32,
+    /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
+    /// distance 1.
+    pub distance: Option<u32>,
+    /// Terms outside of the query with their counts, ascending; filled by
+    /// [`Counted::with_others`] only, since one axiom in two modes needs it.
+    pub others: Vec<(TermNo, u32)>,
+}
+
+impl Counted {
+    /// Counts the terms of a text, given in order.
+    pub fn new(terms: &[TermNo], query: &QueryTerms) -> Counted {
+        let mut counted =
+            Counted { len: terms.len() as u32, counts: vec![0; query.len()], ..Counted::default() };
+        // Of the last query term met, and of the last one that differs from it.
+        let mut last: Option<(usize, u32)> = None;
+        let mut other: Option<(usize, u32)> = None;
+        for (position, &term) in terms.iter().enumerate() {
+            let position = position as u32;
+            let Some(place) = query.iter().position(|it| it.number == Some(term)) else {
+                continue;
+            };
+            counted.counts[place] += 1;
+            if last.is_some_and(|it| it.0 != place) {
+                other = last;
+            }
+            if let Some((_, before)) = other {
+                let distance = position - before;
+                counted.distance =
+                    Some(counted.distance.map_or(distance, |it| it.min(distance)));
+            }
+            last = Some((place, position));
+        }
+        counted.total = counted.counts.iter().sum();
+        counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
+        counted
+    }
+
+    /// As [`Counted::new`], with the terms outside of the query.
+    pub fn with_others(terms: &[TermNo], query: &QueryTerms) -> Counted {
+        let mut counted = Counted::new(terms, query);
+        let outside = |term: &TermNo| query.iter().all(|it| it.number != Some(*term));
+        let mut others: Vec<TermNo> = terms.iter().copied().filter(outside).collect();
+        others.sort_unstable();
+        for run in others.chunk_by(|a, b| a == b) {
+            counted.others.push((run[0], run.len() as u32));
+        }
+        counted
+    }
+
+    /// Terms outside of the query that `more` holds exactly once more than this text.
+    pub fn once_more(&self, more: &Counted) -> OnceMore {
+        let mut found = OnceMore::default();
+        let mut mine = self.others.iter().peekable();
+        for &(term, count) in &more.others {
+            while mine.next_if(|it| it.0 < term).is_some() {}
+            let here = mine.next_if(|it| it.0 == term).map_or(0, |it| it.1);
+            if count == here + 1 {
+                found.all += 1;
+                found.shared += u32::from(here > 0);
+            }
+        }
+        found
+    }
+}
+
+/// How many terms outside of the query a text holds exactly once more than another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OnceMore {
+    /// All of them.
+    pub all: u32,
+    /// Those that occur in the other text.
+    pub shared: u32,
+}
+
+/// One query with the texts of its pool.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// Distinct query terms with their statistics.
+    pub query: &'a QueryTerms,
+    /// The texts, in the order of the pool.
+    pub pool: &'a [Counted],
+    /// Bounds.
+    pub limits: &'a super::Limits,
+}
+
+impl Case<'_> {
+    /// Calls `take` with every unordered pair of texts that are equally long within δ. Texts
+    /// are walked by length, so that pairs too far apart are never met.
+    pub(crate) fn each_equally_long(&self, mut take: impl FnMut(usize, usize)) {
+        let mut by_length: Vec<usize> = (0..self.pool.len()).collect();
+        by_length.sort_by_key(|&at| self.pool[at].len);
+        for (first, &a) in by_length.iter().enumerate() {
+            for &b in &by_length[first + 1..] {
+                if !self.limits.same_length(self.pool[a].len, self.pool[b].len) {
+                    break;
+                }
+                take(a, b);
+            }
+        }
+    }
+
+    /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
+    pub(crate) fn each_alike<K: Ord>(
+        &self,
+        key: impl Fn(&Counted) -> K,
+        mut take: impl FnMut(usize, usize),
+    ) {
+        let mut by_key: Vec<usize> = (0..self.pool.len()).collect();
+        by_key.sort_by_cached_key(|&at| key(&self.pool[at]));
+        for alike in by_key.chunk_by(|&a, &b| key(&self.pool[a]) == key(&self.pool[b])) {
+            for (first, &a) in alike.iter().enumerate() {
+                alike[first + 1..].iter().for_each(|&b| take(a, b));
+            }
+        }
+    }
+}
+
+/// Instances of one axiom for one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Places in the pool, in the order of the claim; a place past its end is a derived
+    /// text, counted on.
+    pub places: Vec<u32>,
+    /// Texts made from those of the pool: place and number of repetitions.
+    pub derived: Vec<(u32, u32)>,
+}
+
+impl Found {
+    pub(crate) fn pair(&mut self, first: usize, second: usize) {
+        self.places.extend([first as u32, second as u32]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::stats::QueryTerm;
+
+    fn query(numbers: &[TermNo]) -> QueryTerms {
+        let term = |&number: &TermNo| QueryTerm {
+            term: number.to_string(),
+            number: Some(number),
+            count: 1,
+            df: 1,
+            cf: 1,
+        };
+        numbers.iter().map(term).collect()
+    }
+
+    #[test]
+    fn the_least_distance_is_between_distinct_terms() {
+        let distance = |terms: &[TermNo]| Counted::new(terms, &query(&[1, 2])).distance;
+        assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
+        assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
+        assert_eq!(distance(&[1, 9, 1, 1]), None);
+        assert_eq!(distance(&[2, 9, 1, 1, 1, 2]), Some(1));
+        assert_eq!(distance(&[1, 9, 9, 9, 2, 2, 9, 1]), Some(2));
+    }
+
+    #[test]
+    fn terms_held_once_more_are_counted_among_all_and_shared() {
+        let query = query(&[1]);
+        let few = Counted::with_others(&[1, 5, 6], &query);
+        let more = Counted::with_others(&[1, 5, 5, 7, 8, 8], &query);
+        assert_eq!(few.once_more(&more), OnceMore { all: 2, shared: 1 });
+        assert_eq!(more.once_more(&few), OnceMore { all: 1, shared: 0 });
+    }
+}

@@ -1,0 +1,143 @@
+//! Every threshold of a probe, with its unit and its source, and how a reading of an axiom
+//! is chosen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The numbers that decide what becomes an instance. Saved with every result.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Limits {
+    /// δ, the largest difference in length between two texts that count as equally long;
+    /// none means any difference.
+    pub length_gap_terms: Option<u32>,
+    /// The least number of query-term occurrences that a text needs.
+    pub min_terms: u32,
+    /// LNC2: how often a text is repeated, at the least.
+    pub repeat_from: u32,
+    /// LNC2: how often a text is repeated, at the most.
+    pub repeat_to: u32,
+    /// LNC2: the length that a repeated text may have.
+    pub repeated_terms: u32,
+    /// LNC2 as Câmara & Hauff read it: the length up to which a text is repeated.
+    pub filled_terms: u32,
+    /// LNC2 as their code has it: the longest text that is repeated.
+    pub fillable_terms: u32,
+    /// The most instances of one probe kept for one query; none keeps all.
+    pub per_query: Option<u32>,
+    /// Seed of the draw when `per_query` is exceeded.
+    pub seed: u64,
+}
+
+impl Limits {
+    /// What a study starts from: δ and `min_terms` as in Câmara & Hauff (ECIR 2020), and
+    /// the repetition of Rennings, Moraes & Hauff (ECIR 2019), section 3.4.
+    pub const STANDARD: Limits = Limits {
+        length_gap_terms: Some(10),
+        min_terms: 1,
+        repeat_from: 2,
+        repeat_to: 4,
+        repeated_terms: 240,
+        filled_terms: 512,
+        fillable_terms: 256,
+        per_query: None,
+        seed: 42,
+    };
+
+    /// Rennings, Moraes & Hauff (ECIR 2019): six-sentence passages, so any lengths compare.
+    pub const RENNINGS_2019: Limits =
+        Limits { length_gap_terms: None, min_terms: 0, ..Limits::STANDARD };
+
+    /// Câmara & Hauff (ECIR 2020), section 3.
+    pub const CAMARA_2020: Limits = Limits::STANDARD;
+
+    /// Whether two lengths are within δ.
+    pub fn same_length(&self, a: u32, b: u32) -> bool {
+        self.length_gap_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
+    }
+
+    /// Refuses limits under which no probe means anything.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.repeat_from < 2 || self.repeat_to < self.repeat_from {
+            return Err(Error::setting(
+                "repeat",
+                "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
+            ));
+        }
+        if self.per_query == Some(0) {
+            return Err(Error::setting("per_query", "must be at least 1, or left out"));
+        }
+        Ok(())
+    }
+}
+
+/// Whose printed definitions mode `paper` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Rennings, Moraes & Hauff, ECIR 2019.
+    Rennings2019,
+    /// Câmara & Hauff, ECIR 2020.
+    Camara2020,
+}
+
+/// Which reading of an axiom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// What the axiom says: our definitions.
+    Fixed,
+    /// As printed in Rennings, Moraes & Hauff (ECIR 2019).
+    #[serde(rename = "paper-rennings2019")]
+    PaperRennings2019,
+    /// As printed in Câmara & Hauff (ECIR 2020).
+    #[serde(rename = "paper")]
+    PaperCamara2020,
+    /// As the published code of Câmara & Hauff does it, defects included.
+    #[serde(rename = "code")]
+    CodeCamara2020,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: &[Mode] = &[
+        Mode::Fixed,
+        Mode::PaperRennings2019,
+        Mode::PaperCamara2020,
+        Mode::CodeCamara2020,
+    ];
+
+    /// The name in commands, addresses and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Fixed => "fixed",
+            Mode::PaperRennings2019 => "paper-rennings2019",
+            Mode::PaperCamara2020 => "paper",
+            Mode::CodeCamara2020 => "code",
+        }
+    }
+
+    /// The mode that a word and the source of a preset stand for.
+    pub fn parse(word: &str, source: Source) -> Result<Mode, Error> {
+        match (word, source) {
+            ("fixed", _) => Ok(Mode::Fixed),
+            ("paper", Source::Rennings2019) | ("paper-rennings2019", _) => {
+                Ok(Mode::PaperRennings2019)
+            }
+            ("paper", Source::Camara2020) => Ok(Mode::PaperCamara2020),
+            ("code", Source::Camara2020) => Ok(Mode::CodeCamara2020),
+            ("code", Source::Rennings2019) => Err(Error::setting(
+                "mode",
+                "`rennings2019` has no mode `code`, since its extraction scripts were not \
+                 published; take `fixed` or `paper`",
+            )),
+            (other, _) => Err(Error::setting(
+                "mode",
+                format!("`{other}` is none of `fixed`, `paper`, `code`"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Which documents of a query are compared with each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::{Collection, Run};
+use crate::error::Error;
+use crate::index::{DocNo, Index};
+use crate::rank::Ranker;
+use crate::rank::top::Searcher;
+
+/// How the documents of a query are chosen. Written as `run:FILE:K`, `rank:RANKER:K`,
+/// `group`, `judged`, `all`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
+#[serde(try_from = "String", into = "String")]
+pub enum Pool {
+    /// The first `k` of a run, by (rank, document id).
+    Run {
+        /// A file, looked up by whoever reads files.
+        file: String,
+        /// How many.
+        k: usize,
+    },
+    /// The first `k` of a lexical ranker.
+    Rank {
+        /// Which.
+        ranker: Ranker,
+        /// How many.
+        k: usize,
+    },
+    /// The documents with the query's group.
+    Group,
+    /// The documents with a judgement for the query.
+    Judged,
+    /// Every document, for small collections.
+    All,
+}
+
+/// The pools of all queries, and what had to be left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pools {
+    /// For each query its documents; best first where the pool has an order.
+    pub docs: Vec<Vec<DocNo>>,
+    /// Documents that a run or a judgement names and the collection lacks.
+    pub n_without_text: u64,
+}
+
+impl Pool {
+    /// The largest collection that pool `all` compares as a whole.
+    pub const MOST_FOR_ALL: usize = 5000;
+
+    /// Chooses the documents of one query. `run` must be there for [`Pool::Run`], `searcher`
+    /// for [`Pool::Rank`].
+    pub fn docs_of(
+        &self,
+        query: usize,
+        collection: &Collection,
+        numbers: &std::collections::BTreeMap<&str, DocNo>,
+        index: &Index,
+        source: &Source,
+    ) -> (Vec<DocNo>, u64) {
+        let asked = &collection.queries[query];
+        let known = |ids: Vec<&str>| {
+            let found: Vec<DocNo> = ids.iter().filter_map(|it| numbers.get(it).copied()).collect();
+            let missing = (ids.len() - found.len()) as u64;
+            (found, missing)
+        };
+        match (self, source) {
+            (Pool::Run { k, .. }, Source::Run(run)) => known(run.top(&asked.id, *k)),
+            (Pool::Rank { k, .. }, Source::Searcher(searcher)) => {
+                let hits = searcher.top(index, &index.query_terms(&asked.text), *k);
+                (hits.into_iter().map(|it| it.doc).collect(), 0)
+            }
+            (Pool::Judged, _) => {
+                let judged = collection.qrels.0.get(&asked.id);
+                known(judged.into_iter().flatten().map(|it| it.0.as_str()).collect())
+            }
+            (Pool::Group, _) => {
+                let docs = collection.docs.iter().enumerate();
+                let alike = docs.filter(|it| it.1.group.is_some() && it.1.group == asked.group);
+                (alike.map(|it| it.0 as DocNo).collect(), 0)
+            }
+            (Pool::All, _) => ((0..collection.docs.len() as DocNo).collect(), 0),
+            (Pool::Run { .. } | Pool::Rank { .. }, _) => (Vec::new(), 0),
+        }
+    }
+
+    /// Refuses a pool that cannot be made from a collection.
+    pub fn check(&self, collection: &Collection) -> Result<(), Error> {
+        let refuse = |reason: &str| Err(Error::setting(format!("pool {self}"), reason));
+        match self {
+            Pool::Run { k: 0, .. } | Pool::Rank { k: 0, .. } => {
+                refuse("k must be at least 1")
+            }
+            Pool::All if collection.docs.len() > Pool::MOST_FOR_ALL => refuse(
+                "the collection is too large to compare all documents; take rank:bm25:100",
+            ),
+            Pool::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
+                refuse("no query has a `doc_group`; take rank:bm25:100 or give the groups")
+            }
+            Pool::Judged if collection.qrels.0.is_empty() => {
+                refuse("the collection has no qrels; take rank:bm25:100 or add them")
+            }
+            Pool::Run { .. } | Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => {
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a pool is chosen with, beside the collection.
+pub enum Source {
+    /// The run of [`Pool::Run`].
+    Run(Run),
+    /// The ranker of [`Pool::Rank`].
+    Searcher(Searcher),
+    /// The others need nothing.
+    Nothing,
+}
+
+impl std::str::FromStr for Pool {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<Pool, Error> {
+        let refuse = |reason: String| Error::setting(format!("pool {spec}"), reason);
+        let count = |word: &str| match word.parse::<usize>() {
+            Ok(k) if k >= 1 => Ok(k),
+            _ => Err(refuse(format!("`{word}` is not a number of documents, 1 or more"))),
+        };
+        match spec.split_once(':') {
+            None => match spec {
+                "group" => Ok(Pool::Group),
+                "judged" => Ok(Pool::Judged),
+                "all" => Ok(Pool::All),
+                _ => Err(refuse(
+                    "is none of run:FILE:K, rank:RANKER:K, group, judged, all".to_owned(),
+                )),
+            },
+            Some((kind @ ("run" | "rank"), rest)) => {
+                let Some((what, k)) = rest.rsplit_once(':') else {
+                    return Err(refuse(format!("lacks the number of documents: {kind}:…:100")));
+                };
+                let k = count(k)?;
+                Ok(match kind {
+                    "run" => Pool::Run { file: what.to_owned(), k },
+                    _ => Pool::Rank { ranker: what.parse()?, k },
+                })
+            }
+            Some((other, _)) => Err(refuse(format!("`{other}` is neither run nor rank"))),
+        }
+    }
+}
+
+impl std::fmt::Display for Pool {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Pool::Run { file, k } => write!(out, "run:{file}:{k}"),
+            Pool::Rank { ranker, k } => write!(out, "rank:{ranker}:{k}"),
+            Pool::Group => write!(out, "group"),
+            Pool::Judged => write!(out, "judged"),
+            Pool::All => write!(out, "all"),
+        }
+    }
+}
+
+impl TryFrom<String> for Pool {
+    type Error = Error;
+
+    fn try_from(spec: String) -> Result<Pool, Error> {
+        spec.parse()
+    }
+}
+
+impl From<Pool> for String {
+    fn from(it: Pool) -> String {
+        it.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_is_written_as_it_is_read() {
+        for spec in [
+            "run:BM25.run:100",
+            "run:C:/runs/a.run:5",
+            "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50",
+            "group",
+            "judged",
+            "all",
+        ] {
+            assert_eq!(spec.parse::<Pool>().unwrap().to_string(), spec);
+        }
+        let short: Pool = "rank:bm25:50".parse().unwrap();
+        assert_eq!(short.to_string(), "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50");
+    }
+
+    #[test]
+    fn no_documents_is_no_pool() {
+        let says = |spec: &str| spec.parse::<Pool>().unwrap_err().to_string();
+        assert_eq!(
+            says("rank:bm25:0"),
+            "pool rank:bm25:0: `0` is not a number of documents, 1 or more"
+        );
+        assert_eq!(
+            says("run:BM25.run"),
+            "pool run:BM25.run: lacks the number of documents: run:…:100"
+        );
+    }
+}

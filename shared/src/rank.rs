@@ -1,0 +1,185 @@
+//! Lexical rankers: formulas over term counts, with what each term adds to a score.
+//!
+//! A score is the sum of its terms' contributions in the order of the query, so that an
+//! explanation adds up to the very bits of the score.
+
+pub mod bm25;
+pub mod likelihood;
+pub mod top;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::collection::hex;
+use crate::error::Error;
+use crate::index::Totals;
+use crate::index::stats::QueryTerms;
+use crate::score::{RankerAbout, RankerKind};
+
+pub use bm25::Bm25;
+pub use likelihood::Likelihood;
+
+/// A formula with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Ranker {
+    /// Okapi BM25.
+    Bm25(Bm25),
+    /// Query likelihood.
+    Likelihood(Likelihood),
+}
+
+impl Ranker {
+    /// The formula with what it needs to know of a query in a collection.
+    pub fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
+        match self {
+            Ranker::Bm25(it) => it.weigh(query, totals),
+            Ranker::Likelihood(it) => it.weigh(query, totals),
+        }
+    }
+
+    /// What is needed to tell it apart and to show it.
+    pub fn about(&self) -> RankerAbout {
+        let spec = self.to_string();
+        let (label, detail) = match self {
+            Ranker::Bm25(it) => it.words(),
+            Ranker::Likelihood(it) => it.words(),
+        };
+        RankerAbout {
+            fingerprint: hex(&Sha256::digest(&spec)),
+            spec,
+            label,
+            detail,
+            kind: RankerKind::Lexical,
+            note: None,
+        }
+    }
+}
+
+/// A formula made ready for one query: weights of the terms and the part of the length.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Weighed {
+    /// See [`bm25`].
+    Bm25 {
+        /// For each query term w(Q)·idf·(k1 + 1).
+        weights: Vec<f64>,
+        /// k1·(1 − b).
+        still: f64,
+        /// k1·b / average length.
+        per_term: f64,
+    },
+    /// Dirichlet smoothing, see [`likelihood`].
+    Dirichlet {
+        /// For each query term c(w, Q) and μ·cf/T; none for a term the collection lacks.
+        terms: Vec<Option<(f64, f64)>>,
+        /// μ, in terms.
+        mu: f64,
+    },
+    /// Jelinek-Mercer smoothing, see [`likelihood`].
+    JelinekMercer {
+        /// For each query term c(w, Q) and λ·cf/T; none for a term the collection lacks.
+        terms: Vec<Option<(f64, f64)>>,
+        /// Weight of the collection.
+        lambda: f64,
+    },
+}
+
+impl Weighed {
+    /// What `count` occurrences of the query term at a place add in a text of `len` terms.
+    #[inline]
+    pub fn contribution(&self, term: usize, count: u32, len: u32) -> f64 {
+        match self {
+            Weighed::Bm25 { weights, still, per_term } => {
+                if count == 0 {
+                    return 0.0;
+                }
+                let count = f64::from(count);
+                weights[term] * count / (count + (still + per_term * f64::from(len)))
+            }
+            Weighed::Dirichlet { terms, mu } => match terms[term] {
+                Some((weight, prior)) => {
+                    weight * libm::log((f64::from(count) + prior) / (f64::from(len) + mu))
+                }
+                None => 0.0,
+            },
+            Weighed::JelinekMercer { terms, lambda } => match terms[term] {
+                Some((weight, prior)) => {
+                    let share =
+                        if len == 0 { 0.0 } else { f64::from(count) / f64::from(len) };
+                    weight * libm::log((1.0 - lambda) * share + prior)
+                }
+                None => 0.0,
+            },
+        }
+    }
+
+    /// Score of a text of `len` terms that holds each query term `counts` times.
+    #[inline]
+    pub fn score(&self, counts: &[u32], len: u32) -> f64 {
+        let terms = counts.iter().enumerate();
+        terms.fold(0.0, |sum, (term, &count)| sum + self.contribution(term, count, len))
+    }
+}
+
+/// `name:key=value,…` taken apart, each key at most once and known.
+pub(crate) fn parameters<'a>(
+    spec: &'a str,
+    known: &[&str],
+) -> Result<Vec<(&'a str, &'a str)>, Error> {
+    let Some((name, list)) = spec.split_once(':') else { return Ok(Vec::new()) };
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for part in list.split(',').filter(|it| !it.is_empty()) {
+        let (key, value) = part.split_once('=').ok_or_else(|| {
+            Error::setting(name, format!("`{part}` is not of the form parameter=value"))
+        })?;
+        if !known.contains(&key) {
+            let known = known.join(", ");
+            return Err(Error::setting(name, format!("`{key}` is none of {known}")));
+        }
+        if pairs.iter().any(|it| it.0 == key) {
+            return Err(Error::setting(name, format!("`{key}` is given twice")));
+        }
+        pairs.push((key, value));
+    }
+    Ok(pairs)
+}
+
+/// A finite number within bounds.
+pub(crate) fn number(
+    setting: &str,
+    value: &str,
+    allowed: std::ops::RangeInclusive<f64>,
+) -> Result<f64, Error> {
+    let parsed: Option<f64> = value.parse().ok().filter(|it: &f64| it.is_finite());
+    parsed.filter(|it| allowed.contains(it)).ok_or_else(|| {
+        let upper = if *allowed.end() == f64::MAX {
+            format!("of at least {}", allowed.start())
+        } else {
+            format!("from {} to {}", allowed.start(), allowed.end())
+        };
+        Error::setting(setting, format!("`{value}` is not a number {upper}"))
+    })
+}
+
+impl std::str::FromStr for Ranker {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<Ranker, Error> {
+        match spec.split(':').next().unwrap_or_default() {
+            "bm25" => Ok(Ranker::Bm25(spec.parse()?)),
+            "ql" => Ok(Ranker::Likelihood(spec.parse()?)),
+            other => Err(Error::setting(
+                "ranker",
+                format!("`{other}` is none of the formulas bm25, ql"),
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for Ranker {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ranker::Bm25(it) => it.fmt(out),
+            Ranker::Likelihood(it) => it.fmt(out),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Okapi BM25 (Robertson & Walker, SIGIR 1994; Robertson et al., TREC-3).
+//!
+//! S(Q, d) = Σ_w ((k3 + 1)·c(w,Q) / (k3 + c(w,Q))) · idf(w) · c(w,d)·(k1 + 1) /
+//! (c(w,d) + k1·(1 − b + b·|d| / avg)) over the distinct query terms w. With k3 = ∞ the first
+//! factor is c(w,Q). With N documents of which n hold w, idf is `lucene`
+//! ln(1 + (N − n + .5)/(n + .5)), always positive, or `rsj` ln((N − n + .5)/(n + .5)), negative
+//! for a term in more than half of the documents and not clamped.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ranker, Weighed, number, parameters};
+use crate::error::Error;
+use crate::index::Totals;
+use crate::index::stats::QueryTerms;
+
+/// Parameters of BM25.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bm25 {
+    /// Saturation of term frequency, at least 0.
+    pub k1: f64,
+    /// Strength of the length, 0 to 1.
+    pub b: f64,
+    /// Saturation of repetition in the query; none is ∞.
+    pub k3: Option<f64>,
+    /// Weight of rare terms.
+    pub idf: Idf,
+}
+
+/// Inverse document frequency, in nats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Idf {
+    /// ln(1 + (N − n + .5)/(n + .5)).
+    Lucene,
+    /// ln((N − n + .5)/(n + .5)), Robertson & Spärck Jones, unclamped.
+    Rsj,
+}
+
+impl Idf {
+    /// Of a term in `df` of `n_docs` documents.
+    pub fn of(self, df: u32, n_docs: u64) -> f64 {
+        let odds = (n_docs as f64 - f64::from(df) + 0.5) / (f64::from(df) + 0.5);
+        match self {
+            Idf::Lucene => libm::log(1.0 + odds),
+            Idf::Rsj => libm::log(odds),
+        }
+    }
+}
+
+impl Bm25 {
+    /// The usual parameters.
+    pub const STANDARD: Bm25 = Bm25 { k1: 1.2, b: 0.75, k3: None, idf: Idf::Lucene };
+
+    /// Rennings, Moraes & Hauff (ECIR 2019): tuned for MAP, in Indri's form.
+    pub const RENNINGS_2019: Bm25 = Bm25 { k1: 0.4, b: 0.1, k3: Some(1.0), idf: Idf::Rsj };
+
+    pub(super) fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
+        let weights = query.iter().map(|it| {
+            let count = f64::from(it.count);
+            let in_query = match self.k3 {
+                Some(k3) => (k3 + 1.0) * count / (k3 + count),
+                None => count,
+            };
+            in_query * self.idf.of(it.df, totals.n_docs) * (self.k1 + 1.0)
+        });
+        let average = totals.average_length();
+        let per_term = if average > 0.0 { self.k1 * self.b / average } else { 0.0 };
+        Weighed::Bm25 { weights: weights.collect(), still: self.k1 * (1.0 - self.b), per_term }
+    }
+
+    pub(super) fn words(&self) -> (String, String) {
+        let (label, idf) = match self.idf {
+            Idf::Lucene => ("BM25", ""),
+            Idf::Rsj => ("BM25, RSJ", ", idf may be negative"),
+        };
+        (label.to_owned(), format!("k1 {}, b {}{idf}", self.k1, self.b))
+    }
+}
+
+impl std::str::FromStr for Bm25 {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<Bm25, Error> {
+        let mut found = Bm25::STANDARD;
+        for (key, value) in parameters(spec, &["k1", "b", "k3", "idf"])? {
+            match key {
+                "k1" => found.k1 = number("bm25 k1", value, 0.0..=f64::MAX)?,
+                "b" => found.b = number("bm25 b", value, 0.0..=1.0)?,
+                "k3" if value == "inf" => found.k3 = None,
+                "k3" => found.k3 = Some(number("bm25 k3", value, 0.0..=f64::MAX)?),
+                _ => {
+                    found.idf = match value {
+                        "lucene" => Idf::Lucene,
+                        "rsj" => Idf::Rsj,
+                        _ => {
+                            let reason = format!("`{value}` is none of lucene, rsj");
+                            return Err(Error::setting("bm25 idf", reason));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl std::fmt::Display for Bm25 {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Bm25 { k1, b, k3, idf } = self;
+        let idf = match idf {
+            Idf::Lucene => "lucene",
+            Idf::Rsj => "rsj",
+        };
+        match k3 {
+            Some(k3) => write!(out, "bm25:k1={k1},b={b},k3={k3},idf={idf}"),
+            None => write!(out, "bm25:k1={k1},b={b},k3=inf,idf={idf}"),
+        }
+    }
+}
+
+impl From<Bm25> for Ranker {
+    fn from(it: Bm25) -> Ranker {
+        Ranker::Bm25(it)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::index::Index;
+    use crate::rank::Ranker;
+    use crate::text::Analyzer;
+
+    /// Scores of every document for a query.
+    fn scores(ranker: &str, query: &str, docs: &[&str]) -> Vec<f64> {
+        let ranker: Ranker = ranker.parse().unwrap();
+        let index = Index::build(&Analyzer::default(), docs.iter().copied()).unwrap();
+        let terms = index.query_terms(query);
+        let weighed = ranker.weigh(&terms, &index.totals());
+        let count = |doc: u32, number| {
+            index.terms(doc).iter().filter(|&&it| Some(it) == number).count() as u32
+        };
+        (0..docs.len() as u32)
+            .map(|doc| {
+                let counts: Vec<u32> = terms.iter().map(|it| count(doc, it.number)).collect();
+                weighed.score(&counts, index.len_of(doc))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_score_by_hand() {
+        // N = 3, avg = 2, river: n = 1, idf = ln(1 + 2.5/1.5) = 0.980829253;
+        // bank: n = 2, idf = ln(1 + 1.5/2.5) = 0.470003629. Document 1 has length 3:
+        // K = 1.2 (.25 + .75·3/2) = 1.65; river twice: 2·2.2/(2 + 1.65) = 1.205479452,
+        // bank once: 2.2/2.65 = .830188679. Sum 1.182369496 + .390191692.
+        let found = scores("bm25", "river bank", &["river bank river", "bank money", "tree"]);
+        assert!((found[0] - 1.572_561_19).abs() < 1e-8, "{found:?}");
+        assert_eq!(found[2], 0.0);
+    }
+
+    #[test]
+    fn rsj_weighs_terms_of_more_than_half_of_the_documents_negatively() {
+        let found = scores("bm25:idf=rsj", "bank", &["bank", "bank", "tree"]);
+        assert!(found[0] < 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn k3_tames_repetition_in_the_query() {
+        // (1 + 1)·2/(1 + 2) = 4/3 in place of 2.
+        let docs = ["bank", "tree", "tree"];
+        let free = scores("bm25", "bank bank", &docs)[0];
+        let tamed = scores("bm25:k3=1", "bank bank", &docs)[0];
+        assert!((tamed / free - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn wrong_parameters_are_refused_with_what_is_allowed() {
+        let says = |spec: &str| spec.parse::<Ranker>().unwrap_err().to_string();
+        assert_eq!(says("bm25:k1=-1"), "bm25 k1: `-1` is not a number of at least 0");
+        assert_eq!(says("bm25:b=2"), "bm25 b: `2` is not a number from 0 to 1");
+        assert_eq!(says("bm25:k1=nan"), "bm25 k1: `nan` is not a number of at least 0");
+        assert_eq!(says("bm25:k=1"), "bm25: `k` is none of k1, b, k3, idf");
+        assert_eq!(says("bm52"), "ranker: `bm52` is none of the formulas bm25, ql");
+    }
+
+    #[test]
+    fn a_ranker_is_written_as_it_is_read() {
+        for spec in ["bm25:k1=1.2,b=0.75,k3=inf,idf=lucene", "bm25:k1=0.4,b=0.1,k3=1,idf=rsj"] {
+            assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), spec);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Scores are data: (ranker, query, text) to a finite number.
+//!
+//! Where a score comes from (a formula here, a model on the backend, a file, a service)
+//! makes no difference from here on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// Place of a text in [`crate::probe::Mined::texts`].
+pub type TextNo = u32;
+
+/// The unique pairs of a query and a text that have to be scored, by query.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Pairs {
+    /// For each query where its texts begin, and at last the number of pairs.
+    starts: Vec<u32>,
+    /// Ascending and without repetition within each query.
+    texts: Vec<TextNo>,
+}
+
+impl Pairs {
+    /// From the texts of each query, in any order and with any repetition.
+    pub fn new(by_query: impl IntoIterator<Item = Vec<TextNo>>) -> Pairs {
+        let mut pairs = Pairs { starts: vec![0], texts: Vec::new() };
+        for mut texts in by_query {
+            texts.sort_unstable();
+            texts.dedup();
+            pairs.texts.extend(texts);
+            pairs.starts.push(pairs.texts.len() as u32);
+        }
+        pairs
+    }
+
+    /// How many queries there are.
+    pub fn n_queries(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there is nothing to score.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The texts of one query, ascending.
+    pub fn of(&self, query: usize) -> &[TextNo] {
+        &self.texts[self.range(query)]
+    }
+
+    /// Where the pairs of one query stand.
+    pub fn range(&self, query: usize) -> std::ops::Range<usize> {
+        self.starts[query] as usize..self.starts[query + 1] as usize
+    }
+
+    /// Where a pair stands, if it is there.
+    pub fn position(&self, query: usize, text: TextNo) -> Option<usize> {
+        let at = self.of(query).binary_search(&text).ok()?;
+        Some(self.starts[query] as usize + at)
+    }
+
+    /// All pairs in order, as (query number, text number).
+    pub fn iter(&self) -> impl Iterator<Item = (usize, TextNo)> + '_ {
+        (0..self.n_queries()).flat_map(|query| self.of(query).iter().map(move |&it| (query, it)))
+    }
+}
+
+/// What is needed to tell rankers apart and to show them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankerAbout {
+    /// As it is typed: `bm25:k1=1.2,…`, a model's name, `scores:FILE`.
+    pub spec: String,
+    /// For example `BM25`.
+    pub label: String,
+    /// For example `k1 1.2, b .75`.
+    pub detail: String,
+    /// Where its scores come from.
+    pub kind: RankerKind,
+    /// SHA-256 of everything that decides a score: parameters, or weights and use, in hex.
+    pub fingerprint: String,
+    /// Said beside its figures, for example that a model is not fine-tuned for this use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Where the scores of a ranker come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RankerKind {
+    /// A formula over term counts; ties are differences up to 1e-9.
+    Lexical,
+    /// A model; two scores tie when they are equal.
+    Neural,
+    /// Numbers that somebody brought; two scores tie when they are equal.
+    File,
+}
+
+impl RankerKind {
+    /// Two sides of a claim tie when they differ by no more than this.
+    pub fn tie_width(self) -> f64 {
+        match self {
+            // Sums of logarithms differ in the last digits between equal texts.
+            RankerKind::Lexical => 1e-9,
+            RankerKind::Neural | RankerKind::File => 0.0,
+        }
+    }
+}
+
+/// The scores of one ranker, in the order of [`Pairs`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Scores {
+    /// Whose.
+    pub ranker: RankerAbout,
+    /// One for each pair; none where the ranker gave no score.
+    values: Vec<Option<f64>>,
+    /// Pairs of which the ranker saw only a part, as places in [`Pairs`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truncated: Vec<u32>,
+}
+
+impl Scores {
+    /// Takes one value for each of `pairs`; a number that is not finite is refused.
+    pub fn new(
+        ranker: RankerAbout,
+        values: Vec<Option<f64>>,
+        pairs: &Pairs,
+    ) -> Result<Scores, Error> {
+        if values.len() != pairs.len() {
+            return Err(Error::setting(
+                &ranker.spec,
+                format!("{} scores for {} pairs", values.len(), pairs.len()),
+            ));
+        }
+        if let Some(at) = values.iter().position(|it| it.is_some_and(|it| !it.is_finite())) {
+            return Err(Error::setting(
+                &ranker.spec,
+                format!("the score of pair {} is not a finite number", at + 1),
+            ));
+        }
+        Ok(Scores { ranker, values, truncated: Vec::new() })
+    }
+
+    /// The score at a place of [`Pairs`].
+    pub fn at(&self, place: usize) -> Option<f64> {
+        self.values[place]
+    }
+
+    /// All scores, in the order of [`Pairs`].
+    pub fn values(&self) -> &[Option<f64>] {
+        &self.values
+    }
+
+    /// How many pairs have no score.
+    pub fn n_missing(&self) -> usize {
+        self.values.iter().filter(|it| it.is_none()).count()
+    }
+}

@@ -1,0 +1,152 @@
+//! A study: a collection, probes with their limits, rankers and a pool; and everything that
+//! is shown of it, computed from its instances and scores.
+//!
+//! [`Definition`] is what somebody writes, [`Study`] what comes out. The backend keeps a
+//! study in columns on disk, a static host serves it as one file; both load it into this
+//! type and answer with the functions of `study/`, so a page shows the same numbers with and
+//! without a server.
+
+pub mod dials;
+pub mod overview;
+pub mod cell;
+pub mod instance;
+pub mod bench;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::{Doc, Qrels, Query};
+use crate::error::Error;
+use crate::index::Totals;
+use crate::probe::mine::Text;
+use crate::probe::{Axiom, Instances, Limits, Mode, Pool};
+use crate::score::{Pairs, Scores, TextNo};
+use crate::text::Analyzer;
+
+/// What a study is made from, as written in its TOML file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    /// Version of this layout; 1.
+    pub format: u32,
+    /// Name in addresses: lower-case letters, digits, hyphens.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Two sentences on what one sees.
+    #[serde(default)]
+    pub description: String,
+    /// A folder or the name of an imported collection.
+    pub collection: String,
+    /// The first so many queries in file order; none takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_queries: Option<usize>,
+    /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
+    pub pool: Pool,
+    /// Which axioms.
+    pub probes: Vec<Axiom>,
+    /// Which readings; the first is shown first.
+    pub modes: Vec<Mode>,
+    /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
+    pub rankers: Vec<String>,
+    /// How texts become terms.
+    #[serde(default)]
+    pub analyzer: Analyzer,
+    /// What becomes an instance.
+    pub limits: Limits,
+}
+
+impl Definition {
+    /// Reads a study file.
+    pub fn from_toml(file: &str, text: &str) -> Result<Definition, Error> {
+        let found: Definition =
+            toml::from_str(text).map_err(|it| Error::file(file, it.to_string().trim_end()))?;
+        found.check()?;
+        Ok(found)
+    }
+
+    /// As a study file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a definition has no map with keys that are not strings")
+    }
+
+    /// Refuses what cannot be made.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.format != 1 {
+            return Err(Error::setting(
+                "format",
+                format!("{} is not known to this version, which reads 1; update it", self.format),
+            ));
+        }
+        check_name(&self.name)?;
+        if self.probes.is_empty() || self.modes.is_empty() {
+            return Err(Error::setting("probes", "a study needs at least one probe and one mode"));
+        }
+        self.limits.check()
+    }
+}
+
+/// Refuses a name that could not stand in an address or a file name.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    let fine = (1..=64).contains(&name.len())
+        && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
+        && !name.starts_with('-');
+    if fine {
+        return Ok(());
+    }
+    let shown: String = name.chars().take(80).collect();
+    Err(Error::setting(
+        format!("name `{}`", shown.escape_debug()),
+        "a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen",
+    ))
+}
+
+/// A study with all that is needed to show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Study {
+    /// Version of this layout; 1.
+    pub format: u32,
+    /// What it was made from.
+    pub definition: Definition,
+    /// When its instances were mined: `2026-11-20`.
+    pub made: String,
+    /// Version of the software that mined them.
+    pub software: String,
+    /// [`crate::collection::Collection::hash`].
+    pub collection_hash: String,
+    /// [`crate::probe::mine::Mined::hash`].
+    pub instances_hash: String,
+    /// Of the whole collection.
+    pub totals: Totals,
+    /// df and cf, in the whole collection, of the terms of the study's texts and queries.
+    pub terms: BTreeMap<String, TermStats>,
+    /// In file order.
+    pub queries: Vec<Query>,
+    /// The documents of all pools.
+    pub docs: Vec<Doc>,
+    /// Grades of the pooled documents and of what else was judged for these queries.
+    pub qrels: Qrels,
+    /// Documents of `docs` and what was derived from them.
+    pub texts: Vec<Text>,
+    /// For each query the texts that are compared, best first where the pool has an order.
+    pub pools: Vec<Vec<TextNo>>,
+    /// One for each axiom and mode.
+    pub instances: Vec<Instances>,
+    /// What was scored: the pools and every text of an instance.
+    pub pairs: Pairs,
+    /// One for each ranker.
+    pub scores: Vec<Scores>,
+}
+
+/// In how many documents a term occurs, and how often.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TermStats {
+    /// Documents that hold the term.
+    pub df: u32,
+    /// Occurrences in all documents.
+    pub cf: u64,
+}

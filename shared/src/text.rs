@@ -1,0 +1,211 @@
+//! From a text to its terms: tokenise, drop stop words, stem; offsets are kept.
+//!
+//! An analyser is data, travels with every result, and gives the same terms everywhere.
+
+pub mod tokens;
+pub mod stopwords;
+pub mod stem;
+pub mod vocabulary;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+pub use vocabulary::Vocabulary;
+
+/// How texts become terms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Analyzer {
+    /// What a token is.
+    #[serde(default)]
+    pub tokenizer: Tokenizer,
+    /// Which tokens are dropped, before stemming.
+    #[serde(default)]
+    pub stopwords: Stopwords,
+    /// What a token is cut down to.
+    #[serde(default)]
+    pub stemmer: Stemmer,
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Tokenizer {
+    /// Maximal runs of `[a-z0-9]` in the text's full Unicode lower-case form.
+    #[default]
+    Alnum,
+    /// Words of Unicode Standard Annex 29, in full lower-case form.
+    Unicode,
+}
+
+/// Which tokens are dropped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopwords {
+    /// None.
+    #[default]
+    None,
+    /// English function words: [`stopwords::EN_FUNCTION`].
+    EnFunction,
+    /// A list that somebody brought, lower-case, sorted.
+    List(Vec<String>),
+}
+
+/// What a token is cut down to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Stemmer {
+    /// Itself.
+    None,
+    /// The original algorithm (Porter 1980), Snowball's `porter`.
+    #[default]
+    Porter,
+    /// Porter's second algorithm, Snowball's `english`.
+    Porter2,
+}
+
+/// Bytes of a text, in UTF-8: `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Analyzer {
+    /// Terms of a text with their places, in order. For one text at a time; for many use
+    /// a [`Vocabulary`], which stems each token once.
+    pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
+        let stem = stem::Stem::new(self.stemmer);
+        let mut terms = Vec::new();
+        tokens::each(self.tokenizer, text, |token, span| {
+            if !stopwords::drops(&self.stopwords, token) {
+                terms.push((stem.of(token).into_owned(), span));
+            }
+        });
+        terms
+    }
+
+    /// As said beside figures: `alnum, no stop list, porter`.
+    pub fn describe(&self) -> String {
+        let stopwords = match &self.stopwords {
+            Stopwords::None => "no stop list".to_owned(),
+            Stopwords::EnFunction => "stop list en-function".to_owned(),
+            Stopwords::List(words) => format!("stop list of {} words", words.len()),
+        };
+        format!("{}, {stopwords}, {}", self.tokenizer.name(), self.stemmer.name())
+    }
+}
+
+impl Tokenizer {
+    /// Every tokeniser.
+    pub const ALL: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tokenizer::Alnum => "alnum",
+            Tokenizer::Unicode => "unicode",
+        }
+    }
+}
+
+impl Stemmer {
+    /// Every stemmer.
+    pub const ALL: &[Stemmer] = &[Stemmer::None, Stemmer::Porter, Stemmer::Porter2];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stemmer::None => "none",
+            Stemmer::Porter => "porter",
+            Stemmer::Porter2 => "porter2",
+        }
+    }
+}
+
+impl std::str::FromStr for Tokenizer {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Tokenizer, Error> {
+        let found = Tokenizer::ALL.iter().find(|it| it.name() == word).copied();
+        found.ok_or_else(|| {
+            Error::setting("tokenizer", format!("`{word}` is none of alnum, unicode"))
+        })
+    }
+}
+
+impl std::str::FromStr for Stemmer {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Stemmer, Error> {
+        let found = Stemmer::ALL.iter().find(|it| it.name() == word).copied();
+        found.ok_or_else(|| {
+            Error::setting("stemmer", format!("`{word}` is none of none, porter, porter2"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(analyzer: &Analyzer, text: &str, terms: &[&str]) {
+        let found = analyzer.terms(text);
+        assert_eq!(found.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), terms);
+        let mut vocabulary = Vocabulary::new(analyzer.clone());
+        let mut numbers = Vec::new();
+        vocabulary.read(text, &mut numbers);
+        let again: Vec<&str> = numbers.iter().map(|&it| vocabulary.term(it)).collect();
+        assert_eq!(again, terms);
+    }
+
+    fn analyzer(tokenizer: Tokenizer, stopwords: Stopwords, stemmer: Stemmer) -> Analyzer {
+        Analyzer { tokenizer, stopwords, stemmer }
+    }
+
+    #[test]
+    fn the_standard_analyser_is_alnum_and_porter() {
+        // Porter (1980), section 2: relational → relat, hopping → hop, flies → fli.
+        check(&Analyzer::default(), "Relational hopping, FLIES!", &["relat", "hop", "fli"]);
+    }
+
+    #[test]
+    fn the_two_porters_differ() {
+        // Snowball's own word lists: porter keeps `fairli`, english gives `fair`.
+        check(&analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter), "fairly", &["fairli"]);
+        check(&analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter2), "fairly", &["fair"]);
+    }
+
+    #[test]
+    fn letters_outside_ascii_part_alnum_tokens_and_stay_in_unicode_words() {
+        let alnum = analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::None);
+        check(&alnum, "Émile's Ærø 12½ \u{212A}elvin", &["mile", "s", "r", "12", "kelvin"]);
+        let unicode = analyzer(Tokenizer::Unicode, Stopwords::None, Stemmer::None);
+        check(&unicode, "Émile's Ærø – 3.14", &["émile's", "ærø", "3.14"]);
+    }
+
+    #[test]
+    fn stop_words_go_before_stemming() {
+        let stopped = analyzer(Tokenizer::Alnum, Stopwords::EnFunction, Stemmer::Porter);
+        check(&stopped, "the tides of the Moon", &["tide", "moon"]);
+        let own = Stopwords::List(vec!["tides".to_owned()]);
+        check(&analyzer(Tokenizer::Alnum, own, Stemmer::Porter), "tides tide", &["tide"]);
+    }
+
+    #[test]
+    fn offsets_point_into_the_text_as_written() {
+        let text = "ÉTÉ İstanbul Tides";
+        let found = Analyzer::default().terms(text);
+        let written: Vec<&str> =
+            found.iter().map(|it| &text[it.1.start as usize..it.1.end as usize]).collect();
+        assert_eq!(written, ["T", "İ", "stanbul", "Tides"]);
+    }
+}

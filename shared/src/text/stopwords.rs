@@ -1,0 +1,57 @@
+//! Stop lists.
+
+use super::Stopwords;
+
+/// English function words: articles, pronouns, prepositions, conjunctions, auxiliaries and
+/// question words. Sorted; our own list, after the word classes of any grammar. Pieces that
+/// the `alnum` tokeniser leaves of contractions (`s`, `t`, `ll`) are in it.
+pub const EN_FUNCTION: &[&str] = &[
+    "a", "about", "above", "after", "against", "all", "although", "am", "among", "an", "and",
+    "any", "are", "as", "at", "be", "because", "been", "before", "being", "below", "between",
+    "both", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "done", "down",
+    "during", "each", "either", "few", "for", "from", "had", "has", "have", "having", "he",
+    "her", "hers", "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is",
+    "it", "its", "itself", "ll", "m", "may", "me", "might", "mine", "more", "most", "must",
+    "my", "myself", "neither", "no", "nor", "not", "of", "off", "on", "onto", "or", "other",
+    "ought", "our", "ours", "ourselves", "out", "over", "re", "s", "shall", "she", "should",
+    "since", "so", "some", "such", "t", "than", "that", "the", "their", "theirs", "them",
+    "themselves", "then", "there", "these", "they", "this", "those", "though", "through", "to",
+    "under", "unless", "until", "up", "upon", "us", "ve", "was", "we", "were", "what", "when",
+    "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with",
+    "within", "without", "would", "you", "your", "yours", "yourself", "yourselves",
+];
+
+/// Whether a lower-cased token is dropped.
+pub(crate) fn drops(stopwords: &Stopwords, token: &str) -> bool {
+    match stopwords {
+        Stopwords::None => false,
+        Stopwords::EnFunction => EN_FUNCTION.binary_search(&token).is_ok(),
+        Stopwords::List(words) => words.binary_search_by(|it| it.as_str().cmp(token)).is_ok(),
+    }
+}
+
+/// A stop list from a text with one word a line; empty lines and lines that begin with `#`
+/// are passed over.
+pub fn list(text: &str) -> Stopwords {
+    let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let mut words: Vec<String> = lines.map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    Stopwords::List(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_so_that_it_can_be_searched() {
+        assert!(EN_FUNCTION.is_sorted());
+    }
+
+    #[test]
+    fn a_list_of_somebody_is_sorted_lower_cased_and_without_repetition() {
+        let words = ["and", "the"].map(str::to_owned).to_vec();
+        assert_eq!(list("# mine\nThe\n\nand\nthe\n"), Stopwords::List(words));
+    }
+}

@@ -1,0 +1,81 @@
+//! Tokens of a text with their places.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{Span, Tokenizer};
+
+/// Calls `take` with each token, lower-cased, and where it stands in the text as written.
+pub(crate) fn each(tokenizer: Tokenizer, text: &str, take: impl FnMut(&str, Span)) {
+    match tokenizer {
+        Tokenizer::Alnum => alnum(text, take),
+        Tokenizer::Unicode => words(text, take),
+    }
+}
+
+/// What a byte of ASCII becomes: its lower-case letter or digit, or 0 where a token ends.
+const LOWER: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            table[byte] = (byte as u8).to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
+    let bytes = text.as_bytes();
+    let mut token = String::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let lower = if byte < 128 { LOWER[byte as usize] } else { 0 };
+        if lower != 0 {
+            if token.is_empty() {
+                start = at;
+            }
+            token.push(lower as char);
+            at += 1;
+            continue;
+        }
+        if byte < 128 {
+            end(&mut token, start, at, &mut take);
+            at += 1;
+            continue;
+        }
+        // A letter outside of ASCII may have one of ASCII in its lower-case form.
+        let letter = text[at..].chars().next().expect("`at` stands on a character");
+        let after = at + letter.len_utf8();
+        for lower in letter.to_lowercase() {
+            if lower.is_ascii_alphanumeric() {
+                if token.is_empty() {
+                    start = at;
+                }
+                token.push(lower);
+            } else {
+                // The token ends with this character if it began in it, before it if not.
+                let stop = if start == at && !token.is_empty() { after } else { at };
+                end(&mut token, start, stop, &mut take);
+            }
+        }
+        at = after;
+    }
+    end(&mut token, start, bytes.len(), &mut take);
+}
+
+fn end(token: &mut String, start: usize, stop: usize, take: &mut impl FnMut(&str, Span)) {
+    if !token.is_empty() {
+        take(token, Span { start: start as u32, end: stop as u32 });
+        token.clear();
+    }
+}
+
+fn words(text: &str, mut take: impl FnMut(&str, Span)) {
+    for (start, word) in text.unicode_word_indices() {
+        let span = Span { start: start as u32, end: (start + word.len()) as u32 };
+        take(&word.to_lowercase(), span);
+    }
+}

@@ -1,0 +1,145 @@
+//! What scores make of a claim: satisfied, tied or violated, and by how much.
+
+use serde::{Deserialize, Serialize};
+
+use crate::probe::{Claim, Instances};
+use crate::score::{Pairs, Scores};
+
+/// How a claim came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The scores are as the claim says, and further apart than a tie.
+    Satisfied,
+    /// The two sides of the claim differ by no more than the width of a tie.
+    Tied,
+    /// The scores contradict the claim.
+    Violated,
+}
+
+impl Outcome {
+    /// Every outcome, best first.
+    pub const ALL: &[Outcome] = &[Outcome::Satisfied, Outcome::Tied, Outcome::Violated];
+}
+
+/// The outcome of one claim with its margin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verdict {
+    /// How it came out.
+    pub outcome: Outcome,
+    /// Left side less right side of the claim, in the unit of the scores; positive is with
+    /// the claim.
+    pub margin: f64,
+}
+
+impl Claim<f64> {
+    /// Judges the claim; its two sides tie when they differ by at most `tie_width`.
+    pub fn verdict(self, tie_width: f64) -> Verdict {
+        let margin = match self {
+            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => winner - loser,
+            Claim::ShrinkingGain { few, more, most } => (more - few) - (most - more),
+        };
+        let outcome = if margin.abs() <= tie_width {
+            Outcome::Tied
+        } else if margin > 0.0 {
+            Outcome::Satisfied
+        } else {
+            Outcome::Violated
+        };
+        Verdict { outcome, margin }
+    }
+}
+
+/// How many instances came out how.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tally {
+    /// With the claim.
+    pub satisfied: u64,
+    /// Neither way.
+    pub tied: u64,
+    /// Against the claim.
+    pub violated: u64,
+    /// Without all scores, so without a verdict.
+    pub unscored: u64,
+}
+
+impl Tally {
+    /// Counts one instance.
+    pub fn add(&mut self, verdict: Option<Verdict>) {
+        match verdict.map(|it| it.outcome) {
+            Some(Outcome::Satisfied) => self.satisfied += 1,
+            Some(Outcome::Tied) => self.tied += 1,
+            Some(Outcome::Violated) => self.violated += 1,
+            None => self.unscored += 1,
+        }
+    }
+
+    /// Instances with a verdict.
+    pub fn judged(&self) -> u64 {
+        self.satisfied + self.tied + self.violated
+    }
+
+    /// Instances that agree with a claim of the given kind.
+    pub fn agreeing(&self, tie_agrees: TieAgrees) -> u64 {
+        match tie_agrees {
+            TieAgrees::Yes => self.satisfied + self.tied,
+            TieAgrees::No => self.satisfied,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.satisfied += other.satisfied;
+        self.tied += other.tied;
+        self.violated += other.violated;
+        self.unscored += other.unscored;
+    }
+}
+
+/// Whether a tie is with the claim (`>=`) or not (`>`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TieAgrees {
+    /// The claim is `>=`.
+    Yes,
+    /// The claim is `>`.
+    No,
+}
+
+/// The verdict on each instance, in order; none where a score is missing.
+pub fn judge<'a>(
+    instances: &'a Instances,
+    pairs: &'a Pairs,
+    scores: &'a Scores,
+    tie_width: f64,
+) -> impl Iterator<Item = Option<Verdict>> + 'a {
+    (0..instances.n_queries()).flat_map(move |query| {
+        instances.of(query).map(move |claim| {
+            let scored =
+                claim.scored(|text| pairs.position(query, text).and_then(|at| scores.at(at)));
+            scored.map(|it| it.verdict(tie_width))
+        })
+    })
+}
+
+/// The tally of each query.
+pub fn tally(
+    instances: &Instances,
+    pairs: &Pairs,
+    scores: &Scores,
+    tie_width: f64,
+) -> Vec<Tally> {
+    let mut verdicts = judge(instances, pairs, scores, tie_width);
+    (0..instances.n_queries())
+        .map(|query| {
+            let mut tally = Tally::default();
+            verdicts.by_ref().take(instances.len_of(query)).for_each(|it| tally.add(it));
+            tally
+        })
+        .collect()
+}
