@@ -2,6 +2,9 @@
 //!
 //! gzip (RFC 1952) of several members and Zstandard (RFC 8878) of several frames, which is
 //! what `cat`, `pigz` and `pzstd` make. Told by the first bytes, since names lie.
+//!
+//! One gap: ruzstd 0.8 does not hold a Zstandard block to the 128 KiB of RFC 8878, so a block
+//! made to harm can ask for gigabytes before we see a byte of it. ruzstd 0.9 refuses it.
 
 use std::error::Error as _;
 use std::io::{self, BufReader, Chain, Cursor, Read};
