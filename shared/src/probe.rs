@@ -11,13 +11,13 @@ pub mod mine;
 
 use serde::{Deserialize, Serialize};
 
-use crate::score::TextNo;
-use crate::verdict::TieAgrees;
-
 pub use axiom::Axiom;
 pub use limits::{Limits, Mode, Source};
 pub use mine::Mined;
 pub use pool::Pool;
+
+/// Place of a text in [`Mined::texts`].
+pub type TextNo = u32;
 
 /// A statement about scores. Over texts it is a claim to test; over numbers it has a
 /// verdict.
@@ -137,6 +137,17 @@ impl ClaimKind {
             ClaimKind::ShrinkingGain => "shrinking-gain",
         }
     }
+}
+
+/// Whether a tie is with the claim (`>=`) or not (`>`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TieAgrees {
+    /// The claim is `>=`.
+    Yes,
+    /// The claim is `>`.
+    No,
 }
 
 /// What was counted for a premise. The unit is in the name; words belong to the front end.
@@ -269,12 +280,26 @@ pub struct Instances {
     /// How many each query had before a cap; equal to what is kept without one.
     pub found: Vec<u32>,
     /// For each query where its instances begin, and at last their number.
-    pub(crate) starts: Vec<u32>,
+    starts: Vec<u32>,
     /// `arity` texts for each instance.
-    pub(crate) texts: Vec<TextNo>,
+    texts: Vec<TextNo>,
 }
 
 impl Instances {
+    /// Without any query yet.
+    pub fn new(axiom: Axiom, mode: Mode) -> Instances {
+        let (found, texts) = (Vec::new(), Vec::new());
+        Instances { axiom, mode, claim: axiom.claim(mode), found, starts: vec![0], texts }
+    }
+
+    /// Adds the next query: the texts of its instances one after the other, and how many
+    /// instances there were before a cap.
+    pub fn push_query(&mut self, texts: impl IntoIterator<Item = TextNo>, n_found: u32) {
+        self.texts.extend(texts);
+        self.starts.push((self.texts.len() / self.claim.arity()) as u32);
+        self.found.push(n_found);
+    }
+
     /// How many instances there are.
     pub fn len(&self) -> usize {
         self.texts.len() / self.claim.arity()
@@ -293,6 +318,12 @@ impl Instances {
     /// How many instances one query has.
     pub fn len_of(&self, query: usize) -> usize {
         (self.starts[query + 1] - self.starts[query]) as usize
+    }
+
+    /// The texts of one query's instances, one instance after the other.
+    pub fn texts_of(&self, query: usize) -> &[TextNo] {
+        let arity = self.claim.arity();
+        &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
     }
 
     /// The claims of one query.

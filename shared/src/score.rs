@@ -3,12 +3,12 @@
 //! Where a score comes from (a formula here, a model on the backend, a file, a service)
 //! makes no difference from here on.
 
+pub mod lexical;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-
-/// Place of a text in [`crate::probe::Mined::texts`].
-pub type TextNo = u32;
+use crate::probe::{Mined, TextNo};
 
 /// The unique pairs of a query and a text that have to be scored, by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,20 @@ impl Pairs {
             pairs.starts.push(pairs.texts.len() as u32);
         }
         pairs
+    }
+
+    /// What has to be scored of a study: the pools and every text of an instance.
+    pub fn of_mined(mined: &Mined) -> Pairs {
+        Pairs::new(mined.pools.iter().enumerate().map(|(query, pool)| {
+            let mut texts = pool.clone();
+            for instances in &mined.instances {
+                texts.extend(instances.texts_of(query));
+                // Many instances share few texts: keep the list short as it grows.
+                texts.sort_unstable();
+                texts.dedup();
+            }
+            texts
+        }))
     }
 
     /// How many queries there are.

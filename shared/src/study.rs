@@ -6,6 +6,7 @@
 //! type and answer with the functions of `study/`, so a page shows the same numbers with and
 //! without a server.
 
+pub mod make;
 pub mod dials;
 pub mod overview;
 pub mod cell;
@@ -20,8 +21,8 @@ use crate::collection::{Doc, Qrels, Query};
 use crate::error::Error;
 use crate::index::Totals;
 use crate::probe::mine::Text;
-use crate::probe::{Axiom, Instances, Limits, Mode, Pool};
-use crate::score::{Pairs, Scores, TextNo};
+use crate::probe::{Axiom, Instances, Limits, Mode, Pool, TextNo};
+use crate::score::{Pairs, Scores};
 use crate::text::Analyzer;
 
 /// What a study is made from, as written in its TOML file.
@@ -139,6 +140,72 @@ pub struct Study {
     pub pairs: Pairs,
     /// One for each ranker.
     pub scores: Vec<Scores>,
+    /// Documents that the pool names and the collection lacks.
+    #[serde(default)]
+    pub n_without_text: u64,
+}
+
+impl Study {
+    /// Adds a ranker, in place of the one with the same fingerprint if it has one.
+    pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
+        if scores.values().len() != self.pairs.len() {
+            return Err(Error::setting(
+                &scores.ranker.spec,
+                format!("{} scores for {} pairs", scores.values().len(), self.pairs.len()),
+            ));
+        }
+        let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
+        match self.scores.iter().position(same) {
+            Some(at) => self.scores[at] = scores,
+            None => self.scores.push(scores),
+        }
+        Ok(())
+    }
+
+    /// Id of a text: `421`, or `421#lnc2:3` if it is derived.
+    pub fn text_id(&self, text: TextNo) -> String {
+        let text = self.texts[text as usize];
+        text.id(&self.docs[text.doc() as usize].id)
+    }
+
+    /// What is analysed and scored of a text.
+    pub fn text_body(&self, text: TextNo) -> String {
+        let text = self.texts[text as usize];
+        text.body(&self.docs[text.doc() as usize].body())
+    }
+
+    /// The grade of a text for a query: that of its document.
+    pub fn grade(&self, query: usize, text: TextNo) -> Option<i32> {
+        let doc = self.texts[text as usize].doc();
+        self.qrels.grade(&self.queries[query].id, &self.docs[doc as usize].id)
+    }
+
+    /// The unique pairs as a list to score elsewhere: each query and text once.
+    pub fn unique_pairs(&self) -> UniquePairs {
+        let mut texts: Vec<TextNo> = self.pairs.iter().map(|it| it.1).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let place = |text: TextNo| texts.partition_point(|&it| it < text) as u32;
+        UniquePairs {
+            pairs: self.pairs.iter().map(|(query, text)| (query as u32, place(text))).collect(),
+            texts: texts.iter().map(|&it| self.text_body(it)).collect(),
+            text_ids: texts.iter().map(|&it| self.text_id(it)).collect(),
+            queries: self.queries.iter().map(|it| it.text.clone()).collect(),
+        }
+    }
+}
+
+/// What has to be scored, as texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UniquePairs {
+    /// As written, in the order of the study.
+    pub queries: Vec<String>,
+    /// Bodies.
+    pub texts: Vec<String>,
+    /// Ids, in the same order.
+    pub text_ids: Vec<String>,
+    /// Places in `queries` and `texts`, in the order of [`Study::pairs`].
+    pub pairs: Vec<(u32, u32)>,
 }
 
 /// In how many documents a term occurs, and how often.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Claim, Instances};
+use crate::probe::{Claim, Instances, TieAgrees};
 use crate::score::{Pairs, Scores};
 
 /// How a claim came out.
@@ -98,17 +98,6 @@ impl std::ops::AddAssign for Tally {
         self.violated += other.violated;
         self.unscored += other.unscored;
     }
-}
-
-/// Whether a tie is with the claim (`>=`) or not (`>`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum TieAgrees {
-    /// The claim is `>=`.
-    Yes,
-    /// The claim is `>`.
-    No,
 }
 
 /// The verdict on each instance, in order; none where a score is missing.

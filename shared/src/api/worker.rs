@@ -143,7 +143,7 @@ pub enum Stage {
     Index,
     /// Queries whose texts were chosen and compared.
     Mine,
-    /// Unique pairs scored, all rankers together.
+    /// Queries scored, one ranker after the other.
     Score,
 }
 

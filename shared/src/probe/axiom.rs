@@ -109,8 +109,7 @@ impl Axiom {
     }
 
     /// The premises as measured on texts in the order of the claim, whether they hold or not.
-    /// The texts must carry [`Counted::others`]. The pair is an instance iff all hold (for
-    /// LNC2: and if the first text is the second one repeated).
+    /// The texts must carry [`Counted::others`]. They are an instance iff all hold.
     pub fn premises(
         self,
         mode: Mode,

@@ -14,9 +14,8 @@ pub struct Counted {
     pub total: u32,
     /// Distinct query terms in the text.
     pub cover: u32,
-    /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
-    /// distance 1.
-    pub distance: Option<u32>,
+    /// Positions of the first two distinct query terms that stand nearest to each other.
+    pub nearest: Option<(u32, u32)>,
     /// Terms outside of the query with their counts, ascending; filled by
     /// [`Counted::with_others`] only, since one axiom in two modes needs it.
     pub others: Vec<(TermNo, u32)>,
@@ -39,16 +38,33 @@ impl Counted {
             if last.is_some_and(|it| it.0 != place) {
                 other = last;
             }
-            if let Some((_, before)) = other {
-                let distance = position - before;
-                counted.distance =
-                    Some(counted.distance.map_or(distance, |it| it.min(distance)));
+            if let Some((_, before)) = other
+                && counted.distance().is_none_or(|it| position - before < it)
+            {
+                counted.nearest = Some((before, position));
             }
             last = Some((place, position));
         }
         counted.total = counted.counts.iter().sum();
         counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
         counted
+    }
+
+    /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have
+    /// distance 1.
+    pub fn distance(&self) -> Option<u32> {
+        self.nearest.map(|(first, second)| second - first)
+    }
+
+    /// How often `once` has to be repeated to give this text's length and counts; none if no
+    /// number of times does. Needs [`Counted::others`] of both.
+    pub fn times(&self, once: &Counted) -> Option<u32> {
+        let times = self.len.checked_div(once.len)?;
+        let same = self.len == once.len * times
+            && self.counts.iter().zip(&once.counts).all(|(many, one)| *many == one * times)
+            && self.others.len() == once.others.len()
+            && self.others.iter().zip(&once.others).all(|(m, o)| *m == (o.0, o.1 * times));
+        same.then_some(times)
     }
 
     /// As [`Counted::new`], with the terms outside of the query.
@@ -165,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_least_distance_is_between_distinct_terms() {
-        let distance = |terms: &[TermNo]| Counted::new(terms, &query(&[1, 2])).distance;
+        let distance = |terms: &[TermNo]| Counted::new(terms, &query(&[1, 2])).distance();
         assert_eq!(distance(&[1, 9, 9, 2]), Some(3));
         assert_eq!(distance(&[1, 1, 9, 2]), Some(2));
         assert_eq!(distance(&[1, 9, 1, 1]), None);

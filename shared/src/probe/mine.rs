@@ -12,10 +12,9 @@ use sha2::{Digest, Sha256};
 
 use super::axiom::Axiom;
 use super::counts::{Case, Counted};
-use super::{Instances, Limits, Mode};
+use super::{Instances, Limits, Mode, TextNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
-use crate::score::{Pairs, TextNo};
 
 /// What is scored: a document, or a text made from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,6 +85,14 @@ pub struct QueryMined {
     /// For each axiom and mode the texts of its instances, and how many there were before a
     /// cap.
     found: Vec<(Vec<Text>, u32)>,
+}
+
+impl QueryMined {
+    /// How many instances there are in all.
+    pub fn n_instances(&self, asked: &[(Axiom, Mode)]) -> u64 {
+        let each = self.found.iter().zip(asked);
+        each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64).sum()
+    }
 }
 
 /// All instances of a study's axioms.
@@ -179,42 +186,15 @@ impl Mined {
         });
         let pools = pools.collect();
         let instances = asked.iter().enumerate().map(|(at, &(axiom, mode))| {
-            let claim = axiom.claim(mode);
-            let mut all = Instances {
-                axiom,
-                mode,
-                claim,
-                found: Vec::with_capacity(shards.len()),
-                starts: vec![0],
-                texts: Vec::new(),
-            };
+            let mut all = Instances::new(axiom, mode);
             for shard in &shards {
                 let (texts, n_found) = &shard.found[at];
-                all.found.push(*n_found);
-                all.texts.extend(texts.iter().map(number));
-                all.starts.push((all.texts.len() / claim.arity()) as u32);
+                all.push_query(texts.iter().map(number), *n_found);
             }
             all
         });
         let instances = instances.collect();
         Mined { texts, pools, instances }
-    }
-
-    /// What has to be scored: the pools and every text of an instance.
-    pub fn pairs(&self) -> Pairs {
-        Pairs::new(self.pools.iter().enumerate().map(|(query, pool)| {
-            let mut texts = pool.clone();
-            for instances in &self.instances {
-                let arity = instances.claim.arity();
-                let range = instances.starts[query] as usize * arity
-                    ..instances.starts[query + 1] as usize * arity;
-                texts.extend(&instances.texts[range]);
-                // Many instances share few texts: keep the list short as it grows.
-                texts.sort_unstable();
-                texts.dedup();
-            }
-            texts
-        }))
     }
 
     /// SHA-256, in hex, over one line for each instance: axiom, mode, claim, query id and

@@ -36,32 +36,23 @@ pub enum Pool {
     All,
 }
 
-/// The pools of all queries, and what had to be left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pools {
-    /// For each query its documents; best first where the pool has an order.
-    pub docs: Vec<Vec<DocNo>>,
-    /// Documents that a run or a judgement names and the collection lacks.
-    pub n_without_text: u64,
-}
-
 impl Pool {
     /// The largest collection that pool `all` compares as a whole.
     pub const MOST_FOR_ALL: usize = 5000;
 
-    /// Chooses the documents of one query. `run` must be there for [`Pool::Run`], `searcher`
-    /// for [`Pool::Rank`].
+    /// Chooses the documents of one query; also how many a run or a judgement names that the
+    /// collection lacks. `source` is that of [`crate::study::make::source`].
     pub fn docs_of(
         &self,
         query: usize,
         collection: &Collection,
-        numbers: &std::collections::BTreeMap<&str, DocNo>,
+        number: &impl Fn(&str) -> Option<DocNo>,
         index: &Index,
         source: &Source,
     ) -> (Vec<DocNo>, u64) {
         let asked = &collection.queries[query];
         let known = |ids: Vec<&str>| {
-            let found: Vec<DocNo> = ids.iter().filter_map(|it| numbers.get(it).copied()).collect();
+            let found: Vec<DocNo> = ids.iter().filter_map(|it| number(it)).collect();
             let missing = (ids.len() - found.len()) as u64;
             (found, missing)
         };

@@ -2,8 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use std::collections::BTreeMap;
+
+use super::TermStats;
+use super::instance::{Contributions, Marked, Read, Said, Term};
+use crate::error::Error;
+use crate::index::{Index, Totals};
 use crate::probe::{Axiom, Claim, Limits, Measured, Mode};
-use crate::study::instance::{Contributions, Marked, Said, Term};
+use crate::rank::Ranker;
+use crate::score::RankerKind;
 use crate::text::Analyzer;
 
 /// What somebody typed.
@@ -59,4 +66,151 @@ pub struct Applied {
     pub premises: Vec<Measured>,
     /// One for each ranker; empty where the axiom does not apply.
     pub said: Vec<Said>,
+}
+
+/// The longest text that is taken, in bytes: enough for a document, and quick at every key.
+pub const LONGEST: usize = 200_000;
+
+/// Answers what was typed, with the statistics of a collection; without them the texts that
+/// were typed are the collection.
+pub fn answer(
+    typed: &Typed,
+    collection: Option<(Totals, &BTreeMap<String, TermStats>)>,
+) -> Result<Answer, Error> {
+    if !(2..=3).contains(&typed.texts.len()) {
+        return Err(Error::setting("texts", "two or three texts can be compared"));
+    }
+    if typed.texts.iter().chain([&typed.query]).any(|it| it.len() > LONGEST) {
+        return Err(Error::setting("texts", format!("at most {LONGEST} bytes each are taken")));
+    }
+    typed.limits.check()?;
+    let rankers = typed.rankers.iter().map(|it| it.parse());
+    let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
+    let own;
+    let (totals, stats) = match collection {
+        Some(it) => it,
+        None => {
+            own = statistics(&typed.analyzer, &typed.texts)?;
+            (own.0, &own.1)
+        }
+    };
+    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats);
+    let contributions: Vec<Contributions> =
+        rankers.iter().map(|it| read.contributions(it, &totals)).collect();
+    let axioms = Axiom::ALL.iter().filter_map(|&it| apply(it, typed, &read, &contributions));
+    Ok(Answer {
+        query: read.query(),
+        terms: read.terms_about(),
+        texts: read.texts().collect(),
+        n_terms: read.counted.iter().map(|it| it.len).collect(),
+        distances: read.counted.iter().map(|it| it.distance()).collect(),
+        axioms: axioms.collect(),
+        contributions,
+    })
+}
+
+/// Statistics of the typed texts as a collection.
+fn statistics(
+    analyzer: &Analyzer,
+    texts: &[String],
+) -> Result<(Totals, BTreeMap<String, TermStats>), Error> {
+    let index = Index::build(analyzer, texts.iter().map(|it| it.as_str()))?;
+    let numbers = 0..index.vocabulary().len() as u32;
+    let stats = numbers.map(|it| {
+        let stats = TermStats { df: index.df(it), cf: index.cf(it) };
+        (index.vocabulary().term(it).to_owned(), stats)
+    });
+    Ok((index.totals(), stats.collect()))
+}
+
+/// The order of texts in which an axiom applies, or that fails the fewest premises; the first
+/// of several. None if there are too few texts.
+fn apply(
+    axiom: Axiom,
+    typed: &Typed,
+    read: &Read<'_>,
+    contributions: &[Contributions],
+) -> Option<Applied> {
+    let kind = axiom.claim(typed.mode);
+    let tried = orders(typed.texts.len() as u32, kind.arity()).into_iter().map(|order| {
+        let counted: Vec<_> = order.iter().map(|&it| read.counted[it as usize].clone()).collect();
+        let premises = axiom.premises(typed.mode, &typed.limits, &read.terms, &counted);
+        (order, premises)
+    });
+    let failing = |premises: &[Measured]| premises.iter().filter(|it| !it.holds()).count();
+    let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
+    let applies = failing(&premises) == 0;
+    let claim = kind.about(&order);
+    let said = contributions.iter().filter(|_| applies).map(|it| {
+        let scores = order.iter().map(|&text| Some(it.scores[text as usize]));
+        let scored = claim.scored(|text| Some(it.scores[text as usize]));
+        Said {
+            ranker: it.ranker.clone(),
+            scores: scores.collect(),
+            truncated: vec![false; order.len()],
+            verdict: scored.map(|it| it.verdict(RankerKind::Lexical.tie_width())),
+            typical_margin: None,
+        }
+    });
+    Some(Applied { axiom, claim, applies, premises, said: said.collect() })
+}
+
+/// All orders of `arity` of the places below `n`.
+fn orders(n: u32, arity: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..arity {
+        let longer = all.iter().flat_map(|it: &Vec<u32>| {
+            let rest = (0..n).filter(|place| !it.contains(place));
+            rest.map(|place| it.iter().copied().chain([place]).collect()).collect::<Vec<_>>()
+        });
+        all = longer.collect();
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(query: &str, texts: &[&str]) -> Typed {
+        Typed {
+            query: query.to_owned(),
+            texts: texts.iter().map(|&it| it.to_owned()).collect(),
+            analyzer: Analyzer::default(),
+            limits: Limits::STANDARD,
+            mode: Mode::Fixed,
+            rankers: vec!["bm25".to_owned(), "ql".to_owned()],
+        }
+    }
+
+    #[test]
+    fn an_axiom_finds_the_order_in_which_it_applies() {
+        let answer = answer(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
+        let tfc1 = &answer.axioms[0];
+        assert!(tfc1.applies);
+        assert_eq!(tfc1.claim, Claim::Above { winner: 1, loser: 0 });
+        assert_eq!(tfc1.said.len(), 2);
+        let tfc2 = answer.axioms.iter().find(|it| it.axiom == Axiom::Tfc2);
+        assert!(tfc2.is_none(), "two texts are no triple");
+        let lnc2 = answer.axioms.iter().find(|it| it.axiom == Axiom::Lnc2).unwrap();
+        assert!(!lnc2.applies);
+    }
+
+    #[test]
+    fn contributions_sum_to_the_bits_of_the_score() {
+        let answer = answer(&typed("river bank tide", &["river bank", "tide"]), None).unwrap();
+        for it in &answer.contributions {
+            for text in 0..2 {
+                let sum = it.terms.iter().fold(0.0, |sum, term| sum + term[text]);
+                assert_eq!(sum.to_bits(), it.scores[text].to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_typed_is_an_answer_too() {
+        let answer = answer(&typed("", &["", ""]), None).unwrap();
+        assert!(answer.terms.is_empty());
+        assert!(answer.axioms.iter().all(|it| !it.applies));
+    }
 }

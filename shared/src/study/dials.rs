@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::Mode;
+use super::Study;
+use crate::error::Error;
+use crate::probe::{Axiom, Claim, Instances, Mode, TextNo};
+use crate::score::Scores;
+use crate::text::Vocabulary;
 
 /// The state of the dials. It stands in the address of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -34,4 +38,122 @@ pub enum Only {
     Whole,
     /// Those with a relevant text.
     Relevant,
+}
+
+impl Dials {
+    /// The reading that is shown.
+    pub(super) fn mode_of(&self, study: &Study) -> Result<Mode, Error> {
+        let mode = self.mode.unwrap_or(study.definition.modes[0]);
+        if study.definition.modes.contains(&mode) {
+            return Ok(mode);
+        }
+        Err(Error::unknown("mode of this study", mode.name()))
+    }
+
+    /// Two sides of a claim closer than this tie.
+    pub(super) fn tie_width(&self, scores: &Scores) -> f64 {
+        self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
+    }
+
+    /// Refuses a width that no two scores have.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match self.delta_score {
+            Some(width) if !(width.is_finite() && width >= 0.0) => {
+                Err(Error::setting("delta_score", "must be a number of at least 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Study {
+    /// The instances of an axiom in a mode.
+    pub fn instances_of(&self, axiom: Axiom, mode: Mode) -> Result<&Instances, Error> {
+        let found = self.instances.iter().find(|it| (it.axiom, it.mode) == (axiom, mode));
+        found.ok_or_else(|| {
+            Error::unknown("probe of this study", format!("{} {}", axiom.slug(), mode.name()))
+        })
+    }
+}
+
+/// Which instances a state of the dials lets through.
+pub(super) struct Filter<'a> {
+    study: &'a Study,
+    /// δ, with the length of each text, where it was turned down.
+    delta: Option<(u32, Vec<u32>)>,
+    only: Only,
+}
+
+impl<'a> Filter<'a> {
+    pub(super) fn new(study: &'a Study, dials: &Dials) -> Filter<'a> {
+        let mined = study.definition.limits.length_gap_terms;
+        let turned = dials.delta.filter(|&delta| mined.is_none_or(|mined| delta < mined));
+        let delta = turned.map(|delta| (delta, lengths(study)));
+        Filter { study, delta, only: dials.only }
+    }
+
+    /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
+    pub(super) fn passes(
+        &self,
+        axiom: Axiom,
+        query: usize,
+        claim: Claim<TextNo>,
+        scores: Option<&Scores>,
+    ) -> bool {
+        let close = || match &self.delta {
+            Some((delta, lengths)) if needs_equal_length(axiom) => {
+                let lengths = claim.texts().into_iter().map(|it| lengths[it as usize]);
+                let (least, most) =
+                    lengths.fold((u32::MAX, 0), |it, len| (it.0.min(len), it.1.max(len)));
+                most - least <= *delta
+            }
+            _ => true,
+        };
+        let fits = match (self.only, scores) {
+            (Only::All, _) | (Only::Whole, None) => true,
+            (Only::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
+            (Only::Relevant, _) => self.study.has_relevant(query, claim),
+        };
+        fits && close()
+    }
+}
+
+impl Study {
+    /// Whether the ranker saw only a part of one of the texts.
+    pub(super) fn truncated(&self, scores: &Scores, query: usize, claim: Claim<TextNo>) -> bool {
+        !scores.truncated.is_empty()
+            && claim.texts().into_iter().any(|text| self.text_truncated(scores, query, text))
+    }
+
+    /// Whether the ranker saw only a part of a text.
+    pub(super) fn text_truncated(&self, scores: &Scores, query: usize, text: TextNo) -> bool {
+        let place = self.pairs.position(query, text);
+        place.is_some_and(|it| scores.truncated.binary_search(&(it as u32)).is_ok())
+    }
+
+    /// Whether one of the texts is relevant.
+    pub(super) fn has_relevant(&self, query: usize, claim: Claim<TextNo>) -> bool {
+        claim.texts().into_iter().any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
+    }
+}
+
+/// Whether an axiom has δ among its premises.
+fn needs_equal_length(axiom: Axiom) -> bool {
+    match axiom {
+        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => true,
+        Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
+    }
+}
+
+/// Length of each text, in terms.
+fn lengths(study: &Study) -> Vec<u32> {
+    let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
+    let mut terms = Vec::new();
+    let all = 0..study.texts.len() as TextNo;
+    all.map(|text| {
+        terms.clear();
+        vocabulary.read(&study.text_body(text), &mut terms);
+        terms.len() as u32
+    })
+    .collect()
 }

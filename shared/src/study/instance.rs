@@ -2,10 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::{Axiom, Claim, Measured, Mode};
-use crate::score::RankerAbout;
-use crate::text::Span;
+use super::{Study, TermStats};
+use crate::error::Error;
+use crate::index::Totals;
+use crate::index::stats::{QueryTerms, query_terms};
+use crate::probe::counts::Counted;
+use crate::probe::{Axiom, Claim, Instances, Measured, Mode, TextNo};
+use crate::rank::Ranker;
+use crate::score::{RankerAbout, RankerKind, Scores};
+use crate::stats::quantile::median;
+use crate::text::{Analyzer, Span};
 use crate::verdict::Verdict;
+
+use std::collections::BTreeMap;
 
 /// Everything the Instance page shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,4 +130,195 @@ pub struct Contributions {
     pub terms: Vec<Vec<f64>>,
     /// In the order of the texts.
     pub scores: Vec<f64>,
+}
+
+/// Instances from which [`Said::typical_margin`] is taken: the first so many.
+const TYPICAL: usize = 2000;
+
+impl Study {
+    /// One instance with everything that is known of it.
+    pub fn show(
+        &self,
+        axiom: Axiom,
+        mode: Mode,
+        number: u64,
+        delta_score: Option<f64>,
+    ) -> Result<Shown, Error> {
+        let instances = self.instances_of(axiom, mode)?;
+        let at = usize::try_from(number).ok().filter(|&it| it < instances.len());
+        let at = at.ok_or_else(|| {
+            let what = format!("instance of {} (it has {})", axiom.slug(), instances.len());
+            Error::unknown(&what, format!("number {number}"))
+        })?;
+        let query = instances.query(at);
+        let claim = instances.claim(at);
+        let numbers = claim.texts();
+        let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
+        let read =
+            Read::new(&self.definition.analyzer, &self.queries[query].text, &bodies, &self.terms);
+        let texts = numbers.iter().zip(&read.counted).zip(read.texts());
+        let texts = texts.map(|((&text, counted), body)| ShownText {
+            id: self.text_id(text),
+            title: self.docs[self.texts[text as usize].doc() as usize].title.clone(),
+            body,
+            n_terms: counted.len,
+            counts: counted.counts.clone(),
+            distance: counted.distance(),
+            grade: self.grade(query, text),
+        });
+        let texts = texts.collect();
+        let places: Vec<u32> = (0..numbers.len() as u32).collect();
+        let lexical = self.scores.iter().filter(|it| it.ranker.kind == RankerKind::Lexical);
+        let contributions = lexical.filter_map(|it| {
+            let ranker: Ranker = it.ranker.spec.parse().ok()?;
+            Some(read.contributions(&ranker, &self.totals))
+        });
+        Ok(Shown {
+            number,
+            axiom,
+            mode,
+            query_id: self.queries[query].id.clone(),
+            query: read.query(),
+            terms: read.terms_about(),
+            texts,
+            claim: instances.claim.about(&places),
+            premises: axiom.premises(
+                mode,
+                &self.definition.limits,
+                &read.terms,
+                &read.counted,
+            ),
+            said: self.scores.iter().map(|it| {
+                let width = delta_score.unwrap_or(it.ranker.kind.tie_width());
+                self.said(it, query, claim, instances, width)
+            }).collect(),
+            contributions: contributions.collect(),
+        })
+    }
+
+    fn said(
+        &self,
+        scores: &Scores,
+        query: usize,
+        claim: Claim<TextNo>,
+        instances: &Instances,
+        tie_width: f64,
+    ) -> Said {
+        let score = |text| self.pairs.position(query, text).and_then(|at| scores.at(at));
+        let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
+            .filter_map(|at| {
+                let claim = instances.claim(at);
+                self.verdict(scores, instances.query(at), claim, tie_width)
+            })
+            .map(|it| it.margin.abs())
+            .collect();
+        Said {
+            ranker: scores.ranker.clone(),
+            scores: claim.texts().into_iter().map(score).collect(),
+            truncated: claim
+                .texts()
+                .into_iter()
+                .map(|it| self.text_truncated(scores, query, it))
+                .collect(),
+            verdict: self.verdict(scores, query, claim, tie_width),
+            typical_margin: median(&sizes),
+        }
+    }
+}
+
+/// A query and texts, analysed and counted.
+pub(super) struct Read<'a> {
+    query: (&'a str, Vec<(String, Span)>),
+    bodies: Vec<(&'a str, Vec<(String, Span)>)>,
+    /// Distinct query terms.
+    pub(super) terms: QueryTerms,
+    /// Each text.
+    pub(super) counted: Vec<Counted>,
+}
+
+impl<'a> Read<'a> {
+    pub(super) fn new(
+        analyzer: &Analyzer,
+        query: &'a str,
+        bodies: &'a [String],
+        stats: &BTreeMap<String, TermStats>,
+    ) -> Read<'a> {
+        let analysed = |text: &'a str| (text, analyzer.terms(text));
+        let query = analysed(query);
+        let bodies: Vec<_> = bodies.iter().map(|it| analysed(it)).collect();
+        // Numbers in the order of first appearance, the query first.
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        for (term, _) in query.1.iter().chain(bodies.iter().flat_map(|it| &it.1)) {
+            let next = numbers.len() as u32;
+            numbers.entry(term).or_insert(next);
+        }
+        let terms = query_terms(analyzer, query.0, |term| {
+            let stats = stats.get(term).copied().unwrap_or_default();
+            (numbers.get(term).copied(), stats.df, stats.cf)
+        });
+        let count = |body: &(&str, Vec<(String, Span)>)| {
+            let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
+            Counted::with_others(&found, &terms)
+        };
+        let counted = bodies.iter().map(count).collect();
+        Read { query, bodies, terms, counted }
+    }
+
+    /// The query with its marks.
+    pub(super) fn query(&self) -> Marked {
+        self.mark(&self.query, None)
+    }
+
+    /// The texts with their marks.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Marked> + '_ {
+        self.bodies.iter().zip(&self.counted).map(|(body, it)| self.mark(body, it.nearest))
+    }
+
+    /// Distinct query terms with what the collection knows of them.
+    pub(super) fn terms_about(&self) -> Vec<Term> {
+        let mut by_df: Vec<usize> = (0..self.terms.len()).collect();
+        by_df.sort_by_key(|&it| self.terms[it].df);
+        let written = |term: &str| {
+            let first = self.query.1.iter().find(|it| it.0 == term);
+            let span = first.map_or(Span { start: 0, end: 0 }, |it| it.1);
+            self.query.0[span.start as usize..span.end as usize].to_owned()
+        };
+        self.terms
+            .iter()
+            .enumerate()
+            .map(|(place, it)| Term {
+                term: it.term.clone(),
+                written: written(&it.term),
+                count: it.count,
+                df: it.df,
+                cf: it.cf,
+                rarity: by_df.iter().position(|&at| at == place).unwrap_or(0) as u32,
+            })
+            .collect()
+    }
+
+    /// What each query term adds to the score of each text.
+    pub(super) fn contributions(&self, ranker: &Ranker, totals: &Totals) -> Contributions {
+        let weighed = ranker.weigh(&self.terms, totals);
+        let terms = (0..self.terms.len()).map(|term| {
+            let texts = self.counted.iter();
+            texts.map(|it| weighed.contribution(term, it.counts[term], it.len)).collect()
+        });
+        Contributions {
+            ranker: ranker.about(),
+            terms: terms.collect(),
+            scores: self.counted.iter().map(|it| weighed.score(&it.counts, it.len)).collect(),
+        }
+    }
+
+    fn mark(&self, body: &(&str, Vec<(String, Span)>), nearest: Option<(u32, u32)>) -> Marked {
+        let is_near = |position: usize| {
+            nearest.is_some_and(|(a, b)| [a, b].contains(&(position as u32)))
+        };
+        let marks = body.1.iter().enumerate().filter_map(|(position, (term, span))| {
+            let place = self.terms.iter().position(|it| it.term == *term)?;
+            Some(Mark { span: *span, term: place as u32, nearest: is_near(position) })
+        });
+        Marked { text: body.0.to_owned(), marks: marks.collect() }
+    }
 }

@@ -2,12 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Study;
+use super::dials::{Dials, Filter};
+use crate::collection::{Ranked, Run};
+use crate::effectiveness::{self, Measure};
+use crate::error::Error;
 use crate::index::Totals;
-use crate::probe::{Axiom, ClaimKind, Limits, Mode, Pool};
-use crate::score::RankerAbout;
-use crate::stats::Estimate;
+use crate::probe::{Axiom, Claim, ClaimKind, Instances, Limits, Mode, Pool, TextNo, TieAgrees};
+use crate::score::{RankerAbout, Scores};
+use crate::stats::bootstrap::{self, Counted};
+use crate::stats::correction::holm;
+use crate::stats::{Estimate, bootstrap::Fraction};
 use crate::text::Analyzer;
-use crate::verdict::Tally;
+use crate::verdict::{Tally, Verdict};
+
+/// What is said of a ranker's order of the pool.
+const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 
 /// A study in a list: enough for its card with a small heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -140,4 +150,235 @@ pub struct Column {
     /// How often the claim holds for the grades, over instances whose grades differ; none
     /// where there is no such instance.
     pub relevance: Option<Cell>,
+}
+
+impl Study {
+    /// The study in a list.
+    pub fn card(&self, published: bool) -> Result<Card, Error> {
+        let overview = self.overview(&Dials::default())?;
+        let fractions = overview.rankers.iter().map(|row| {
+            row.cells.iter().map(|it| it.as_ref().map(|it| it.micro.value)).collect()
+        });
+        Ok(Card {
+            fractions: fractions.collect(),
+            name: overview.name,
+            title: overview.title,
+            description: overview.description,
+            made: overview.made,
+            hash: overview.hash,
+            n_queries: overview.n_queries,
+            n_docs: overview.totals.n_docs,
+            n_instances: overview.probes.iter().map(|it| it.n_instances).sum(),
+            rankers: overview.rankers.into_iter().map(|it| it.ranker.label).collect(),
+            probes: overview.probes.into_iter().map(|it| it.axiom).collect(),
+            published,
+        })
+    }
+
+    /// The study for one state of its dials.
+    pub fn overview(&self, dials: &Dials) -> Result<Overview, Error> {
+        dials.check()?;
+        let mode = dials.mode_of(self)?;
+        let filter = Filter::new(self, dials);
+        let probes = &self.definition.probes;
+        let shown: Vec<&Instances> = probes
+            .iter()
+            .map(|&it| self.instances_of(it, mode))
+            .collect::<Result<_, Error>>()?;
+        let mut rankers: Vec<Row> =
+            self.scores.iter().map(|it| self.row(it, &shown, &filter, dials)).collect();
+        correct(&mut rankers);
+        Ok(Overview {
+            name: self.definition.name.clone(),
+            title: self.definition.title.clone(),
+            description: self.definition.description.clone(),
+            made: self.made.clone(),
+            software: self.software.clone(),
+            collection_hash: self.collection_hash.clone(),
+            hash: self.instances_hash.clone(),
+            totals: self.totals,
+            n_queries: self.queries.len() as u64,
+            n_pairs: self.pairs.len() as u64,
+            analyzer: self.definition.analyzer.clone(),
+            pool: self.definition.pool.clone(),
+            limits: self.definition.limits,
+            mode,
+            modes: self.definition.modes.clone(),
+            n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
+            rankers,
+            probes: shown.iter().map(|it| self.column(it, &filter)).collect(),
+            measures: MEASURES.iter().map(|&it| it.to_owned()).collect(),
+            remarks: self.remarks(),
+        })
+    }
+
+    fn row(
+        &self,
+        scores: &Scores,
+        shown: &[&Instances],
+        filter: &Filter<'_>,
+        dials: &Dials,
+    ) -> Row {
+        let width = dials.tie_width(scores);
+        let cells = shown.iter().map(|instances| {
+            let verdict = |query: usize, claim: Claim<TextNo>| {
+                let counts = filter.passes(instances.axiom, query, claim, Some(scores));
+                counts.then(|| self.verdict(scores, query, claim, width))
+            };
+            let cell = cell(instances, verdict)?;
+            let whole = (!scores.truncated.is_empty()).then(|| {
+                let of_whole = tallies(instances, |query, claim| {
+                    let counts = filter.passes(instances.axiom, query, claim, Some(scores))
+                        && !self.truncated(scores, query, claim);
+                    counts.then(|| self.verdict(scores, query, claim, width))
+                });
+                let mut sum = Tally::default();
+                of_whole.into_iter().for_each(|it| sum += it);
+                let agreeing = sum.agreeing(instances.claim.tie_agrees()) as f64;
+                (sum.judged() > 0).then(|| agreeing / sum.judged() as f64)
+            });
+            Some(Cell { whole: whole.flatten(), ..cell })
+        });
+        Row {
+            cells: cells.collect(),
+            effectiveness: self.effectiveness(scores),
+            n_missing: scores.n_missing() as u64,
+            n_truncated: scores.truncated.len() as u64,
+            ranker: scores.ranker.clone(),
+        }
+    }
+
+    /// The verdict of a ranker on a claim; none without all scores.
+    pub(super) fn verdict(
+        &self,
+        scores: &Scores,
+        query: usize,
+        claim: Claim<TextNo>,
+        tie_width: f64,
+    ) -> Option<Verdict> {
+        let score = |text| self.pairs.position(query, text).and_then(|at| scores.at(at));
+        claim.scored(score).map(|it| it.verdict(tie_width))
+    }
+
+    /// One value for each of [`MEASURES`], over the pools.
+    fn effectiveness(&self, scores: &Scores) -> Vec<Option<f64>> {
+        let mut run = Run::default();
+        for (query, pool) in self.pools.iter().enumerate() {
+            let ranked = pool.iter().filter_map(|&text| {
+                let score = scores.at(self.pairs.position(query, text)?)?;
+                Some(Ranked { doc: self.text_id(text), rank: 0, score })
+            });
+            run.0.insert(self.queries[query].id.clone(), ranked.collect());
+        }
+        let measures: Vec<Measure> = MEASURES
+            .iter()
+            .map(|it| it.parse().expect("the names above are in the grammar of measures"))
+            .collect();
+        match effectiveness::evaluate(&self.qrels, &run, &measures) {
+            Some(found) => found.mean.into_iter().map(Some).collect(),
+            None => vec![None; MEASURES.len()],
+        }
+    }
+
+    fn column(&self, instances: &Instances, filter: &Filter<'_>) -> Column {
+        let axiom = instances.axiom;
+        let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
+        for query in 0..instances.n_queries() {
+            let all = instances.texts_of(query);
+            for claim in instances.of(query).filter(|&it| filter.passes(axiom, query, it, None)) {
+                n_instances += 1;
+                n_relevant += u64::from(self.has_relevant(query, claim));
+                n_both_orders += u64::from(has_opposite(all, claim));
+            }
+        }
+        let grade = |query, text| Some(f64::from(self.grade(query, text).unwrap_or(0)));
+        let relevance = cell(instances, |query, claim| {
+            let graded = claim.scored(|text| grade(query, text))?;
+            let differ = graded.texts().windows(2).any(|it| it[0] != it[1]);
+            let counts = differ && filter.passes(axiom, query, claim, None);
+            counts.then(|| Some(graded.verdict(0.0)))
+        });
+        Column {
+            axiom,
+            claim: instances.claim,
+            n_instances,
+            n_relevant,
+            n_both_orders,
+            sampled: instances.sampled(),
+            relevance,
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.n_without_text > 0 {
+            remarks.push(format!(
+                "{} documents that the pool names are not in the collection and were left out",
+                self.n_without_text
+            ));
+        }
+        let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
+        if empty > 0 {
+            remarks.push(format!("{empty} pooled documents are empty: length 0, no terms"));
+        }
+        for it in self.scores.iter().filter(|it| it.n_missing() > 0) {
+            remarks.push(format!("{}: {} pairs have no score", it.ranker.label, it.n_missing()));
+        }
+        remarks
+    }
+}
+
+/// The tally of each query over what `verdict` gives for its instances; an instance that does
+/// not count is none, one without scores is some none.
+fn tallies(
+    instances: &Instances,
+    verdict: impl Fn(usize, Claim<TextNo>) -> Option<Option<Verdict>>,
+) -> Vec<Tally> {
+    (0..instances.n_queries())
+        .map(|query| {
+            let mut tally = Tally::default();
+            let verdicts = instances.of(query).filter_map(|claim| verdict(query, claim));
+            verdicts.for_each(|it| tally.add(it));
+            tally
+        })
+        .collect()
+}
+
+/// Counts and fractions; none where nothing was judged.
+fn cell(
+    instances: &Instances,
+    verdict: impl Fn(usize, Claim<TextNo>) -> Option<Option<Verdict>>,
+) -> Option<Cell> {
+    summary(&tallies(instances, verdict), instances.claim.tie_agrees())
+}
+
+/// Tallies of queries to counts and fractions; none where nothing was judged.
+pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
+    let counted: Vec<Counted> = tallies
+        .iter()
+        .map(|it| Counted { agreeing: it.agreeing(tie_agrees), judged: it.judged() })
+        .collect();
+    let Fraction { micro, over_queries, p, n_queries } = bootstrap::fraction(&counted)?;
+    let mut tally = Tally::default();
+    tallies.iter().for_each(|&it| tally += it);
+    Some(Cell { tally, micro, over_queries, p, p_holm: p, n_queries, whole: None })
+}
+
+/// Holm's correction over all cells of the table.
+fn correct(rankers: &mut [Row]) {
+    let cells = || rankers.iter().flat_map(|it| &it.cells).flatten();
+    let corrected = holm(&cells().map(|it| it.p).collect::<Vec<f64>>());
+    let cells = rankers.iter_mut().flat_map(|it| &mut it.cells).flatten();
+    cells.zip(corrected).for_each(|(cell, p)| cell.p_holm = p);
+}
+
+/// Whether the same two texts the other way round are an instance of the same query.
+fn has_opposite(all: &[TextNo], claim: Claim<TextNo>) -> bool {
+    match claim {
+        Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+            let (pairs, _) = all.as_chunks::<2>();
+            pairs.binary_search(&[loser, winner]).is_ok()
+        }
+        Claim::ShrinkingGain { .. } => false,
+    }
 }

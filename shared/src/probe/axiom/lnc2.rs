@@ -45,7 +45,7 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
 
 pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
     let (repeated, once) = (&texts[0], &texts[1]);
-    let times = repeated.len.checked_div(once.len).map(f64::from);
+    let times = repeated.times(once).map(f64::from);
     let at_most = |text: u8, bound: u32| Measured {
         quantity: Quantity::Length { text },
         value: Some(f64::from(texts[text as usize - 1].len)),

@@ -32,7 +32,7 @@ pub(super) fn claim() -> ClaimKind {
 }
 
 pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
-    let distance = |at: usize| case.pool[at].distance;
+    let distance = |at: usize| case.pool[at].distance();
     let mut by_distance: Vec<usize> =
         (0..case.pool.len()).filter(|&at| distance(at).is_some()).collect();
     by_distance.sort_by_key(|&at| distance(at));
@@ -61,7 +61,7 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
         Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => (1, 2),
         Mode::CodeCamara2020 => (2, 1),
     };
-    let distance = |text: u8| texts[text as usize - 1].distance.map(f64::from);
+    let distance = |text: u8| texts[text as usize - 1].distance().map(f64::from);
     vec![
         cover(1),
         cover(2),

@@ -1,0 +1,128 @@
+//! Tables as data, and how they are written: Markdown, CSV, LaTeX, JSON, a page of HTML.
+//!
+//! A [`Value`] is the number; how many digits of it are shown is decided in [`format`], the
+//! same for files and pages. CSV and JSON are for programs and keep every digit.
+//!
+//! Texts of a collection, a ranker or a study are anything that somebody wrote. Each writer
+//! escapes them for its own format, so that a text is never read as markup or as a formula.
+
+pub mod format;
+pub mod markup;
+mod csv;
+mod html;
+mod latex;
+mod markdown;
+mod overview;
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Estimate;
+
+pub use self::csv::to_csv;
+pub use html::to_html;
+pub use latex::to_latex;
+pub use markdown::to_markdown;
+pub use overview::of_overview;
+
+/// Rows of values under named columns, with what has to be known to read them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Table {
+    /// For file names and programs: `cells`.
+    pub name: String,
+    /// What the table says.
+    pub title: String,
+    /// From the left.
+    pub columns: Vec<Column>,
+    /// Each with one value for each column.
+    pub rows: Vec<Vec<Value>>,
+    /// Where the numbers come from: hashes, limits, versions.
+    pub notes: Vec<String>,
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Column {
+    /// What stands below it.
+    pub name: String,
+    /// How it is aligned, and how many columns it takes in CSV.
+    pub kind: Kind,
+}
+
+/// What most values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Words; from the left.
+    Text,
+    /// One number; from the right.
+    Number,
+    /// A number with its bounds; from the right, and three columns in CSV.
+    Estimate,
+}
+
+/// One value of a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    /// Anything, also what strangers wrote.
+    Text(String),
+    /// How many.
+    Count(u64),
+    /// A share, from 0 to 1: `.93`.
+    Fraction(f64),
+    /// An effect or a difference: `+.12`.
+    Signed(f64),
+    /// A score or a margin, in the unit of its ranker: `22.40`.
+    Score {
+        /// Finite.
+        value: f64,
+        /// How many to show after the point: [`format::score_digits`].
+        digits: u8,
+    },
+    /// A share with its bounds: `.93 [.92, .94]`.
+    Estimate(Estimate),
+    /// Bounds alone: `[.92, .94]`.
+    Interval([f64; 2]),
+    /// A p value: `< .001`.
+    P(f64),
+    /// There is none. Never 0.
+    Missing,
+}
+
+impl Value {
+    /// As people read it; not escaped.
+    pub fn shown(&self) -> String {
+        match self {
+            Value::Text(text) => text.clone(),
+            Value::Count(count) => format::count(*count),
+            Value::Fraction(value) => format::fraction(*value),
+            Value::Signed(value) => format::signed(*value),
+            Value::Score { value, digits } => format::score(*value, *digits),
+            Value::Estimate(estimate) => format::estimate(estimate),
+            Value::Interval(interval) => format::interval(*interval),
+            Value::P(p) => format::p(*p),
+            Value::Missing => format::MISSING.to_owned(),
+        }
+    }
+}
+
+impl Column {
+    /// A column of the given name and kind.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Column {
+        Column { name: name.into(), kind }
+    }
+}
+
+/// The tables as JSON, every digit kept.
+pub fn to_json(tables: &[Table]) -> String {
+    serde_json::to_string_pretty(tables).expect("a table has no map with keys that are not strings")
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! A table as comma-separated values (RFC 4180), for programs.
+
+use super::{Column, Kind, Table, Value};
+
+/// Header and rows, lines ending in CR LF. Numbers keep every digit and have no separators; a
+/// value that does not exist is an empty field. A column of estimates becomes three: the name,
+/// `… low` and `… high`.
+///
+/// A spreadsheet takes a text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a
+/// formula, and would run it: such a text gets an apostrophe in front (OWASP, *CSV Injection*),
+/// which a program has to take off again.
+pub fn to_csv(table: &Table) -> String {
+    let mut out = String::new();
+    line(&mut out, table.columns.iter().flat_map(header));
+    for row in &table.rows {
+        let cells = table.columns.iter().zip(row);
+        line(&mut out, cells.flat_map(|(column, value)| fields(column.kind, value)));
+    }
+    out
+}
+
+fn line(out: &mut String, fields: impl Iterator<Item = String>) {
+    let fields: Vec<String> = fields.collect();
+    out.push_str(&fields.join(","));
+    out.push_str("\r\n");
+}
+
+fn header(column: &Column) -> Vec<String> {
+    let name = &column.name;
+    match column.kind {
+        Kind::Text | Kind::Number => vec![text(name)],
+        Kind::Estimate => {
+            vec![text(name), text(&format!("{name} low")), text(&format!("{name} high"))]
+        }
+    }
+}
+
+fn fields(kind: Kind, value: &Value) -> Vec<String> {
+    let (first, bounds) = match value {
+        Value::Text(it) => (text(it), None),
+        Value::Count(it) => (it.to_string(), None),
+        Value::Fraction(it) | Value::Signed(it) | Value::P(it) => (number(*it), None),
+        Value::Score { value, .. } => (number(*value), None),
+        Value::Estimate(it) => (number(it.value), Some(it.interval)),
+        Value::Interval(bounds) => (String::new(), Some(*bounds)),
+        Value::Missing => (String::new(), None),
+    };
+    match (kind, bounds) {
+        (Kind::Text | Kind::Number, _) => vec![first],
+        (Kind::Estimate, Some([low, high])) => vec![first, number(low), number(high)],
+        (Kind::Estimate, None) => vec![first, String::new(), String::new()],
+    }
+}
+
+fn number(value: f64) -> String {
+    // Adding 0 makes one zero of two.
+    (value + 0.0).to_string()
+}
+
+fn text(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\r', '\n']) {
+        return format!("\"{}\"", text.replace('"', "\"\""));
+    }
+    text
+}

@@ -1,0 +1,93 @@
+//! A study small enough to check by eye, for the tests of tables and figures.
+
+use crate::index::Totals;
+use crate::probe::{Axiom, ClaimKind, Limits, Mode};
+use crate::score::{RankerAbout, RankerKind};
+use crate::stats::Estimate;
+use crate::study::overview::{Cell, Column, Overview, Row};
+use crate::text::Analyzer;
+use crate::verdict::Tally;
+
+/// Two rankers on two axioms; the second ranker has a name that would be a script.
+pub(crate) fn overview() -> Overview {
+    Overview {
+        name: "tiny".to_owned(),
+        title: "Rivers & banks".to_owned(),
+        description: String::new(),
+        made: "2026-11-20".to_owned(),
+        software: "0.1.0".to_owned(),
+        collection_hash: "c011ec7104".repeat(6),
+        hash: "3f9ac21e77".repeat(6),
+        totals: Totals { n_docs: 480, n_terms: 52_000 },
+        n_queries: 60,
+        n_pairs: 3_000,
+        analyzer: Analyzer::default(),
+        pool: "group".parse().unwrap(),
+        limits: Limits::STANDARD,
+        mode: Mode::Fixed,
+        modes: vec![Mode::Fixed],
+        rankers: vec![
+            Row {
+                ranker: ranker("BM25", "k1 1.2, b .75", RankerKind::Lexical),
+                cells: vec![
+                    Some(cell([13_094, 0, 963], [0.926, 0.937], 0.0002)),
+                    Some(cell([9_785, 0, 0], [1.0, 1.0], 0.0002)),
+                ],
+                effectiveness: vec![Some(0.5058)],
+                n_missing: 0,
+                n_truncated: 0,
+            },
+            Row {
+                ranker: ranker("<script>|%&\n_mean", "=1+1", RankerKind::Neural),
+                cells: vec![Some(cell([7_310, 20, 6_727], [0.38, 0.61], 0.34)), None],
+                effectiveness: vec![None],
+                n_missing: 12,
+                n_truncated: 1_400,
+            },
+        ],
+        probes: vec![
+            column(Axiom::Tfc1, ClaimKind::Above, 14_057),
+            column(Axiom::Lnc2, ClaimKind::NotBelow, 9_785),
+        ],
+        n_tests: 3,
+        measures: vec!["nDCG@10".to_owned()],
+        remarks: vec!["2 documents have no text.".to_owned()],
+    }
+}
+
+fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerAbout {
+    RankerAbout {
+        spec: label.to_ascii_lowercase(),
+        label: label.to_owned(),
+        detail: detail.to_owned(),
+        kind,
+        fingerprint: "f1".repeat(32),
+        note: None,
+    }
+}
+
+fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> Cell {
+    let tally = Tally { satisfied, tied, violated, unscored: 0 };
+    let value = satisfied as f64 / tally.judged() as f64;
+    Cell {
+        tally,
+        micro: Estimate { value, interval },
+        over_queries: Estimate { value, interval },
+        p: p_holm / 3.0,
+        p_holm,
+        n_queries: 60,
+        whole: None,
+    }
+}
+
+fn column(axiom: Axiom, claim: ClaimKind, n_instances: u64) -> Column {
+    Column {
+        axiom,
+        claim,
+        n_instances,
+        n_relevant: n_instances / 3,
+        n_both_orders: 0,
+        sampled: 1.0,
+        relevance: (axiom == Axiom::Tfc1).then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
+    }
+}

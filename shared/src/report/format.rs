@@ -1,0 +1,224 @@
+//! Numbers as people read them.
+//!
+//! No more digits than the bounds of a number justify, `1` only when all, `0` only when none,
+//! a true minus, an en dash for what is absent.
+
+use crate::stats::Estimate;
+
+/// In place of a value that does not exist.
+pub const MISSING: &str = "–";
+
+const MINUS: &str = "−";
+
+/// A fraction with two digits: `.93`; `1.00` and `.00` only for all and none, `>.99` and
+/// `<.01` next to them.
+pub fn fraction(value: f64) -> String {
+    share(value, 2)
+}
+
+/// A fraction with the digits that its 95 % interval justifies: one where that is wider than
+/// .2, else two.
+pub fn fraction_within(value: f64, interval: [f64; 2]) -> String {
+    share(value, digits_within(interval))
+}
+
+/// Both bounds of a fraction: `[.92, .94]`, `[.5, .8]`.
+pub fn interval(bounds: [f64; 2]) -> String {
+    let digits = digits_within(bounds);
+    format!("[{}, {}]", share(bounds[0], digits), share(bounds[1], digits))
+}
+
+/// A fraction with its bounds: `.93 [.92, .94]`.
+pub fn estimate(estimate: &Estimate) -> String {
+    let Estimate { value, interval: bounds } = *estimate;
+    format!("{} {}", fraction_within(value, bounds), interval(bounds))
+}
+
+/// An effect or a difference: `+.12`, `−.03`; zero has no sign.
+pub fn signed(value: f64) -> String {
+    match value {
+        0.0 => fraction(0.0),
+        ..0.0 => format!("{MINUS}{}", fraction(-value)),
+        _ => format!("+{}", fraction(value)),
+    }
+}
+
+/// A score or a margin with so many digits after the point: `22.40`, `−0.17`.
+pub fn score(value: f64, digits: u8) -> String {
+    let digits = usize::from(digits);
+    let sign = if value < 0.0 { MINUS } else { "" };
+    format!("{sign}{:.digits$}", value.abs())
+}
+
+/// The digits after the point that tell scores apart whose highest and lowest differ by
+/// `spread`: four digits that count, so 2 for BM25 (tens), 4 for a cosine (tenths), and at
+/// most 6.
+pub fn score_digits(spread: f64) -> u8 {
+    if !spread.is_finite() || spread <= 0.0 {
+        return 2;
+    }
+    (3.0 - libm::floor(libm::log10(spread))).clamp(0.0, 6.0) as u8
+}
+
+/// A count in full: `14,057`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count where there is little room: `14,057`, `25.5 M`.
+pub fn count_short(value: u64) -> String {
+    if value < 1_000_000 {
+        return count(value);
+    }
+    let tenths = value.saturating_add(50_000) / 100_000;
+    format!("{}.{} M", count(tenths / 10), tenths % 10)
+}
+
+/// A p value: `< .001`, or its first two digits that count: `.0042`, `.034`, `.43`.
+pub fn p(value: f64) -> String {
+    let digits = match value {
+        ..0.001 => return "< .001".to_owned(),
+        ..0.01 => 4,
+        ..0.1 => 3,
+        _ => 2,
+    };
+    share(value, digits)
+}
+
+/// A share of work or of confidence: `42 %`; `100 %` only at the end.
+pub fn per_cent(value: f64) -> String {
+    format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)
+}
+
+/// A time: `3 s`, `1:12`, `2:05:00`.
+pub fn duration(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 => format!("{minutes}:{rest:02}"),
+        3600.. => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
+
+/// A day: `2026-11-14` as `14 November 2026`; anything else stays as it is.
+pub fn date(iso: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let numbers: Vec<Option<usize>> = iso.split('-').map(|it| it.parse().ok()).collect();
+    match numbers[..] {
+        [Some(year), Some(month @ 1..=12), Some(day @ 1..=31)] => {
+            format!("{day} {} {year}", MONTHS[month - 1])
+        }
+        _ => iso.to_owned(),
+    }
+}
+
+/// The beginning of a hash, enough to tell two apart by eye: `3f9a c21e`.
+pub fn hash(hex: &str) -> String {
+    match (hex.get(..4), hex.get(4..8)) {
+        (Some(first), Some(second)) => format!("{first} {second}"),
+        _ => hex.to_owned(),
+    }
+}
+
+fn digits_within([low, high]: [f64; 2]) -> usize {
+    // .9 less .7 is more than .2 in binary.
+    if high - low > 0.2 + 1e-9 { 1 } else { 2 }
+}
+
+fn share(value: f64, digits: usize) -> String {
+    let exact = format!("{:.digits$}", value.abs());
+    let sign = if value < 0.0 { MINUS } else { "" };
+    let zeros = "0".repeat(digits - 1);
+    match exact.strip_prefix('0') {
+        Some(_) if value > 0.0 && exact.bytes().all(|it| matches!(it, b'0' | b'.')) => {
+            format!("<.{zeros}1")
+        }
+        Some(rest) => format!("{sign}{rest}"),
+        None if (0.0..1.0).contains(&value) => format!(">.{}", "9".repeat(digits)),
+        None => format!("{sign}{exact}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_is_one_only_when_all_are_and_zero_only_when_none() {
+        let shown = [1.0, 0.9999, 0.9951, 0.9949, 0.93, 0.5, 0.005001, 0.004, 0.0, -0.0];
+        assert_eq!(
+            shown.map(fraction),
+            ["1.00", ">.99", ">.99", ".99", ".93", ".50", ".01", "<.01", ".00", ".00"]
+        );
+    }
+
+    #[test]
+    fn a_wide_interval_takes_a_digit() {
+        let shown = |value, interval| estimate(&Estimate { value, interval });
+        assert_eq!(shown(0.931, [0.926, 0.937]), ".93 [.93, .94]");
+        assert_eq!(shown(0.8, [0.7, 0.9]), ".80 [.70, .90]");
+        assert_eq!(shown(0.66, [0.5, 0.71]), ".7 [.5, .7]");
+        assert_eq!(shown(0.97, [0.62, 1.0]), ">.9 [.6, 1.0]");
+        assert_eq!(shown(0.002, [0.0, 0.4]), "<.1 [.0, .4]");
+        assert_eq!(shown(1.0, [1.0, 1.0]), "1.00 [1.00, 1.00]");
+    }
+
+    #[test]
+    fn a_difference_carries_a_true_minus() {
+        let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(signed);
+        assert_eq!(shown, ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]);
+    }
+
+    #[test]
+    fn scores_keep_their_zero() {
+        assert_eq!(score(22.4, 2), "22.40");
+        assert_eq!(score(-0.17, 2), "−0.17");
+        assert_eq!(score(-0.0, 2), "0.00");
+        assert_eq!(score(0.87794611, 4), "0.8779");
+        assert_eq!([24.0, 8.5, 0.4, 107_906.0, 1e-9, 0.0].map(score_digits), [2, 3, 4, 0, 6, 2]);
+    }
+
+    #[test]
+    fn counts_are_grouped_by_three() {
+        let shown = [0, 7, 999, 14_057, 1_234_567].map(count);
+        assert_eq!(shown, ["0", "7", "999", "14,057", "1,234,567"]);
+        let short = [14_057, 999_999, 25_460_000, 1_960_000, 4_200_000_000].map(count_short);
+        assert_eq!(short, ["14,057", "999,999", "25.5 M", "2.0 M", "4,200.0 M"]);
+    }
+
+    #[test]
+    fn p_has_two_digits_that_count() {
+        let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(p);
+        assert_eq!(shown, ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]);
+    }
+
+    #[test]
+    fn times_and_days_are_written_as_people_write_them() {
+        assert_eq!([3, 72, 7500].map(duration), ["3 s", "1:12", "2:05:00"]);
+        assert_eq!([0.0, 0.425, 0.999, 1.0].map(per_cent), ["0 %", "42 %", "99 %", "100 %"]);
+        assert_eq!(date("2026-11-14"), "14 November 2026");
+        assert_eq!(["2026-13-14", "yesterday", ""].map(date), ["2026-13-14", "yesterday", ""]);
+        assert_eq!([hash("3f9ac21e77"), hash("ab"), hash("")], ["3f9a c21e", "ab", ""]);
+    }
+}

@@ -1,0 +1,90 @@
+//! A report as one page of HTML that needs nothing beside it.
+
+use std::fmt::Write;
+
+use super::markup::escape;
+use super::{Kind, Table};
+
+/// Figures first, then tables. `figures` come from [`crate::plot::to_svg`] and are taken as
+/// they are.
+pub fn to_html(title: &str, figures: &[String], tables: &[Table]) -> String {
+    let mut out = String::new();
+    write_page(&mut out, title, figures, tables).expect("a String takes every write");
+    out
+}
+
+/// Nothing may be loaded or run, whatever a text holds.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; }
+body { max-width: 1200px; margin: 32px auto; padding: 0 16px; \
+background: light-dark(#ffffff, #16171a); color: light-dark(#1b1c1e, #ecebe7); \
+font: 14px/1.45 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+h1 { font: 600 30px/1.2 Charter, Georgia, serif; }
+figure { margin: 24px 0; overflow-x: auto; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin-top: 32px; }
+caption { text-align: left; font-weight: 600; padding-bottom: 8px; }
+th, td { padding: 4px 12px 4px 0; text-align: left; font-weight: 400; \
+border-bottom: 1px solid light-dark(#e3e1db, #303338); }
+thead th { font-size: 12px; border-color: light-dark(#8a8880, #71757c); }
+.num { text-align: right; white-space: nowrap; }
+ul { padding: 0; list-style: none; font-size: 13px; overflow-wrap: anywhere; \
+color: light-dark(#55585e, #b3b5b9); }
+";
+
+fn write_page(
+    out: &mut String,
+    title: &str,
+    figures: &[String],
+    tables: &[Table],
+) -> std::fmt::Result {
+    let title = escape(title);
+    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
+    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
+    writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
+    writeln!(out, "<h1>{title}</h1>")?;
+    for figure in figures {
+        writeln!(out, "<figure>\n{figure}</figure>")?;
+    }
+    for table in tables {
+        write_table(out, table)?;
+    }
+    writeln!(out, "</body>\n</html>")
+}
+
+fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+    writeln!(out, "<div class=\"scroll\"><table>")?;
+    writeln!(out, "<caption>{}</caption>\n<thead><tr>", escape(&table.title))?;
+    for column in &table.columns {
+        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(column.kind), escape(&column.name))?;
+    }
+    writeln!(out, "</tr></thead>\n<tbody>")?;
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (at, (column, value)) in table.columns.iter().zip(row).enumerate() {
+            let tag = if at == 0 { "th scope=\"row\"" } else { "td" };
+            let end = &tag[..2];
+            write!(out, "<{tag}{}>{}</{end}>", class(column.kind), escape(&value.shown()))?;
+        }
+        out.push_str("</tr>\n");
+    }
+    writeln!(out, "</tbody>\n</table></div>")?;
+    if table.notes.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<ul>")?;
+    for note in &table.notes {
+        writeln!(out, "<li>{}</li>", escape(note))?;
+    }
+    writeln!(out, "</ul>")
+}
+
+fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "",
+        Kind::Number | Kind::Estimate => " class=\"num\"",
+    }
+}

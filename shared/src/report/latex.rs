@@ -1,0 +1,86 @@
+//! Tables for LaTeX, with the rules of the package `booktabs`.
+
+use std::fmt::Write;
+
+use super::markup::one_line;
+use super::{Kind, Table};
+
+/// Every table as a float of its own, to be pasted into a document that loads `booktabs`.
+/// Letters outside of Latin need an engine that reads them (XeLaTeX, LuaLaTeX).
+pub fn to_latex(tables: &[Table]) -> String {
+    let mut out = "% \\usepackage{booktabs}\n".to_owned();
+    for table in tables {
+        write_table(&mut out, table).expect("a String takes every write");
+    }
+    out
+}
+
+fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+    let places: String = table.columns.iter().map(|it| place(it.kind)).collect();
+    writeln!(out, "\\begin{{table}}\n\\centering\n\\caption{{{}}}", escape(&table.title))?;
+    writeln!(out, "\\begin{{tabular}}{{{places}}}\n\\toprule")?;
+    let names: Vec<String> = table.columns.iter().map(|it| escape(&it.name)).collect();
+    writeln!(out, "{} \\\\\n\\midrule", names.join(" & "))?;
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|it| escape(&it.shown())).collect();
+        writeln!(out, "{} \\\\", cells.join(" & "))?;
+    }
+    writeln!(out, "\\bottomrule\n\\end{{tabular}}")?;
+    for note in &table.notes {
+        writeln!(out, "\n{{\\footnotesize\\raggedright {}\\par}}", escape(note))?;
+    }
+    writeln!(out, "\\end{{table}}")
+}
+
+fn place(kind: Kind) -> char {
+    match kind {
+        Kind::Text => 'l',
+        Kind::Number | Kind::Estimate => 'r',
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for char in one_line(text).chars() {
+        match char {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '{' | '}' | '$' | '&' | '#' | '_' | '%' => {
+                out.push('\\');
+                out.push(char);
+            }
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("\\textless{}"),
+            '>' => out.push_str("\\textgreater{}"),
+            '|' => out.push_str("\\textbar{}"),
+            '"' => out.push_str("\\textquotedbl{}"),
+            // After the \\ of the row before, these two would be its arguments.
+            '[' | ']' | '*' => {
+                out.push('{');
+                out.push(char);
+                out.push('}');
+            }
+            // Two would become a dash, and two of the others a quotation mark.
+            '-' | '`' | '\'' if out.ends_with(char) => {
+                out.push_str("{}");
+                out.push(char);
+            }
+            '−' => out.push_str("$-$"),
+            '–' => out.push_str("--"),
+            '—' => out.push_str("---"),
+            '…' => out.push_str("\\ldots{}"),
+            '\u{a0}' => out.push('~'),
+            '≤' => out.push_str("$\\leq$"),
+            '≥' => out.push_str("$\\geq$"),
+            '×' => out.push_str("$\\times$"),
+            '±' => out.push_str("$\\pm$"),
+            '∞' => out.push_str("$\\infty$"),
+            'δ' => out.push_str("$\\delta$"),
+            'λ' => out.push_str("$\\lambda$"),
+            'μ' | 'µ' => out.push_str("$\\mu$"),
+            '�' => out.push('?'),
+            _ => out.push(char),
+        }
+    }
+    out
+}

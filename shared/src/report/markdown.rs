@@ -1,0 +1,68 @@
+//! Tables in GitHub Flavored Markdown (its specification, section 4.10).
+
+use std::fmt::Write;
+
+use super::markup::one_line;
+use super::{Kind, Table, Value};
+
+/// Every table with its title as a heading and its notes as a list.
+pub fn to_markdown(tables: &[Table]) -> String {
+    let mut out = String::new();
+    for table in tables {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        write_table(&mut out, table).expect("a String takes every write");
+    }
+    out
+}
+
+fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
+    writeln!(out, "## {}\n", escape(&table.title))?;
+    let names: Vec<String> = table.columns.iter().map(|it| escape(&it.name)).collect();
+    writeln!(out, "| {} |", names.join(" | "))?;
+    let rules: Vec<&str> = table.columns.iter().map(|it| rule(it.kind)).collect();
+    writeln!(out, "| {} |", rules.join(" | "))?;
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(cell).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    if !table.notes.is_empty() {
+        out.push('\n');
+    }
+    for note in &table.notes {
+        writeln!(out, "- {}", escape(note))?;
+    }
+    Ok(())
+}
+
+fn rule(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => ":--",
+        Kind::Number | Kind::Estimate => "--:",
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Text(text) => escape(text),
+        // `[.92, .94]` is no link, since a report defines none.
+        _ => value.shown().replace('<', "&lt;"),
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for char in one_line(text).trim().chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '#' | '!' => {
+                out.push('\\');
+                out.push(char);
+            }
+            _ => out.push(char),
+        }
+    }
+    out
+}

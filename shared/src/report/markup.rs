@@ -1,0 +1,55 @@
+//! Text inside of HTML and SVG.
+
+/// `text` with whatever HTML, SVG or XML would read as markup escaped, in content and in
+/// quoted attributes. Characters that no XML document may hold become `�`, and so do those that
+/// turn the direction of what follows (Unicode Bidirectional Algorithm, UAX 9), since they
+/// could make a row read as what it is not.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(shown(char)),
+        }
+    }
+    out
+}
+
+/// `text` on one line, for formats in which a line is a row: line breaks and tabs become
+/// spaces, and characters as in [`escape`] are replaced.
+pub(crate) fn one_line(text: &str) -> String {
+    let space = |char| matches!(char, '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.chars().map(|it| if space(it) { ' ' } else { shown(it) }).collect()
+}
+
+fn shown(char: char) -> char {
+    match char {
+        '\n' | '\r' | '\t' => char,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => '\u{fffd}',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        _ if char.is_control() => '\u{fffd}',
+        _ => char,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_somebody_wrote_is_markup() {
+        let escaped = escape("<script a='b' c=\"d\">&amp;\u{0}\u{202e}</script>\n");
+        let expected = "&lt;script a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;amp;��&lt;/script&gt;\n";
+        assert_eq!(escaped, expected);
+    }
+
+    #[test]
+    fn a_text_of_many_lines_stays_in_its_row() {
+        assert_eq!(one_line("a\r\nb\tc\u{2028}d\u{1b}"), "a  b c d�");
+    }
+}

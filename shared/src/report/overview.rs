@@ -1,0 +1,279 @@
+//! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
+//! rankers.
+
+use super::{Column, Kind, Table, Value, format};
+use crate::probe::Limits;
+use crate::score::RankerKind;
+use crate::stats::bootstrap;
+use crate::study::overview::{Cell, Overview, Row};
+
+/// Four tables, for the state of the dials that `overview` was made with:
+///
+/// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
+///   relevance, counts; its notes say everything that is needed to make it again,
+/// - `cells`, for programs: one row for each ranker and axiom,
+/// - `axioms`: what was mined,
+/// - `rankers`: who was asked.
+pub fn of_overview(overview: &Overview) -> Vec<Table> {
+    vec![fractions(overview), cells(overview), axioms(overview), rankers(overview)]
+}
+
+fn fractions(overview: &Overview) -> Table {
+    let mut columns = vec![Column::new("ranker", Kind::Text)];
+    let axioms = overview.probes.iter().map(|it| it.axiom.about().name);
+    columns.extend(axioms.map(|it| Column::new(it, Kind::Estimate)));
+    columns.extend(overview.measures.iter().map(|it| Column::new(it, Kind::Number)));
+    let row = |name: &str, values: Vec<Value>| {
+        let mut row = vec![Value::Text(name.to_owned())];
+        row.extend(values);
+        row.resize(columns.len(), Value::Missing);
+        row
+    };
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for it in &overview.rankers {
+        let mut values: Vec<Value> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
+        values.resize(overview.probes.len(), Value::Missing);
+        values.extend(it.effectiveness.iter().map(|it| it.map_or(Value::Missing, Value::Fraction)));
+        rows.push(row(&it.ranker.label, values));
+    }
+    let probes = overview.probes.iter();
+    let agreement = probes.clone().map(|it| fraction(it.relevance.as_ref())).collect();
+    rows.push(row("relevance, where grades differ", agreement));
+    let counts = probes.clone().map(|it| Value::Count(it.n_instances)).collect();
+    rows.push(row("instances", counts));
+    let relevant = probes.map(|it| Value::Count(it.n_relevant)).collect();
+    rows.push(row("with a relevant text", relevant));
+    Table {
+        name: "fractions".to_owned(),
+        title: format!("{}: how often each ranker orders texts as the axiom says", overview.title),
+        columns,
+        rows,
+        notes: notes(overview),
+    }
+}
+
+fn cells(overview: &Overview) -> Table {
+    let columns = vec![
+        Column::new("ranker", Kind::Text),
+        Column::new("axiom", Kind::Text),
+        Column::new("mode", Kind::Text),
+        Column::new("satisfied", Kind::Number),
+        Column::new("tied", Kind::Number),
+        Column::new("violated", Kind::Number),
+        Column::new("unscored", Kind::Number),
+        Column::new("queries", Kind::Number),
+        Column::new("fraction", Kind::Estimate),
+        Column::new("mean over queries", Kind::Estimate),
+        Column::new("p", Kind::Number),
+        Column::new("p after Holm", Kind::Number),
+        Column::new("fraction of texts seen whole", Kind::Number),
+        Column::new("instances hash", Kind::Text),
+        Column::new("fingerprint", Kind::Text),
+    ];
+    let mut rows = Vec::new();
+    for Row { ranker, cells, .. } in &overview.rankers {
+        for (column, cell) in overview.probes.iter().zip(cells) {
+            let mut row = vec![
+                Value::Text(ranker.label.clone()),
+                Value::Text(column.axiom.slug().to_owned()),
+                Value::Text(overview.mode.name().to_owned()),
+            ];
+            row.extend(cell.as_ref().map_or_else(|| vec![Value::Missing; 10], counted));
+            row.push(Value::Text(short(&overview.hash)));
+            row.push(Value::Text(short(&ranker.fingerprint)));
+            rows.push(row);
+        }
+    }
+    Table {
+        name: "cells".to_owned(),
+        title: format!("{}: each ranker on each axiom", overview.title),
+        columns,
+        rows,
+        notes: vec![same_instances(overview)],
+    }
+}
+
+fn axioms(overview: &Overview) -> Table {
+    let columns = vec![
+        Column::new("axiom", Kind::Text),
+        Column::new("mode", Kind::Text),
+        Column::new("claim", Kind::Text),
+        Column::new("instances", Kind::Number),
+        Column::new("with a relevant text", Kind::Number),
+        Column::new("in both orders", Kind::Number),
+        Column::new("share kept", Kind::Number),
+        Column::new("agreement with relevance", Kind::Estimate),
+        Column::new("grades that differ", Kind::Number),
+    ];
+    let rows = overview.probes.iter().map(|it| {
+        let compared = it.relevance.as_ref().map(|it| it.tally.judged());
+        vec![
+            Value::Text(it.axiom.slug().to_owned()),
+            Value::Text(overview.mode.name().to_owned()),
+            Value::Text(it.claim.name().to_owned()),
+            Value::Count(it.n_instances),
+            Value::Count(it.n_relevant),
+            Value::Count(it.n_both_orders),
+            Value::Fraction(it.sampled),
+            fraction(it.relevance.as_ref()),
+            compared.map_or(Value::Missing, Value::Count),
+        ]
+    });
+    Table {
+        name: "axioms".to_owned(),
+        title: format!("{}: what was mined", overview.title),
+        rows: rows.collect(),
+        columns,
+        notes: vec![same_instances(overview)],
+    }
+}
+
+fn rankers(overview: &Overview) -> Table {
+    let columns = vec![
+        Column::new("ranker", Kind::Text),
+        Column::new("detail", Kind::Text),
+        Column::new("kind", Kind::Text),
+        Column::new("given as", Kind::Text),
+        Column::new("fingerprint", Kind::Text),
+        Column::new("pairs without a score", Kind::Number),
+        Column::new("pairs seen in part", Kind::Number),
+        Column::new("note", Kind::Text),
+    ];
+    let rows = overview.rankers.iter().map(|Row { ranker, n_missing, n_truncated, .. }| {
+        vec![
+            Value::Text(ranker.label.clone()),
+            Value::Text(ranker.detail.clone()),
+            Value::Text(kind(ranker.kind).to_owned()),
+            Value::Text(ranker.spec.clone()),
+            Value::Text(ranker.fingerprint.clone()),
+            Value::Count(*n_missing),
+            Value::Count(*n_truncated),
+            ranker.note.clone().map_or(Value::Missing, Value::Text),
+        ]
+    });
+    Table {
+        name: "rankers".to_owned(),
+        title: format!("{}: who was asked", overview.title),
+        rows: rows.collect(),
+        columns,
+        notes: vec![same_instances(overview)],
+    }
+}
+
+fn fraction(cell: Option<&Cell>) -> Value {
+    cell.map_or(Value::Missing, |it| Value::Estimate(it.micro))
+}
+
+fn counted(cell: &Cell) -> Vec<Value> {
+    vec![
+        Value::Count(cell.tally.satisfied),
+        Value::Count(cell.tally.tied),
+        Value::Count(cell.tally.violated),
+        Value::Count(cell.tally.unscored),
+        Value::Count(cell.n_queries),
+        Value::Estimate(cell.micro),
+        Value::Estimate(cell.over_queries),
+        Value::P(cell.p),
+        Value::P(cell.p_holm),
+        cell.whole.map_or(Value::Missing, Value::Fraction),
+    ]
+}
+
+fn kind(kind: RankerKind) -> &'static str {
+    match kind {
+        RankerKind::Lexical => "formula",
+        RankerKind::Neural => "model",
+        RankerKind::File => "scores that were brought",
+    }
+}
+
+/// Twelve digits of a hash tell any two apart that a reader will ever hold.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}
+
+fn same_instances(overview: &Overview) -> String {
+    format!(
+        "Instances {}, mode {}, from study {}.",
+        overview.hash,
+        overview.mode.name(),
+        overview.name
+    )
+}
+
+fn notes(overview: &Overview) -> Vec<String> {
+    let count = format::count;
+    let mut notes = vec![
+        format!(
+            "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
+            overview.name,
+            format::date(&overview.made),
+            overview.software,
+            env!("CARGO_PKG_VERSION")
+        ),
+        format!("Instances {}, mode {}.", overview.hash, overview.mode.name()),
+        format!(
+            "Collection {}: {} documents, {} terms; {} queries, {} pairs of query and text.",
+            overview.collection_hash,
+            count(overview.totals.n_docs),
+            count(overview.totals.n_terms),
+            count(overview.n_queries),
+            count(overview.n_pairs)
+        ),
+        format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer.describe()),
+        limits(&overview.limits),
+        format!(
+            "Fractions are over instances; brackets hold the 95 % interval of a percentile \
+             bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
+             correction for {} tests. Ties are counted apart, and as agreement only where the \
+             claim allows them.",
+            count(bootstrap::DRAWS as u64),
+            bootstrap::SEED,
+            count(overview.n_tests)
+        ),
+    ];
+    notes.extend(overview.rankers.iter().map(who));
+    notes.extend(overview.remarks.iter().cloned());
+    notes
+}
+
+fn limits(limits: &Limits) -> String {
+    let Limits {
+        length_gap_terms,
+        min_terms,
+        repeat_from,
+        repeat_to,
+        repeated_terms,
+        filled_terms,
+        fillable_terms,
+        per_query,
+        seed,
+    } = *limits;
+    let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());
+    let cap = match per_query {
+        None => "all instances kept".to_owned(),
+        Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
+    };
+    format!(
+        "Limits: δ {gap} terms, min_terms {min_terms}, {cap}; LNC2 repeats {repeat_from} to \
+         {repeat_to} times up to {repeated_terms} terms (mode paper: up to {filled_terms}, mode \
+         code: texts up to {fillable_terms})."
+    )
+}
+
+fn who(row: &Row) -> String {
+    let Row { ranker, n_missing, n_truncated, .. } = row;
+    let mut said =
+        format!("{}: {}, fingerprint {}", ranker.label, ranker.spec, ranker.fingerprint);
+    if *n_missing > 0 {
+        said += &format!(", {} pairs without a score", format::count(*n_missing));
+    }
+    if *n_truncated > 0 {
+        said += &format!(", {} pairs seen in part", format::count(*n_truncated));
+    }
+    if let Some(note) = &ranker.note {
+        said += &format!("; {note}");
+    }
+    said.push('.');
+    said
+}

@@ -1,0 +1,212 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// Every kind of value, and texts that would be markup, a formula or a new row.
+fn hostile() -> Table {
+    let text = |it: &str| Value::Text(it.to_owned());
+    Table {
+        name: "hostile".to_owned(),
+        title: "50 % & <b>more</b>".to_owned(),
+        columns: vec![
+            Column::new("who", Kind::Text),
+            Column::new("a|b", Kind::Number),
+            Column::new("share", Kind::Estimate),
+        ],
+        rows: vec![
+            vec![
+                text("<script>alert(1)</script>"),
+                Value::Count(14_057),
+                Value::Estimate(Estimate { value: 0.9314, interval: [0.926, 0.937] }),
+            ],
+            vec![text("a|b\n# c"), Value::Signed(-0.031), Value::Interval([0.5, 0.75])],
+            vec![
+                text("=HYPERLINK(\"http://x\",1)"),
+                Value::Score { value: -0.17, digits: 2 },
+                Value::Fraction(0.004),
+            ],
+            vec![text("[x](javascript:1) `%_$^~\\"), Value::P(0.0002), Value::Missing],
+        ],
+        notes: vec!["*δ* ≤ 10, {no} #1".to_owned()],
+    }
+}
+
+fn check(written: String, expect: Expect) {
+    expect.assert_eq(&written);
+}
+
+#[test]
+fn markdown_keeps_a_text_in_its_cell() {
+    check(to_markdown(&[hostile()]), expect![[r###"
+        ## 50 % &amp; &lt;b>more&lt;/b>
+
+        | who | a\|b | share |
+        | :-- | --: | --: |
+        | &lt;script>alert(1)&lt;/script> | 14,057 | .93 [.93, .94] |
+        | a\|b \# c | −.03 | [.5, .8] |
+        | =HYPERLINK("http://x",1) | −0.17 | &lt;.01 |
+        | \[x\](javascript:1) \`%\_\$^\~\\ | &lt; .001 | – |
+
+        - \*δ\* ≤ 10, {no} \#1
+    "###]]);
+}
+
+#[test]
+fn csv_keeps_every_digit_and_runs_no_formula() {
+    check(to_csv(&hostile()).replace("\r\n", "⏎\n"), expect![[r#"
+        who,a|b,share,share low,share high⏎
+        <script>alert(1)</script>,14057,0.9314,0.926,0.937⏎
+        "a|b
+        # c",-0.031,,0.5,0.75⏎
+        "'=HYPERLINK(""http://x"",1)",-0.17,0.004,,⏎
+        [x](javascript:1) `%_$^~\,0.0002,,,⏎
+    "#]]);
+}
+
+#[test]
+fn latex_reads_no_text_as_a_command() {
+    check(to_latex(&[hostile()]), expect![[r#"
+        % \usepackage{booktabs}
+        \begin{table}
+        \centering
+        \caption{50 \% \& \textless{}b\textgreater{}more\textless{}/b\textgreater{}}
+        \begin{tabular}{lrr}
+        \toprule
+        who & a\textbar{}b & share \\
+        \midrule
+        \textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} & 14,057 & .93 {[}.93, .94{]} \\
+        a\textbar{}b \# c & $-$.03 & {[}.5, .8{]} \\
+        =HYPERLINK(\textquotedbl{}http://x\textquotedbl{},1) & $-$0.17 & \textless{}.01 \\
+        {[}x{]}(javascript:1) `\%\_\$\textasciicircum{}\textasciitilde{}\textbackslash{} & \textless{} .001 & -- \\
+        \bottomrule
+        \end{tabular}
+
+        {\footnotesize\raggedright {*}$\delta${*} $\leq$ 10, \{no\} \#1\par}
+        \end{table}
+    "#]]);
+}
+
+#[test]
+fn a_page_of_html_holds_no_foreign_markup() {
+    let page = to_html("A & <B>", &["<svg/>".to_owned()], &[hostile()]);
+    let body = page.split_once("<body>\n").unwrap().1;
+    check(body.to_owned(), expect![[r#"
+        <h1>A &amp; &lt;B&gt;</h1>
+        <figure>
+        <svg/></figure>
+        <div class="scroll"><table>
+        <caption>50 % &amp; &lt;b&gt;more&lt;/b&gt;</caption>
+        <thead><tr>
+        <th scope="col">who</th>
+        <th scope="col" class="num">a|b</th>
+        <th scope="col" class="num">share</th>
+        </tr></thead>
+        <tbody>
+        <tr><th scope="row">&lt;script&gt;alert(1)&lt;/script&gt;</th><td class="num">14,057</td><td class="num">.93 [.93, .94]</td></tr>
+        <tr><th scope="row">a|b
+        # c</th><td class="num">−.03</td><td class="num">[.5, .8]</td></tr>
+        <tr><th scope="row">=HYPERLINK(&quot;http://x&quot;,1)</th><td class="num">−0.17</td><td class="num">&lt;.01</td></tr>
+        <tr><th scope="row">[x](javascript:1) `%_$^~\</th><td class="num">&lt; .001</td><td class="num">–</td></tr>
+        </tbody>
+        </table></div>
+        <ul>
+        <li>*δ* ≤ 10, {no} #1</li>
+        </ul>
+        </body>
+        </html>
+    "#]]);
+}
+
+#[test]
+fn json_comes_back_as_it_went() {
+    let json = to_json(&[hostile()]);
+    assert_eq!(serde_json::from_str::<Vec<Table>>(&json).unwrap(), [hostile()]);
+    check(json.lines().skip(18).take(16).collect::<Vec<_>>().join("\n"), expect![[r#"
+            "rows": [
+              [
+                {
+                  "text": "<script>alert(1)</script>"
+                },
+                {
+                  "count": 14057
+                },
+                {
+                  "estimate": {
+                    "value": 0.9314,
+                    "interval": [
+                      0.926,
+                      0.937
+                    ]
+                  }"#]]);
+}
+
+#[test]
+fn the_tables_of_a_study_say_all_that_makes_them_again() {
+    let tables = of_overview(&fixture::overview());
+    check(to_markdown(&tables[..1]), expect![[r#"
+        ## Rivers &amp; banks: how often each ranker orders texts as the axiom says
+
+        | ranker | TFC1 | LNC2 | nDCG@10 |
+        | :-- | --: | --: | --: |
+        | BM25 | .93 [.93, .94] | 1.00 [1.00, 1.00] | .51 |
+        | &lt;script>\|%&amp; \_mean | .5 [.4, .6] | – | – |
+        | relevance, where grades differ | .79 [.70, .86] | – | – |
+        | instances | 14,057 | 9,785 | – |
+        | with a relevant text | 4,685 | 3,261 | – |
+
+        - Study tiny, mined 20 November 2026 by Axioscope 0.1.0, reported by Axioscope 0.1.0.
+        - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed.
+        - Collection c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104c011ec7104: 480 documents, 52,000 terms; 60 queries, 3,000 pairs of query and text.
+        - Pool group; analyser: alnum, no stop list, porter.
+        - Limits: δ 10 terms, min\_terms 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (mode paper: up to 512, mode code: texts up to 256).
+        - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap with queries as units (10,000 draws, seed 42). p is against .5, after Holm's correction for 3 tests. Ties are counted apart, and as agreement only where the claim allows them.
+        - BM25: bm25, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1.
+        - &lt;script>\|%&amp; \_mean: &lt;script>\|%&amp; \_mean, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1, 12 pairs without a score, 1,400 pairs seen in part.
+        - 2 documents have no text.
+    "#]]);
+}
+
+#[test]
+fn a_program_gets_one_row_for_each_cell() {
+    let tables = of_overview(&fixture::overview());
+    check(to_csv(&tables[1]).replace("\r\n", "⏎\n"), expect![[r#"
+        ranker,axiom,mode,satisfied,tied,violated,unscored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,fraction of texts seen whole,instances hash,fingerprint⏎
+        BM25,tfc1,fixed,13094,0,963,0,60,0.9314932062317707,0.926,0.937,0.9314932062317707,0.926,0.937,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
+        BM25,lnc2,fixed,9785,0,0,0,60,1,1,1,1,1,1,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
+        "<script>|%&
+        _mean",tfc1,fixed,7310,20,6727,0,60,0.5200256100163619,0.38,0.61,0.5200256100163619,0.38,0.61,0.11333333333333334,0.34,,3f9ac21e773f,f1f1f1f1f1f1⏎
+        "<script>|%&
+        _mean",lnc2,fixed,,,,,,,,,,,,,,,3f9ac21e773f,f1f1f1f1f1f1⏎
+    "#]]);
+}
+
+#[test]
+fn axioms_and_rankers_have_a_table_each() {
+    let tables = of_overview(&fixture::overview());
+    check(to_markdown(&tables[2..]), expect![[r#"
+        ## Rivers &amp; banks: what was mined
+
+        | axiom | mode | claim | instances | with a relevant text | in both orders | share kept | agreement with relevance | grades that differ |
+        | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |
+        | tfc1 | fixed | above | 14,057 | 4,685 | 0 | 1.00 | .79 [.70, .86] | 100 |
+        | lnc2 | fixed | not-below | 9,785 | 3,261 | 0 | 1.00 | – | – |
+
+        - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed, from study tiny.
+
+        ## Rivers &amp; banks: who was asked
+
+        | ranker | detail | kind | given as | fingerprint | pairs without a score | pairs seen in part | note |
+        | :-- | :-- | :-- | :-- | :-- | --: | --: | :-- |
+        | BM25 | k1 1.2, b .75 | formula | bm25 | f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1 | 0 | 0 | – |
+        | &lt;script>\|%&amp; \_mean | =1+1 | model | &lt;script>\|%&amp; \_mean | f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1 | 12 | 1,400 | – |
+
+        - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed, from study tiny.
+    "#]]);
+}
+
+#[test]
+fn every_row_has_a_value_for_every_column() {
+    for table in of_overview(&fixture::overview()) {
+        assert!(table.rows.iter().all(|it| it.len() == table.columns.len()), "{}", table.name);
+    }
+}

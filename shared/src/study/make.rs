@@ -1,0 +1,302 @@
+//! Making a study step by step: index, choose and mine, score with formulas.
+//!
+//! The browser calls [`Maker::step`] until it is done and can stop, say how far it is and
+//! answer others in between; the backend runs the same shards on all cores and ends with
+//! the same [`assemble`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Definition, Study, TermStats};
+use crate::collection::{Collection, Qrels, Run};
+use crate::error::Error;
+use crate::index::{DocNo, Index, IndexBuilder};
+use crate::probe::mine::{QueryMined, mine_query};
+use crate::probe::pool::Source;
+use crate::probe::{Axiom, Mined, Mode, Pool};
+use crate::rank::Ranker;
+use crate::rank::top::Searcher;
+use crate::score::{Pairs, Scores, lexical};
+
+/// Documents read between two reports of progress.
+const DOCS_A_STEP: usize = 500;
+
+/// A part of the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// In documents.
+    Index,
+    /// In queries.
+    Mine,
+    /// In queries, all rankers one after the other.
+    Score,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// What was worked on.
+    pub stage: Stage,
+    /// In the unit of the stage.
+    pub done: u64,
+    /// Of so many.
+    pub of: u64,
+    /// Instances found so far.
+    pub n_found: u64,
+}
+
+/// A study in the making.
+pub struct Maker {
+    collection: Collection,
+    definition: Definition,
+    asked: Vec<(Axiom, Mode)>,
+    rankers: Vec<Ranker>,
+    numbers: BTreeMap<String, DocNo>,
+    /// Until the pool is chosen.
+    run: Option<Run>,
+    n_found: u64,
+    n_without_text: u64,
+    work: Work,
+}
+
+/// What is at hand in each stage.
+enum Work {
+    Index(IndexBuilder),
+    Mine(Index, Source, Vec<QueryMined>),
+    Score(Box<Scoring>),
+    Done(Box<Scoring>),
+    /// After an error.
+    Broken,
+}
+
+struct Scoring {
+    index: Index,
+    mined: Mined,
+    pairs: Pairs,
+    /// Of the ranker after those in `scores`.
+    shards: Vec<Vec<f64>>,
+    scores: Vec<Scores>,
+}
+
+impl Maker {
+    /// Begins a study whose rankers are formulas; `run` is the run of a pool that names one.
+    pub fn new(
+        mut collection: Collection,
+        definition: Definition,
+        run: Option<Run>,
+    ) -> Result<Maker, Error> {
+        definition.check()?;
+        if let Some(n_queries) = definition.n_queries {
+            collection.queries.truncate(n_queries);
+        }
+        check_collection(&collection, &definition)?;
+        if let (Pool::Run { file, .. }, None) = (&definition.pool, &run) {
+            return Err(Error::unknown("run", file));
+        }
+        let rankers = definition.rankers.iter().map(|it| it.parse());
+        let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
+        let numbers = collection.doc_numbers();
+        let numbers = numbers.into_iter().map(|(id, number)| (id.to_owned(), number)).collect();
+        Ok(Maker {
+            asked: asked(&definition),
+            work: Work::Index(IndexBuilder::new(definition.analyzer.clone())),
+            collection,
+            definition,
+            rankers,
+            numbers,
+            run,
+            n_found: 0,
+            n_without_text: 0,
+        })
+    }
+
+    /// Does the next piece of work and says how far it is.
+    pub fn step(&mut self) -> Result<Progress, Error> {
+        let work = std::mem::replace(&mut self.work, Work::Broken);
+        let (work, stage, done, of) = match work {
+            Work::Index(builder) => self.index_some(builder)?,
+            Work::Mine(index, source, shards) => self.mine_one(index, source, shards)?,
+            Work::Score(scoring) => self.score_one(scoring)?,
+            Work::Done(scoring) => (Work::Done(scoring), Stage::Done, 1, 1),
+            Work::Broken => return Err(Error::setting("study", "an error has ended its making")),
+        };
+        self.work = work;
+        Ok(Progress { stage, done: done as u64, of: of as u64, n_found: self.n_found })
+    }
+
+    /// The study, once [`Maker::step`] has said [`Stage::Done`].
+    pub fn finish(self, made: &str) -> Result<Study, Error> {
+        let Work::Done(scoring) = self.work else {
+            return Err(Error::setting("study", "it is not made to its end"));
+        };
+        let Scoring { index, mined, pairs, scores, .. } = *scoring;
+        let parts = Parts {
+            definition: self.definition,
+            collection: &self.collection,
+            index: &index,
+            mined,
+            pairs,
+            scores,
+            n_without_text: self.n_without_text,
+        };
+        Ok(assemble(parts, made))
+    }
+
+    fn index_some(&mut self, mut builder: IndexBuilder) -> Result<Stepped, Error> {
+        let n_docs = self.collection.docs.len();
+        let from = builder.n_docs();
+        let to = n_docs.min(from + DOCS_A_STEP);
+        self.collection.docs[from..to].iter().for_each(|it| builder.add(&it.body()));
+        if to < n_docs {
+            return Ok((Work::Index(builder), Stage::Index, to, n_docs));
+        }
+        let index = builder.finish()?;
+        let source = source(&self.definition.pool, self.run.take(), &index);
+        Ok((Work::Mine(index, source, Vec::new()), Stage::Index, to, n_docs))
+    }
+
+    fn mine_one(
+        &mut self,
+        index: Index,
+        source: Source,
+        mut shards: Vec<QueryMined>,
+    ) -> Result<Stepped, Error> {
+        let n_queries = self.collection.queries.len();
+        let query = shards.len();
+        if query < n_queries {
+            let numbers = |id: &str| self.numbers.get(id).copied();
+            let (pool, missing) =
+                self.definition.pool.docs_of(query, &self.collection, &numbers, &index, &source);
+            self.n_without_text += missing;
+            let text = &self.collection.queries[query].text;
+            let shard = mine_query(&index, text, &pool, &self.asked, &self.definition.limits);
+            self.n_found += shard.n_instances(&self.asked);
+            shards.push(shard);
+        }
+        let done = shards.len();
+        if done < n_queries {
+            return Ok((Work::Mine(index, source, shards), Stage::Mine, done, n_queries));
+        }
+        let mined = Mined::collect(&self.asked, shards);
+        let pairs = Pairs::of_mined(&mined);
+        let scoring = Scoring { index, mined, pairs, shards: Vec::new(), scores: Vec::new() };
+        Ok((Work::Score(Box::new(scoring)), Stage::Mine, done, n_queries))
+    }
+
+    fn score_one(&mut self, mut scoring: Box<Scoring>) -> Result<Stepped, Error> {
+        let n_queries = self.collection.queries.len();
+        let of = n_queries * self.rankers.len();
+        let Some(ranker) = self.rankers.get(scoring.scores.len()) else {
+            return Ok((Work::Done(scoring), Stage::Score, of, of));
+        };
+        let query = scoring.shards.len();
+        if query < n_queries {
+            let texts = lexical::texts_of(&scoring.pairs, &scoring.mined.texts, query);
+            let text = &self.collection.queries[query].text;
+            let shard = lexical::score_query(&scoring.index, ranker, text, texts);
+            scoring.shards.push(shard);
+        }
+        if scoring.shards.len() == n_queries {
+            let shards = std::mem::take(&mut scoring.shards);
+            scoring.scores.push(lexical::collect(ranker, shards, &scoring.pairs)?);
+        }
+        let done = scoring.scores.len() * n_queries + scoring.shards.len();
+        Ok((Work::Score(scoring), Stage::Score, done, of))
+    }
+}
+
+/// The next state, and what to report.
+type Stepped = (Work, Stage, usize, usize);
+
+/// Every axiom in every mode of a study, modes first.
+pub fn asked(definition: &Definition) -> Vec<(Axiom, Mode)> {
+    let modes = definition.modes.iter();
+    modes.flat_map(|&mode| definition.probes.iter().map(move |&axiom| (axiom, mode))).collect()
+}
+
+/// What a pool is chosen with.
+pub fn source(pool: &Pool, run: Option<Run>, index: &Index) -> Source {
+    match (pool, run) {
+        (Pool::Run { .. }, Some(run)) => Source::Run(run),
+        (Pool::Rank { ranker, .. }, _) => Source::Searcher(Searcher::new(index, *ranker)),
+        (Pool::Run { .. } | Pool::Group | Pool::Judged | Pool::All, _) => Source::Nothing,
+    }
+}
+
+/// Refuses a collection that a study cannot be made of.
+pub fn check_collection(collection: &Collection, definition: &Definition) -> Result<(), Error> {
+    let refuse = |reason: &str| Err(Error::setting("collection", reason));
+    if collection.docs.is_empty() {
+        return refuse("it has no documents; give a corpus with at least two");
+    }
+    if collection.queries.is_empty() {
+        return refuse("it has no queries; give at least one");
+    }
+    definition.pool.check(collection)
+}
+
+/// What a study is put together from.
+pub struct Parts<'a> {
+    /// As written.
+    pub definition: Definition,
+    /// With the queries of the study.
+    pub collection: &'a Collection,
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// Over document numbers of the collection.
+    pub mined: Mined,
+    /// [`Pairs::of_mined`].
+    pub pairs: Pairs,
+    /// One for each ranker.
+    pub scores: Vec<Scores>,
+    /// Documents that the pool names and the collection lacks.
+    pub n_without_text: u64,
+}
+
+/// Puts a study together: from here on only its own documents are needed.
+pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
+    let Parts { definition, collection, index, mut mined, pairs, scores, n_without_text } = parts;
+    let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
+    let instances_hash =
+        mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
+
+    let pooled: BTreeSet<DocNo> = mined.texts.iter().map(|it| it.doc()).collect();
+    let place: BTreeMap<DocNo, DocNo> =
+        pooled.iter().enumerate().map(|(place, &doc)| (doc, place as DocNo)).collect();
+    // Documents keep their order, so texts stay sorted.
+    mined.texts.iter_mut().for_each(|it| *it = it.with_doc(place[&it.doc()]));
+
+    let vocabulary = index.vocabulary();
+    let mut terms: BTreeMap<String, TermStats> = BTreeMap::new();
+    let in_docs = pooled.iter().flat_map(|&it| index.terms(it).iter().copied());
+    let in_queries = collection.queries.iter().flat_map(|it| index.query_terms(&it.text));
+    let in_queries = in_queries.filter_map(|it| it.number);
+    let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
+    for number in numbers {
+        let stats = TermStats { df: index.df(number), cf: index.cf(number) };
+        terms.insert(vocabulary.term(number).to_owned(), stats);
+    }
+
+    let asked_for = |id: &&str| collection.qrels.0.get(*id).map(|it| ((*id).to_owned(), it.clone()));
+    let qrels = Qrels(query_ids.iter().filter_map(asked_for).collect());
+    Study {
+        format: 1,
+        definition,
+        made: made.to_owned(),
+        software: env!("CARGO_PKG_VERSION").to_owned(),
+        collection_hash: collection.hash(),
+        instances_hash,
+        totals: index.totals(),
+        terms,
+        docs: pooled.iter().map(|&it| collection.docs[it as usize].clone()).collect(),
+        queries: collection.queries.clone(),
+        qrels,
+        texts: mined.texts,
+        pools: mined.pools,
+        instances: mined.instances,
+        pairs,
+        scores,
+        n_without_text,
+    }
+}
