@@ -2,6 +2,7 @@
 //!
 //! A rule is a function from what it looks at to findings, so that its test is a bad snippet.
 
+mod code;
 mod rust;
 mod modules;
 mod tree;
@@ -11,8 +12,12 @@ mod demo;
 use crate::process;
 use crate::test::Tally;
 use anyhow::{Context, Result};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// Of one file, that many findings are shown.
+const MANY: usize = 20;
 
 /// What is wrong, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,6 +64,8 @@ struct File {
     n_bytes: u64,
     /// Empty when the file is not text.
     text: String,
+    /// In Rust, the index of the line from which on everything is tests.
+    first_test_line: usize,
 }
 
 /// Prints the findings and says whether there was an error among them.
@@ -75,13 +82,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 pub(crate) fn check(root: &Path) -> Result<Tally> {
     let files = files(root)?;
     let findings = findings(root, &files);
-    for finding in &findings {
-        let weight = match finding.weight {
-            Weight::Error => "error",
-            Weight::Warning => "warning",
-        };
-        println!("{weight}: {}: {}", finding.place, finding.what);
-    }
+    print(&findings);
     let n_errors = findings
         .iter()
         .filter(|it| it.weight == Weight::Error)
@@ -96,10 +97,29 @@ pub(crate) fn check(root: &Path) -> Result<Tally> {
     })
 }
 
+fn print(findings: &[Finding]) {
+    let mut n_told: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in findings {
+        let weight = match finding.weight {
+            Weight::Error => "error",
+            Weight::Warning => "warning",
+        };
+        let file = finding.place.split(':').next().unwrap_or_default();
+        let n_told = n_told.entry(file).or_default();
+        *n_told += 1;
+        if *n_told <= MANY {
+            println!("{weight}: {}: {}", finding.place, finding.what);
+        }
+    }
+    for (file, n_found) in n_told.iter().filter(|(_, n_told)| **n_told > MANY) {
+        println!("{file}: {} more", n_found - MANY);
+    }
+}
+
 fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
     let mut findings = tree::check(files, &tree::machine_folders(root));
     for file in files.iter().filter(|it| it.path.ends_with(".rs")) {
-        findings.extend(rust::check(&file.path, &file.text));
+        findings.extend(rust::check(file));
     }
     findings.extend(modules::check(files));
     let text_of = |path: &str| files.iter().find(|it| it.path == path).map(|it| &*it.text);
@@ -145,8 +165,10 @@ fn files(root: &Path) -> Result<Vec<File>> {
             path: path.to_owned(),
             n_bytes: bytes.len() as u64,
             text: String::from_utf8(bytes).unwrap_or_default(),
+            first_test_line: usize::MAX,
         });
     }
+    rust::find_tests(&mut files);
     Ok(files)
 }
 
@@ -167,6 +189,7 @@ mod tests {
             path: path.to_owned(),
             n_bytes: text.len() as u64,
             text: text.to_owned(),
+            first_test_line: usize::MAX,
         }
     }
 }

@@ -195,8 +195,9 @@ fn check_qrels(
             continue;
         }
         let mut say = |what| findings.push(Finding::at_line(QRELS, index + 1, what));
-        let &[query, passage, grade] = columns.as_slice() else {
-            say(format!("{} columns, not 3", columns.len()));
+        // Of BEIR, or of TREC with its unused second column.
+        let (&[query, passage, grade] | &[query, _, passage, grade]) = columns.as_slice() else {
+            say(format!("{} columns, not 3 or 4", columns.len()));
             continue;
         };
         if !queries.contains(query) {

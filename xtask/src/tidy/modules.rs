@@ -1,11 +1,10 @@
 //! In `shared`, modules stand in the order of the pipeline and import only from above.
 //!
 //! `lib.rs` lists the modules. A module may name, with `crate::`, itself and the modules listed
-//! before it; so the list can be read from top to bottom without looking ahead. Tests may use
-//! what they like.
+//! before it; so the list can be read from top to bottom without looking ahead. Docs and
+//! tests may name what they like.
 
-use super::rust::first_test_line;
-use super::{File, Finding};
+use super::{File, Finding, code};
 
 const LIB: &str = "shared/src/lib.rs";
 
@@ -27,14 +26,9 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
             ));
             continue;
         };
-        let n_lines = first_test_line(&file.path, &file.text);
-        let code: Vec<&str> = file
-            .text
-            .lines()
-            .take(n_lines)
-            .map(without_comment)
-            .collect();
-        for (line, named) in named(&code.join("\n")) {
+        let mut lines = code::read(&file.text).lines;
+        lines.truncate(file.first_test_line);
+        for (line, named) in named(&lines.join("\n")) {
             if position(named).is_some_and(|it| it > own) {
                 let what = format!("`{module}` names `{named}`, which lib.rs lists after it");
                 findings.push(Finding::at_line(&file.path, line, what));
@@ -58,11 +52,6 @@ fn module_of(path: &str) -> Option<&str> {
     let module = path.split('/').next()?;
     let module = module.strip_suffix(".rs").unwrap_or(module);
     (path.ends_with(".rs") && module != "lib").then_some(module)
-}
-
-/// Docs may look ahead.
-fn without_comment(line: &str) -> &str {
-    line.split("//").next().unwrap_or_default()
 }
 
 /// The top modules that the code names behind `crate::`, also in braces, with their lines.
@@ -113,6 +102,7 @@ fn word(text: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rust;
     use super::super::tests::{file, shown};
     use super::*;
 
@@ -120,7 +110,8 @@ mod tests {
 
     #[track_caller]
     fn check_one(path: &str, line: &str, expected: &str) {
-        let files = [file(LIB, ORDER), file(path, line)];
+        let mut files = [file(LIB, ORDER), file(path, line)];
+        rust::find_tests(&mut files);
         assert_eq!(shown(&check(&files)).trim_end(), expected);
     }
 

@@ -1,6 +1,6 @@
 //! Rules about one Rust file: what it must begin with and what must not stand in it.
 
-use super::Finding;
+use super::{File, Finding, code};
 
 const MAX_COLUMNS: usize = 100;
 const MANY_LINES: usize = 500;
@@ -22,102 +22,68 @@ enum Scope {
     OutsideTests,
 }
 
-const EVERYWHERE: Ban = Ban {
-    what: "",
-    below: "",
-    except: "",
-    scope: Scope::Everywhere,
-    instead: "",
-};
-
 const BANS: [Ban; 14] = [
-    Ban {
-        what: "#[ignore",
-        instead: "a test runs, or is not there",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "todo!(",
-        instead: "finish it or leave it out",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "unimplemented!(",
-        instead: "finish it or leave it out",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "dbg!(",
-        instead: "remove it",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: ".unwrap()",
-        scope: Scope::OutsideTests,
-        instead: "`?`, or `expect(\"why it cannot fail\")`",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "HashMap",
-        below: "shared/",
-        instead: "BTreeMap, or a Vec by id",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "HashSet",
-        below: "shared/",
-        instead: "BTreeSet, or a sorted Vec",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "std::fs",
-        below: "shared/",
-        instead: "take bytes from the caller",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "std::env",
-        below: "shared/",
-        instead: "take a parameter",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "Instant",
-        below: "shared/",
-        instead: "let the caller time it",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "SystemTime",
-        below: "shared/",
-        instead: "take a parameter",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "Instant::now",
-        below: "frontend/",
-        instead: "`Performance`: this one panics in the browser",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "gloo_net",
-        below: "frontend/",
-        except: "frontend/src/api.rs",
-        instead: "ask through api.rs, the only file that fetches",
-        ..EVERYWHERE
-    },
-    Ban {
-        what: "fetch_with",
-        below: "frontend/",
-        except: "frontend/src/api.rs",
-        instead: "ask through api.rs, the only file that fetches",
-        ..EVERYWHERE
-    },
+    ban("#[ignore", "a test runs, or is not there"),
+    ban("todo!(", "finish it or leave it out"),
+    ban("unimplemented!(", "finish it or leave it out"),
+    ban("dbg!(", "remove it"),
+    ban(".unwrap()", "`?`, or `expect(\"why it cannot fail\")`").outside_tests(),
+    ban("HashMap", "BTreeMap, or a Vec by id").below("shared/"),
+    ban("HashSet", "BTreeSet, or a sorted Vec").below("shared/"),
+    ban("std::fs", "take bytes from the caller")
+        .below("shared/")
+        .outside_tests(),
+    ban("std::env", "take a parameter")
+        .below("shared/")
+        .outside_tests(),
+    ban("Instant", "let the caller time it").below("shared/"),
+    ban("SystemTime", "take a parameter").below("shared/"),
+    ban(
+        "Instant::now",
+        "`Performance`: this one panics in the browser",
+    )
+    .below("frontend/"),
+    ban("gloo_net", FETCHES)
+        .below("frontend/")
+        .except("frontend/src/api.rs"),
+    ban("fetch_with", FETCHES)
+        .below("frontend/")
+        .except("frontend/src/api.rs"),
 ];
+const FETCHES: &str = "ask through api.rs, the only file that fetches";
 
-pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
+const fn ban(what: &'static str, instead: &'static str) -> Ban {
+    Ban {
+        what,
+        instead,
+        below: "",
+        except: "",
+        scope: Scope::Everywhere,
+    }
+}
+
+impl Ban {
+    const fn below(self, below: &'static str) -> Ban {
+        Ban { below, ..self }
+    }
+
+    const fn except(self, except: &'static str) -> Ban {
+        Ban { except, ..self }
+    }
+
+    const fn outside_tests(self) -> Ban {
+        Ban {
+            scope: Scope::OutsideTests,
+            ..self
+        }
+    }
+}
+
+pub(super) fn check(file: &File) -> Vec<Finding> {
+    let File { path, text, .. } = file;
     let mut findings = Vec::new();
-    if !text.starts_with("//!") {
+    // A file of tests says what it is for by its name.
+    if !text.starts_with("//!") && !path.ends_with("/tests.rs") {
         let what = "begins without a `//!` line that says what the file is for";
         findings.push(Finding::at_line(path, 1, what));
     }
@@ -126,20 +92,19 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
         let what = format!("{n_lines} lines: one thing, or two?");
         findings.push(Finding::at(path, what).warning());
     }
-    let first_test = first_test_line(path, text);
+    let code = code::read(text);
     for (index, line) in text.lines().enumerate() {
         let n_columns = line.chars().count();
-        if n_columns > MAX_COLUMNS {
+        if n_columns > MAX_COLUMNS && !code.continues_string[index] {
             let what = format!("{n_columns} columns, above {MAX_COLUMNS}");
             findings.push(Finding::at_line(path, index + 1, what));
         }
-        let code = code_of(line);
         for ban in BANS
             .iter()
             .filter(|it| path.starts_with(it.below) && path != it.except)
         {
-            let in_scope = ban.scope == Scope::Everywhere || index < first_test;
-            if in_scope && has_word(&code, ban.what) {
+            let in_scope = ban.scope == Scope::Everywhere || index < file.first_test_line;
+            if in_scope && has_word(&code.lines[index], ban.what) {
                 let what = format!("`{}`: {}", ban.what, ban.instead);
                 findings.push(Finding::at_line(path, index + 1, what));
             }
@@ -148,43 +113,46 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The index of the line from which on everything is tests: they close the file.
-pub(super) fn first_test_line(path: &str, text: &str) -> usize {
-    let whole =
-        path.starts_with("tests/") || path.ends_with("/tests.rs") || path.contains("/tests/");
-    let marked = || text.lines().position(|line| line.trim() == "#[cfg(test)]");
-    if whole {
-        0
-    } else {
-        marked().unwrap_or(usize::MAX)
+/// Finds out in each file where its tests begin: the whole file, when the file of a module
+/// above declares it for tests only.
+pub(super) fn find_tests(files: &mut [File]) {
+    let declared: Vec<String> = files.iter().flat_map(test_modules).collect();
+    for file in files {
+        let whole = file.path.starts_with("tests/")
+            || file.path.contains("/tests/")
+            || file.path.ends_with("/tests.rs")
+            || declared.contains(&file.path);
+        file.first_test_line = if whole { 0 } else { block_of_tests(&file.text) };
     }
 }
 
-/// The line without its comment and without what stands in quotes.
-fn code_of(line: &str) -> String {
-    let mut code = String::new();
-    let mut quoted = false;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if quoted => {
-                chars.next();
-            }
-            // A quote as a character: '"'.
-            '\'' if !quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                chars.next();
-            }
-            '"' => {
-                quoted = !quoted;
-                code.push(c);
-            }
-            '/' if !quoted && chars.peek() == Some(&'/') => break,
-            _ if !quoted => code.push(c),
-            _ => {}
+/// The paths of the modules that a file declares for tests only.
+fn test_modules(file: &File) -> Vec<String> {
+    let folder = match file.path.strip_suffix(".rs") {
+        Some(path) if path.ends_with("/lib") || path.ends_with("/main") => {
+            path.rsplit_once('/').map_or("", |(folder, _)| folder)
         }
-    }
-    code
+        Some(path) => path,
+        None => return Vec::new(),
+    };
+    let modules = after_test_mark(&file.text).filter_map(|(_, line)| {
+        let name = line.split("mod ").nth(1)?.strip_suffix(';')?;
+        Some(format!("{folder}/{name}.rs"))
+    });
+    modules.collect()
+}
+
+/// The index of the line from which on everything is tests: they close the file.
+fn block_of_tests(text: &str) -> usize {
+    let block = after_test_mark(text).find(|(_, line)| line.contains('{'));
+    block.map_or(usize::MAX, |(index, _)| index)
+}
+
+/// The lines that stand below a `#[cfg(test)]`, with their indices.
+fn after_test_mark(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let pairs = text.lines().zip(text.lines().skip(1)).enumerate();
+    let marked = pairs.filter(|(_, (mark, _))| *mark == "#[cfg(test)]");
+    marked.map(|(index, (_, line))| (index + 1, line))
 }
 
 /// Whether the code has the text as a word of its own: `Instant` is not in `Instance`.
@@ -201,18 +169,24 @@ fn has_word(code: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::shown;
+    use super::super::tests::{file, shown};
     use super::*;
+
+    fn check_text(path: &str, text: &str) -> Vec<Finding> {
+        let mut files = [file(path, text)];
+        find_tests(&mut files);
+        check(&files[0])
+    }
 
     #[track_caller]
     fn check_one(path: &str, code: &str, expected: &str) {
-        let found = shown(&check(path, &format!("//! What it is for.\n{code}\n")));
+        let found = shown(&check_text(path, &format!("//! What it is for.\n{code}\n")));
         assert_eq!(found.trim_end(), expected);
     }
 
     #[test]
     fn a_file_says_first_what_it_is_for() {
-        let found = shown(&check("shared/src/rank.rs", "use x;\n"));
+        let found = shown(&check_text("shared/src/rank.rs", "use x;\n"));
         assert!(
             found.starts_with("shared/src/rank.rs:1: begins without"),
             "{found}"
@@ -228,11 +202,16 @@ mod tests {
             "backend/src/a.rs:2: 101 columns, above 100",
         );
         check_one("backend/src/a.rs", &line[..line.len() - 2], "");
+        check_one(
+            "backend/src/a.rs",
+            &format!("let snapshot = r#\"\n{line}\"#;"),
+            "",
+        );
     }
 
     #[test]
     fn long_files_are_looked_at_twice() {
-        let findings = check("backend/src/a.rs", &"//! Long.\n".repeat(501));
+        let findings = check_text("backend/src/a.rs", &"//! Long.\n".repeat(501));
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].weight, super::super::Weight::Warning);
     }
@@ -273,8 +252,29 @@ mod tests {
             "a.unwrap();\n#[cfg(test)]\nmod tests { b.unwrap(); }",
             found,
         );
+        let declared = "#[cfg(test)]\nmod tests;\nfn f() { a.unwrap(); }";
+        check_one("backend/src/a.rs", declared, &found.replace(":2:", ":4:"));
         check_one("tests/src/http.rs", "a.unwrap();", "");
         check_one("shared/src/probe/axiom/tfc1/tests.rs", "a.unwrap();", "");
+    }
+
+    #[test]
+    fn a_module_for_tests_is_tests() {
+        let mut files = [
+            file(
+                "shared/src/report.rs",
+                "//! A.\n#[cfg(test)]\nmod fixture;\n",
+            ),
+            file(
+                "shared/src/lib.rs",
+                "//! A.\n#[cfg(test)]\npub(crate) mod golden;\n",
+            ),
+            file("shared/src/report/fixture.rs", "//! A.\n"),
+            file("shared/src/golden.rs", "//! A.\n"),
+        ];
+        find_tests(&mut files);
+        let first = files.map(|it| it.first_test_line);
+        assert_eq!(first, [usize::MAX, usize::MAX, 0, 0]);
     }
 
     #[test]
@@ -287,12 +287,15 @@ mod tests {
             ("let start = Instant::now();", "Instant"),
             ("let now = SystemTime::now();", "SystemTime"),
         ] {
-            let found = shown(&check("shared/src/a.rs", &format!("//! A.\n{code}\n")));
+            let found = shown(&check_text("shared/src/a.rs", &format!("//! A.\n{code}\n")));
             assert!(
                 found.starts_with(&format!("shared/src/a.rs:2: `{what}`: ")),
                 "{found}"
             );
-            assert_eq!(check("backend/src/a.rs", &format!("//! A.\n{code}\n")), []);
+            assert_eq!(
+                check_text("backend/src/a.rs", &format!("//! A.\n{code}\n")),
+                []
+            );
         }
         check_one(
             "shared/src/a.rs",
@@ -320,6 +323,6 @@ mod tests {
             "say(\"todo!( \\\" dbg!(\"); // dbg!(x)",
             "",
         );
-        check_one("backend/src/a.rs", "let c = '\"'; // then \"dbg!(\"", "");
+        check_one("backend/src/a.rs", "let c = \"\n    dbg!(\n\";", "");
     }
 }
