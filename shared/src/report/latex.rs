@@ -53,7 +53,7 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("\\textless{}"),
             '>' => out.push_str("\\textgreater{}"),
             '|' => out.push_str("\\textbar{}"),
-            '"' => out.push_str("\\textquotedbl{}"),
+            '"' => out.push_str("''"),
             // After the \\ of the row before, these two would be its arguments.
             '[' | ']' | '*' => {
                 out.push('{');

@@ -76,7 +76,7 @@ fn latex_reads_no_text_as_a_command() {
         \midrule
         \textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} & 14,057 & .93 {[}.93, .94{]} \\
         a\textbar{}b \# c & $-$.03 & {[}.5, .8{]} \\
-        =HYPERLINK(\textquotedbl{}http://x\textquotedbl{},1) & $-$0.17 & \textless{}.01 \\
+        =HYPERLINK(''http://x'',1) & $-$0.17 & \textless{}.01 \\
         {[}x{]}(javascript:1) `\%\_\$\textasciicircum{}\textasciitilde{}\textbackslash{} & \textless{} .001 & -- \\
         \bottomrule
         \end{tabular}

@@ -2,12 +2,9 @@
 //!
 //! gzip (RFC 1952) of several members and Zstandard (RFC 8878) of several frames, which is
 //! what `cat`, `pigz` and `pzstd` make. Told by the first bytes, since names lie.
-//!
-//! One gap: ruzstd 0.8 does not hold a Zstandard block to the 128 KiB of RFC 8878, so a block
-//! made to harm can ask for gigabytes before we see a byte of it. ruzstd 0.9 refuses it.
 
 use std::error::Error as _;
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -191,48 +188,24 @@ impl Zstd<'_> {
     /// The header of the next frame, none at the end of the file.
     fn next_frame(&mut self) -> io::Result<Option<FrameDecoder>> {
         loop {
-            // A frame begins with its magic number, its descriptor and one byte more.
-            let mut head = Vec::new();
-            match self.source.by_ref().take(6).read_to_end(&mut head)? {
-                0 => return Ok(None),
-                1..6 => return Err(Stop::CutOff("zstd").into()),
-                _ => {}
+            if self.source.fill_buf()?.is_empty() {
+                return Ok(None);
             }
-            // A fresh decoder allocates nothing before its first block; one that is used
-            // again makes room for the whole window, which the header may exaggerate.
             let mut frame = FrameDecoder::new();
-            match frame.init(head.chain(&mut self.source)) {
-                Ok(()) => {}
+            frame.set_max_window_size(WINDOW_BYTES);
+            let length = match frame.init(&mut self.source) {
+                Ok(()) => return Ok(Some(frame)),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                     length,
                     ..
-                })) => {
-                    let length = u64::from(length);
-                    if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
-                        return Err(Stop::CutOff("zstd").into());
-                    }
-                    continue;
-                }
+                })) => u64::from(length),
                 Err(error) => return Err(Stop::zstd(error)),
+            };
+            if io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? < length {
+                return Err(Stop::CutOff("zstd").into());
             }
-            let bytes = window_bytes(head[4], head[5], frame.content_size());
-            if bytes > WINDOW_BYTES {
-                return Err(Stop::Window { bytes }.into());
-            }
-            return Ok(Some(frame));
         }
     }
-}
-
-/// RFC 8878, 3.1.1.1.2: the memory that a frame needs. A frame of a single segment has no
-/// window: its content is kept whole.
-fn window_bytes(descriptor: u8, window: u8, content_bytes: u64) -> u64 {
-    let single_segment = descriptor >> 5 & 1 == 1;
-    if single_segment {
-        return content_bytes;
-    }
-    let base = 1 << (10 + u64::from(window >> 3));
-    base + base / 8 * u64::from(window & 7)
 }
 
 /// Why a file is not read to its end. Travels inside of an [`io::Error`].
@@ -283,8 +256,12 @@ impl Stop {
     }
 
     fn zstd(error: FrameDecoderError) -> io::Error {
-        if let FrameDecoderError::DictNotProvided { .. } = error {
-            return Stop::Dictionary.into();
+        match error {
+            FrameDecoderError::DictNotProvided { .. } => return Stop::Dictionary.into(),
+            FrameDecoderError::WindowSizeTooBig { requested, .. } => {
+                return Stop::Window { bytes: requested }.into();
+            }
+            _ => {}
         }
         // An error of reading, if it was one, lies somewhere inside.
         let mut causes = std::iter::successors(error.source(), |&it| it.source());

@@ -343,6 +343,31 @@ fn a_zstd_frame_may_not_ask_for_much() {
 }
 
 #[test]
+fn a_zstd_block_may_not_hold_more_than_a_block() {
+    // 16 bytes as they are, then a block of one literal and 60,000 sequences, each of which
+    // repeats 131,074 bytes: 7.8 GB in a file of 120 kB, against RFC 8878, 3.1.1.2.4.
+    let block = |kind: u32, content: &[u8]| {
+        let header = (content.len() as u32) << 3 | kind;
+        [&header.to_le_bytes()[..3], content].concat()
+    };
+    let n_sequences: u16 = 60_000;
+    let mut bomb = vec![0b0000_1001, b'x'];
+    bomb.push(255);
+    bomb.extend((n_sequences - 0x7F00).to_le_bytes());
+    bomb.extend([0b0101_0100, 0, 0, 52]); // every sequence has the same three codes
+    bomb.extend(vec![0xFF; usize::from(n_sequences) * 2]);
+    bomb.push(1);
+    let frame = [
+        &[0x28, 0xB5, 0x2F, 0xFD, 0x00, 13 << 3][..],
+        &block(0b000, b"0123456789abcdef"),
+        &block(0b101, &bomb),
+    ];
+    check(frame.concat(), expect![[r#"
+        corpus.txt: reading stopped in line 1: the zstd archive is damaged, copy it again
+    "#]]);
+}
+
+#[test]
 fn other_archives_and_encodings_are_named() {
     check(
         b"PK\x03\x04\x14\0\0\0",
