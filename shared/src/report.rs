@@ -113,7 +113,10 @@ impl Value {
 impl Column {
     /// A column of the given name and kind.
     pub fn new(name: impl Into<String>, kind: Kind) -> Column {
-        Column { name: name.into(), kind }
+        Column {
+            name: name.into(),
+            kind,
+        }
     }
 }
 

@@ -14,7 +14,10 @@ pub fn to_csv(table: &Table) -> String {
     line(&mut out, table.columns.iter().flat_map(header));
     for row in &table.rows {
         let cells = table.columns.iter().zip(row);
-        line(&mut out, cells.flat_map(|(column, value)| fields(column.kind, value)));
+        line(
+            &mut out,
+            cells.flat_map(|(column, value)| fields(column.kind, value)),
+        );
     }
     out
 }
@@ -30,7 +33,11 @@ fn header(column: &Column) -> Vec<String> {
     match column.kind {
         Kind::Text | Kind::Number => vec![text(name)],
         Kind::Estimate => {
-            vec![text(name), text(&format!("{name} low")), text(&format!("{name} high"))]
+            vec![
+                text(name),
+                text(&format!("{name} low")),
+                text(&format!("{name} high")),
+            ]
         }
     }
 }
@@ -59,7 +66,11 @@ fn number(value: f64) -> String {
 
 fn text(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let text = if formula { format!("'{text}") } else { text.to_owned() };
+    let text = if formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    };
     if text.contains([',', '"', '\r', '\n']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }

@@ -18,7 +18,10 @@ pub(crate) fn overview() -> Overview {
         software: "0.1.0".to_owned(),
         collection_hash: "c011ec7104".repeat(6),
         hash: "3f9ac21e77".repeat(6),
-        totals: Totals { n_docs: 480, n_terms: 52_000 },
+        totals: Totals {
+            n_docs: 480,
+            n_terms: 52_000,
+        },
         n_queries: 60,
         n_pairs: 3_000,
         analyzer: Analyzer::default(),
@@ -67,7 +70,12 @@ fn ranker(label: &str, detail: &str, kind: RankerKind) -> RankerAbout {
 }
 
 fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) -> Cell {
-    let tally = Tally { satisfied, tied, violated, unscored: 0 };
+    let tally = Tally {
+        satisfied,
+        tied,
+        violated,
+        unscored: 0,
+    };
     let value = satisfied as f64 / tally.judged() as f64;
     Cell {
         tally,

@@ -25,12 +25,19 @@ pub fn fraction_within(value: f64, interval: [f64; 2]) -> String {
 /// Both bounds of a fraction: `[.92, .94]`, `[.5, .8]`.
 pub fn interval(bounds: [f64; 2]) -> String {
     let digits = digits_within(bounds);
-    format!("[{}, {}]", share(bounds[0], digits), share(bounds[1], digits))
+    format!(
+        "[{}, {}]",
+        share(bounds[0], digits),
+        share(bounds[1], digits)
+    )
 }
 
 /// A fraction with its bounds: `.93 [.92, .94]`.
 pub fn estimate(estimate: &Estimate) -> String {
-    let Estimate { value, interval: bounds } = *estimate;
+    let Estimate {
+        value,
+        interval: bounds,
+    } = *estimate;
     format!("{} {}", fraction_within(value, bounds), interval(bounds))
 }
 
@@ -166,10 +173,14 @@ mod tests {
 
     #[test]
     fn a_fraction_is_one_only_when_all_are_and_zero_only_when_none() {
-        let shown = [1.0, 0.9999, 0.9951, 0.9949, 0.93, 0.5, 0.005001, 0.004, 0.0, -0.0];
+        let shown = [
+            1.0, 0.9999, 0.9951, 0.9949, 0.93, 0.5, 0.005001, 0.004, 0.0, -0.0,
+        ];
         assert_eq!(
             shown.map(fraction),
-            ["1.00", ">.99", ">.99", ".99", ".93", ".50", ".01", "<.01", ".00", ".00"]
+            [
+                "1.00", ">.99", ">.99", ".99", ".93", ".50", ".01", "<.01", ".00", ".00"
+            ]
         );
     }
 
@@ -187,7 +198,10 @@ mod tests {
     #[test]
     fn a_difference_carries_a_true_minus() {
         let shown = [0.12, -0.03, 0.0, -0.0, -1.0, 0.001, -1.24].map(signed);
-        assert_eq!(shown, ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]);
+        assert_eq!(
+            shown,
+            ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]
+        );
     }
 
     #[test]
@@ -196,7 +210,10 @@ mod tests {
         assert_eq!(score(-0.17, 2), "−0.17");
         assert_eq!(score(-0.0, 2), "0.00");
         assert_eq!(score(0.87794611, 4), "0.8779");
-        assert_eq!([24.0, 8.5, 0.4, 107_906.0, 1e-9, 0.0].map(score_digits), [2, 3, 4, 0, 6, 2]);
+        assert_eq!(
+            [24.0, 8.5, 0.4, 107_906.0, 1e-9, 0.0].map(score_digits),
+            [2, 3, 4, 0, 6, 2]
+        );
     }
 
     #[test]
@@ -210,15 +227,27 @@ mod tests {
     #[test]
     fn p_has_two_digits_that_count() {
         let shown = [0.0002, 0.001, 0.0042, 0.034, 0.43, 0.999, 1.0].map(p);
-        assert_eq!(shown, ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]);
+        assert_eq!(
+            shown,
+            ["< .001", ".0010", ".0042", ".034", ".43", ">.99", "1.00"]
+        );
     }
 
     #[test]
     fn times_and_days_are_written_as_people_write_them() {
         assert_eq!([3, 72, 7500].map(duration), ["3 s", "1:12", "2:05:00"]);
-        assert_eq!([0.0, 0.425, 0.999, 1.0].map(per_cent), ["0 %", "42 %", "99 %", "100 %"]);
+        assert_eq!(
+            [0.0, 0.425, 0.999, 1.0].map(per_cent),
+            ["0 %", "42 %", "99 %", "100 %"]
+        );
         assert_eq!(date("2026-11-14"), "14 November 2026");
-        assert_eq!(["2026-13-14", "yesterday", ""].map(date), ["2026-13-14", "yesterday", ""]);
-        assert_eq!([hash("3f9ac21e77"), hash("ab"), hash("")], ["3f9a c21e", "ab", ""]);
+        assert_eq!(
+            ["2026-13-14", "yesterday", ""].map(date),
+            ["2026-13-14", "yesterday", ""]
+        );
+        assert_eq!(
+            [hash("3f9ac21e77"), hash("ab"), hash("")],
+            ["3f9a c21e", "ab", ""]
+        );
     }
 }

@@ -41,10 +41,22 @@ fn write_page(
     tables: &[Table],
 ) -> std::fmt::Result {
     let title = escape(title);
-    writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
-    writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
-    writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
+    writeln!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
+    )?;
+    writeln!(
+        out,
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+    )?;
+    writeln!(
+        out,
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">"
+    )?;
+    writeln!(
+        out,
+        "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
+    )?;
     writeln!(out, "<h1>{title}</h1>")?;
     for figure in figures {
         writeln!(out, "<figure>\n{figure}</figure>")?;
@@ -57,9 +69,18 @@ fn write_page(
 
 fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     writeln!(out, "<div class=\"scroll\"><table>")?;
-    writeln!(out, "<caption>{}</caption>\n<thead><tr>", escape(&table.title))?;
+    writeln!(
+        out,
+        "<caption>{}</caption>\n<thead><tr>",
+        escape(&table.title)
+    )?;
     for column in &table.columns {
-        writeln!(out, "<th scope=\"col\"{}>{}</th>", class(column.kind), escape(&column.name))?;
+        writeln!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            class(column.kind),
+            escape(&column.name)
+        )?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
     for row in &table.rows {
@@ -67,7 +88,12 @@ fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
         for (at, (column, value)) in table.columns.iter().zip(row).enumerate() {
             let tag = if at == 0 { "th scope=\"row\"" } else { "td" };
             let end = &tag[..2];
-            write!(out, "<{tag}{}>{}</{end}>", class(column.kind), escape(&value.shown()))?;
+            write!(
+                out,
+                "<{tag}{}>{}</{end}>",
+                class(column.kind),
+                escape(&value.shown())
+            )?;
         }
         out.push_str("</tr>\n");
     }

@@ -17,7 +17,11 @@ pub fn to_latex(tables: &[Table]) -> String {
 
 fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     let places: String = table.columns.iter().map(|it| place(it.kind)).collect();
-    writeln!(out, "\\begin{{table}}\n\\centering\n\\caption{{{}}}", escape(&table.title))?;
+    writeln!(
+        out,
+        "\\begin{{table}}\n\\centering\n\\caption{{{}}}",
+        escape(&table.title)
+    )?;
     writeln!(out, "\\begin{{tabular}}{{{places}}}\n\\toprule")?;
     let names: Vec<String> = table.columns.iter().map(|it| escape(&it.name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", names.join(" & "))?;
@@ -27,7 +31,11 @@ fn write_table(out: &mut String, table: &Table) -> std::fmt::Result {
     }
     writeln!(out, "\\bottomrule\n\\end{{tabular}}")?;
     for note in &table.notes {
-        writeln!(out, "\n{{\\footnotesize\\raggedright {}\\par}}", escape(note))?;
+        writeln!(
+            out,
+            "\n{{\\footnotesize\\raggedright {}\\par}}",
+            escape(note)
+        )?;
     }
     writeln!(out, "\\end{{table}}")
 }

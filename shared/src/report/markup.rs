@@ -22,8 +22,15 @@ pub fn escape(text: &str) -> String {
 /// `text` on one line, for formats in which a line is a row: line breaks and tabs become
 /// spaces, and characters as in [`escape`] are replaced.
 pub(crate) fn one_line(text: &str) -> String {
-    let space = |char| matches!(char, '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    text.chars().map(|it| if space(it) { ' ' } else { shown(it) }).collect()
+    let space = |char| {
+        matches!(
+            char,
+            '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    };
+    text.chars()
+        .map(|it| if space(it) { ' ' } else { shown(it) })
+        .collect()
 }
 
 fn shown(char: char) -> char {

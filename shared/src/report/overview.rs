@@ -15,14 +15,24 @@ use crate::study::overview::{Cell, Overview, Row};
 /// - `axioms`: what was mined,
 /// - `rankers`: who was asked.
 pub fn of_overview(overview: &Overview) -> Vec<Table> {
-    vec![fractions(overview), cells(overview), axioms(overview), rankers(overview)]
+    vec![
+        fractions(overview),
+        cells(overview),
+        axioms(overview),
+        rankers(overview),
+    ]
 }
 
 fn fractions(overview: &Overview) -> Table {
     let mut columns = vec![Column::new("ranker", Kind::Text)];
     let axioms = overview.probes.iter().map(|it| it.axiom.about().name);
     columns.extend(axioms.map(|it| Column::new(it, Kind::Estimate)));
-    columns.extend(overview.measures.iter().map(|it| Column::new(it, Kind::Number)));
+    columns.extend(
+        overview
+            .measures
+            .iter()
+            .map(|it| Column::new(it, Kind::Number)),
+    );
     let row = |name: &str, values: Vec<Value>| {
         let mut row = vec![Value::Text(name.to_owned())];
         row.extend(values);
@@ -33,19 +43,32 @@ fn fractions(overview: &Overview) -> Table {
     for it in &overview.rankers {
         let mut values: Vec<Value> = it.cells.iter().map(|it| fraction(it.as_ref())).collect();
         values.resize(overview.probes.len(), Value::Missing);
-        values.extend(it.effectiveness.iter().map(|it| it.map_or(Value::Missing, Value::Fraction)));
+        values.extend(
+            it.effectiveness
+                .iter()
+                .map(|it| it.map_or(Value::Missing, Value::Fraction)),
+        );
         rows.push(row(&it.ranker.label, values));
     }
     let probes = overview.probes.iter();
-    let agreement = probes.clone().map(|it| fraction(it.relevance.as_ref())).collect();
+    let agreement = probes
+        .clone()
+        .map(|it| fraction(it.relevance.as_ref()))
+        .collect();
     rows.push(row("relevance, where grades differ", agreement));
-    let counts = probes.clone().map(|it| Value::Count(it.n_instances)).collect();
+    let counts = probes
+        .clone()
+        .map(|it| Value::Count(it.n_instances))
+        .collect();
     rows.push(row("instances", counts));
     let relevant = probes.map(|it| Value::Count(it.n_relevant)).collect();
     rows.push(row("with a relevant text", relevant));
     Table {
         name: "fractions".to_owned(),
-        title: format!("{}: how often each ranker orders texts as the axiom says", overview.title),
+        title: format!(
+            "{}: how often each ranker orders texts as the axiom says",
+            overview.title
+        ),
         columns,
         rows,
         notes: notes(overview),
@@ -78,7 +101,10 @@ fn cells(overview: &Overview) -> Table {
                 Value::Text(column.axiom.slug().to_owned()),
                 Value::Text(overview.mode.name().to_owned()),
             ];
-            row.extend(cell.as_ref().map_or_else(|| vec![Value::Missing; 10], counted));
+            row.extend(
+                cell.as_ref()
+                    .map_or_else(|| vec![Value::Missing; 10], counted),
+            );
             row.push(Value::Text(short(&overview.hash)));
             row.push(Value::Text(short(&ranker.fingerprint)));
             rows.push(row);
@@ -139,18 +165,25 @@ fn rankers(overview: &Overview) -> Table {
         Column::new("pairs seen in part", Kind::Number),
         Column::new("note", Kind::Text),
     ];
-    let rows = overview.rankers.iter().map(|Row { ranker, n_missing, n_truncated, .. }| {
-        vec![
-            Value::Text(ranker.label.clone()),
-            Value::Text(ranker.detail.clone()),
-            Value::Text(kind(ranker.kind).to_owned()),
-            Value::Text(ranker.spec.clone()),
-            Value::Text(ranker.fingerprint.clone()),
-            Value::Count(*n_missing),
-            Value::Count(*n_truncated),
-            ranker.note.clone().map_or(Value::Missing, Value::Text),
-        ]
-    });
+    let rows = overview.rankers.iter().map(
+        |Row {
+             ranker,
+             n_missing,
+             n_truncated,
+             ..
+         }| {
+            vec![
+                Value::Text(ranker.label.clone()),
+                Value::Text(ranker.detail.clone()),
+                Value::Text(kind(ranker.kind).to_owned()),
+                Value::Text(ranker.spec.clone()),
+                Value::Text(ranker.fingerprint.clone()),
+                Value::Count(*n_missing),
+                Value::Count(*n_truncated),
+                ranker.note.clone().map_or(Value::Missing, Value::Text),
+            ]
+        },
+    );
     Table {
         name: "rankers".to_owned(),
         title: format!("{}: who was asked", overview.title),
@@ -211,7 +244,11 @@ fn notes(overview: &Overview) -> Vec<String> {
             overview.software,
             env!("CARGO_PKG_VERSION")
         ),
-        format!("Instances {}, mode {}.", overview.hash, overview.mode.name()),
+        format!(
+            "Instances {}, mode {}.",
+            overview.hash,
+            overview.mode.name()
+        ),
         format!(
             "Collection {}: {} documents, {} terms; {} queries, {} pairs of query and text.",
             overview.collection_hash,
@@ -220,7 +257,11 @@ fn notes(overview: &Overview) -> Vec<String> {
             count(overview.n_queries),
             count(overview.n_pairs)
         ),
-        format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer.describe()),
+        format!(
+            "Pool {}; analyser: {}.",
+            overview.pool,
+            overview.analyzer.describe()
+        ),
         limits(&overview.limits),
         format!(
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
@@ -262,9 +303,16 @@ fn limits(limits: &Limits) -> String {
 }
 
 fn who(row: &Row) -> String {
-    let Row { ranker, n_missing, n_truncated, .. } = row;
-    let mut said =
-        format!("{}: {}, fingerprint {}", ranker.label, ranker.spec, ranker.fingerprint);
+    let Row {
+        ranker,
+        n_missing,
+        n_truncated,
+        ..
+    } = row;
+    let mut said = format!(
+        "{}: {}, fingerprint {}",
+        ranker.label, ranker.spec, ranker.fingerprint
+    );
     if *n_missing > 0 {
         said += &format!(", {} pairs without a score", format::count(*n_missing));
     }

@@ -17,15 +17,29 @@ fn hostile() -> Table {
             vec![
                 text("<script>alert(1)</script>"),
                 Value::Count(14_057),
-                Value::Estimate(Estimate { value: 0.9314, interval: [0.926, 0.937] }),
+                Value::Estimate(Estimate {
+                    value: 0.9314,
+                    interval: [0.926, 0.937],
+                }),
             ],
-            vec![text("a|b\n# c"), Value::Signed(-0.031), Value::Interval([0.5, 0.75])],
+            vec![
+                text("a|b\n# c"),
+                Value::Signed(-0.031),
+                Value::Interval([0.5, 0.75]),
+            ],
             vec![
                 text("=HYPERLINK(\"http://x\",1)"),
-                Value::Score { value: -0.17, digits: 2 },
+                Value::Score {
+                    value: -0.17,
+                    digits: 2,
+                },
                 Value::Fraction(0.004),
             ],
-            vec![text("[x](javascript:1) `%_$^~\\"), Value::P(0.0002), Value::Missing],
+            vec![
+                text("[x](javascript:1) `%_$^~\\"),
+                Value::P(0.0002),
+                Value::Missing,
+            ],
         ],
         notes: vec!["*δ* ≤ 10, {no} #1".to_owned()],
     }
@@ -37,7 +51,9 @@ fn check(written: String, expect: Expect) {
 
 #[test]
 fn markdown_keeps_a_text_in_its_cell() {
-    check(to_markdown(&[hostile()]), expect![[r###"
+    check(
+        to_markdown(&[hostile()]),
+        expect![[r###"
         ## 50 % &amp; &lt;b>more&lt;/b>
 
         | who | a\|b | share |
@@ -48,24 +64,30 @@ fn markdown_keeps_a_text_in_its_cell() {
         | \[x\](javascript:1) \`%\_\$^\~\\ | &lt; .001 | – |
 
         - \*δ\* ≤ 10, {no} \#1
-    "###]]);
+    "###]],
+    );
 }
 
 #[test]
 fn csv_keeps_every_digit_and_runs_no_formula() {
-    check(to_csv(&hostile()).replace("\r\n", "⏎\n"), expect![[r#"
+    check(
+        to_csv(&hostile()).replace("\r\n", "⏎\n"),
+        expect![[r#"
         who,a|b,share,share low,share high⏎
         <script>alert(1)</script>,14057,0.9314,0.926,0.937⏎
         "a|b
         # c",-0.031,,0.5,0.75⏎
         "'=HYPERLINK(""http://x"",1)",-0.17,0.004,,⏎
         [x](javascript:1) `%_$^~\,0.0002,,,⏎
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn latex_reads_no_text_as_a_command() {
-    check(to_latex(&[hostile()]), expect![[r#"
+    check(
+        to_latex(&[hostile()]),
+        expect![[r#"
         % \usepackage{booktabs}
         \begin{table}
         \centering
@@ -83,14 +105,17 @@ fn latex_reads_no_text_as_a_command() {
 
         {\footnotesize\raggedright {*}$\delta${*} $\leq$ 10, \{no\} \#1\par}
         \end{table}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_page_of_html_holds_no_foreign_markup() {
     let page = to_html("A & <B>", &["<svg/>".to_owned()], &[hostile()]);
     let body = page.split_once("<body>\n").unwrap().1;
-    check(body.to_owned(), expect![[r#"
+    check(
+        body.to_owned(),
+        expect![[r#"
         <h1>A &amp; &lt;B&gt;</h1>
         <figure>
         <svg/></figure>
@@ -114,14 +139,24 @@ fn a_page_of_html_holds_no_foreign_markup() {
         </ul>
         </body>
         </html>
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn json_comes_back_as_it_went() {
     let json = to_json(&[hostile()]);
-    assert_eq!(serde_json::from_str::<Vec<Table>>(&json).unwrap(), [hostile()]);
-    check(json.lines().skip(18).take(16).collect::<Vec<_>>().join("\n"), expect![[r#"
+    assert_eq!(
+        serde_json::from_str::<Vec<Table>>(&json).unwrap(),
+        [hostile()]
+    );
+    check(
+        json.lines()
+            .skip(18)
+            .take(16)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        expect![[r#"
             "rows": [
               [
                 {
@@ -137,13 +172,16 @@ fn json_comes_back_as_it_went() {
                       0.926,
                       0.937
                     ]
-                  }"#]]);
+                  }"#]],
+    );
 }
 
 #[test]
 fn the_tables_of_a_study_say_all_that_makes_them_again() {
     let tables = of_overview(&fixture::overview());
-    check(to_markdown(&tables[..1]), expect![[r#"
+    check(
+        to_markdown(&tables[..1]),
+        expect![[r#"
         ## Rivers &amp; banks: how often each ranker orders texts as the axiom says
 
         | ranker | TFC1 | LNC2 | nDCG@10 |
@@ -163,13 +201,16 @@ fn the_tables_of_a_study_say_all_that_makes_them_again() {
         - BM25: bm25, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1.
         - &lt;script>\|%&amp; \_mean: &lt;script>\|%&amp; \_mean, fingerprint f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1, 12 pairs without a score, 1,400 pairs seen in part.
         - 2 documents have no text.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_program_gets_one_row_for_each_cell() {
     let tables = of_overview(&fixture::overview());
-    check(to_csv(&tables[1]).replace("\r\n", "⏎\n"), expect![[r#"
+    check(
+        to_csv(&tables[1]).replace("\r\n", "⏎\n"),
+        expect![[r#"
         ranker,axiom,mode,satisfied,tied,violated,unscored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,fraction of texts seen whole,instances hash,fingerprint⏎
         BM25,tfc1,fixed,13094,0,963,0,60,0.9314932062317707,0.926,0.937,0.9314932062317707,0.926,0.937,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
         BM25,lnc2,fixed,9785,0,0,0,60,1,1,1,1,1,1,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
@@ -177,13 +218,16 @@ fn a_program_gets_one_row_for_each_cell() {
         _mean",tfc1,fixed,7310,20,6727,0,60,0.5200256100163619,0.38,0.61,0.5200256100163619,0.38,0.61,0.11333333333333334,0.34,,3f9ac21e773f,f1f1f1f1f1f1⏎
         "<script>|%&
         _mean",lnc2,fixed,,,,,,,,,,,,,,,3f9ac21e773f,f1f1f1f1f1f1⏎
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn axioms_and_rankers_have_a_table_each() {
     let tables = of_overview(&fixture::overview());
-    check(to_markdown(&tables[2..]), expect![[r#"
+    check(
+        to_markdown(&tables[2..]),
+        expect![[r#"
         ## Rivers &amp; banks: what was mined
 
         | axiom | mode | claim | instances | with a relevant text | in both orders | share kept | agreement with relevance | grades that differ |
@@ -201,12 +245,17 @@ fn axioms_and_rankers_have_a_table_each() {
         | &lt;script>\|%&amp; \_mean | =1+1 | model | &lt;script>\|%&amp; \_mean | f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1 | 12 | 1,400 | – |
 
         - Instances 3f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e773f9ac21e77, mode fixed, from study tiny.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn every_row_has_a_value_for_every_column() {
     for table in of_overview(&fixture::overview()) {
-        assert!(table.rows.iter().all(|it| it.len() == table.columns.len()), "{}", table.name);
+        assert!(
+            table.rows.iter().all(|it| it.len() == table.columns.len()),
+            "{}",
+            table.name
+        );
     }
 }
