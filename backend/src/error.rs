@@ -1,0 +1,176 @@
+//! What can go wrong, by who can do something about it.
+
+use std::path::{Path, PathBuf};
+
+/// Why a command or a request was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    // Whoever asked.
+    /// A setting, a name or a file that cannot be taken.
+    #[error(transparent)]
+    Input(#[from] shared::error::Error),
+
+    /// A request that is no JSON.
+    #[error("{place} is not JSON: {reason}")]
+    NotJson { place: &'static str, reason: String },
+
+    /// A request whose JSON is not what this path takes.
+    #[error("{place}: {reason}")]
+    WrongJson { place: &'static str, reason: String },
+
+    /// More than is taken at once.
+    #[error("{found} {what} are too many; {most} at most, so send less at once")]
+    TooLarge {
+        what: &'static str,
+        found: u64,
+        most: u64,
+    },
+
+    /// A request of too many bytes.
+    #[error("the request is too large: 16 MiB at most, 256 MiB for a job; send less at once")]
+    BodyTooLarge,
+
+    /// A request that only the operator may make.
+    #[error(
+        "this needs the operator's token, as `Authorization: Bearer TOKEN`; the server printed \
+         it at its first start, and `--new-token` makes another"
+    )]
+    NeedsToken,
+
+    /// A request that came by a way that is not trusted.
+    #[error("{reason}")]
+    Refused { reason: String },
+
+    /// No such path, or not by this method.
+    #[error("there is nothing at {method} {path}; /api/docs lists what there is")]
+    NoSuchPath { method: String, path: String },
+
+    /// The path is there, but takes another method.
+    #[error("{path} does not take {method}; /api/docs says what it takes")]
+    WrongMethod { method: String, path: String },
+
+    /// One visitor asks too often.
+    #[error("too many requests; try again in {retry_after_s} s")]
+    TooOften { retry_after_s: u64 },
+
+    // Everybody at once.
+    /// All places are taken.
+    #[error("the server is busy with {what}; try again in {retry_after_s} s")]
+    Busy {
+        what: &'static str,
+        retry_after_s: u64,
+    },
+
+    // Whoever runs it.
+    /// A file or folder that cannot be read or written.
+    #[error("{}: {source}; {way_out}", path.display())]
+    File {
+        path: PathBuf,
+        source: std::io::Error,
+        way_out: &'static str,
+    },
+
+    /// A second server on the same data.
+    #[error(
+        "{} is in use by another axioscope; stop that one, or take another folder by `--data`",
+        path.display()
+    )]
+    InUse { path: PathBuf },
+
+    /// The database cannot grow.
+    #[error("{}: the disk is full; make room and start again, nothing is lost", file.display())]
+    DiskFull { file: PathBuf },
+
+    /// The database cannot be written.
+    #[error(
+        "{}: cannot be written; check the rights of the file and its folder, or take another \
+         folder by `--data`",
+        file.display()
+    )]
+    ReadOnly { file: PathBuf },
+
+    /// The database of a later version.
+    #[error(
+        "{}: made by a later version of axioscope (layout {found}, this one knows {known}); \
+         update axioscope, or take another folder by `--data`",
+        file.display()
+    )]
+    Newer {
+        file: PathBuf,
+        found: i64,
+        known: i64,
+    },
+
+    /// Any other failure of the database.
+    #[error("{}: {source}", file.display())]
+    Database { file: PathBuf, source: sqlx::Error },
+
+    /// The database cannot be brought to the layout of this version.
+    #[error("{}: {source}; restore it from a copy, or take another folder", file.display())]
+    Migration {
+        file: PathBuf,
+        source: sqlx::migrate::MigrateError,
+    },
+
+    /// What was stored is not what is read.
+    #[error("{what} is damaged: {reason}")]
+    Damaged { what: String, reason: String },
+
+    /// A model that is not there, or not whole.
+    #[error("model {model}: {reason}")]
+    NoModel { model: String, reason: String },
+
+    /// A model that cannot be loaded or cannot compute.
+    #[error("model {model}: {source}")]
+    Model {
+        model: String,
+        source: neural::Error,
+    },
+
+    /// The server does not score as it should.
+    #[error("not healthy: {reason}")]
+    Unhealthy { reason: String },
+
+    /// An address that cannot be listened on.
+    #[error("cannot listen on {address}: {source}; choose another by `--listen`")]
+    Listen {
+        address: std::net::SocketAddr,
+        source: std::io::Error,
+    },
+
+    // We.
+    /// A part of the program panicked.
+    #[error("{what} failed by a fault in axioscope; the log says more")]
+    Crashed { what: &'static str },
+}
+
+impl Error {
+    /// For `map_err` of what the operating system says about a file or folder.
+    pub(crate) fn file(path: &Path, way_out: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::File {
+            path,
+            source,
+            way_out,
+        }
+    }
+
+    /// For `map_err` of a model's answer.
+    pub(crate) fn model(model: &str) -> impl FnOnce(neural::Error) -> Error {
+        let model = model.to_owned();
+        move |source| Error::Model { model, source }
+    }
+}
+
+/// Runs what keeps a core busy off the async threads.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    what: &'static str,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| {
+            tracing::error!("{what}: {error}");
+            Err(Error::Crashed { what })
+        })
+}

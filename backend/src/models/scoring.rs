@@ -1,0 +1,213 @@
+//! Many pairs of queries and texts: every text encoded once, in planned batches.
+//!
+//! The plan depends on the texts alone, and a batch gives the same bits whenever it is run
+//! with as many threads. So a job that goes on after a crash, one that ran through, and
+//! `axioscope score` on the command line agree to the last bit.
+
+use neural::{Encoded, Pieces};
+use rayon::prelude::*;
+use shared::api::Matches;
+
+use crate::error::Error;
+use crate::models::Ranker;
+
+/// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
+pub(crate) const TOKEN_BUDGET: u32 = 4_096;
+
+/// The score of one pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PairScore {
+    /// Place of the pair.
+    pub pair: u32,
+    /// Finite, higher is better.
+    pub score: f64,
+    /// Whether the model saw only a part of the query or of the text.
+    pub truncated: bool,
+}
+
+/// A model's answer about one text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// Finite, higher is better.
+    pub score: f64,
+    /// Whether the model saw only a part of the text.
+    pub truncated: bool,
+    /// For late interaction, what the score is made of.
+    pub matches: Option<Matches>,
+}
+
+/// Pairs whose queries are encoded, ready for their texts.
+pub(crate) struct Prepared {
+    /// By place; none where no pair needs it.
+    queries: Vec<Option<(Encoded, bool)>>,
+    /// (text, query, pair), ascending.
+    by_text: Vec<(u32, u32, u32)>,
+}
+
+impl Ranker {
+    /// Scores a few texts for one query, with what the scores are made of.
+    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<Said>, Error> {
+        let query = self.cut(&[query])?;
+        let query = self.encode(&[&query[0]])?.remove(0);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let pieces = self.cut(&texts)?;
+        let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
+        let mut said: Vec<Option<Said>> = vec![None; texts.len()];
+        for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
+            let cut: Vec<&Pieces> = batch.iter().map(|&it| &pieces[it]).collect();
+            for (&place, text) in batch.iter().zip(self.encode(&cut)?) {
+                said[place] = Some(Said {
+                    score: self.model.score(&query, &text),
+                    truncated: pieces[place].truncated,
+                    matches: self.model.matches(&query, &text).map(to_wire),
+                });
+            }
+        }
+        Ok(said
+            .into_iter()
+            .map(|it| it.expect("a plan holds every text"))
+            .collect())
+    }
+
+    /// Places of `texts` that are needed by `pairs`, in batches of at most `token_budget`
+    /// pieces.
+    pub(crate) fn plan(
+        &self,
+        texts: &[String],
+        pairs: &[(u32, u32)],
+        token_budget: u32,
+    ) -> Result<Vec<Vec<u32>>, Error> {
+        let mut needed: Vec<u32> = pairs.iter().map(|&(_, text)| text).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let written: Vec<&str> = needed
+            .iter()
+            .map(|&it| texts[it as usize].as_str())
+            .collect();
+        let lengths: Vec<usize> = self.cut(&written)?.iter().map(|it| it.ids.len()).collect();
+        let batches = neural::plan_batches(&lengths, token_budget as usize);
+        Ok(batches
+            .into_iter()
+            .map(|it| it.into_iter().map(|at| needed[at]).collect())
+            .collect())
+    }
+
+    /// Encodes the queries that `pairs` need.
+    pub(crate) fn prepare(
+        &self,
+        queries: &[String],
+        pairs: &[(u32, u32)],
+        token_budget: u32,
+    ) -> Result<Prepared, Error> {
+        let turned: Vec<(u32, u32)> = pairs.iter().map(|&(query, text)| (text, query)).collect();
+        let mut encoded: Vec<Option<(Encoded, bool)>> = queries.iter().map(|_| None).collect();
+        for batch in self.plan(queries, &turned, token_budget)? {
+            let written: Vec<&str> = batch
+                .iter()
+                .map(|&it| queries[it as usize].as_str())
+                .collect();
+            let pieces = self.cut(&written)?;
+            let vectors = self.encode(&pieces.iter().collect::<Vec<_>>())?;
+            for ((place, pieces), vectors) in batch.into_iter().zip(pieces).zip(vectors) {
+                encoded[place as usize] = Some((vectors, pieces.truncated));
+            }
+        }
+        let mut by_text: Vec<(u32, u32, u32)> = turned
+            .iter()
+            .zip(0..)
+            .map(|(&(text, query), pair)| (text, query, pair))
+            .collect();
+        by_text.sort_unstable();
+        Ok(Prepared {
+            queries: encoded,
+            by_text,
+        })
+    }
+
+    /// Scores every pair of the texts of one batch.
+    pub(crate) fn score_batch<T: AsRef<str> + Sync>(
+        &self,
+        prepared: &Prepared,
+        texts: &[(u32, T)],
+    ) -> Result<Vec<PairScore>, Error> {
+        let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
+        let pieces = self.cut(&written)?;
+        let encoded = self.encode(&pieces.iter().collect::<Vec<_>>())?;
+        let of = |at: usize| -> Vec<PairScore> {
+            let (place, text) = (texts[at].0, &encoded[at]);
+            let pairs = prepared.of(place).iter();
+            pairs
+                .map(|&(_, query, pair)| {
+                    let query = prepared.queries[query as usize].as_ref();
+                    let (query, cut) = query.expect("every query of a pair is encoded");
+                    let score = self.model.score(query, text);
+                    PairScore {
+                        pair,
+                        score,
+                        truncated: *cut || pieces[at].truncated,
+                    }
+                })
+                .collect()
+        };
+        Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
+    }
+
+    /// Scores all pairs, as a job does but at once; `done` is told how many there are after
+    /// each batch.
+    pub(crate) fn score_pairs(
+        &self,
+        queries: &[String],
+        texts: &[String],
+        pairs: &[(u32, u32)],
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<PairScore>, Error> {
+        let prepared = self.prepare(queries, pairs, TOKEN_BUDGET)?;
+        let mut scores = Vec::with_capacity(pairs.len());
+        for batch in self.plan(texts, pairs, TOKEN_BUDGET)? {
+            let batch: Vec<(u32, &str)> = batch
+                .into_iter()
+                .map(|it| (it, texts[it as usize].as_str()))
+                .collect();
+            scores.extend(self.score_batch(&prepared, &batch)?);
+            done(scores.len());
+        }
+        scores.sort_unstable_by_key(|it| it.pair);
+        Ok(scores)
+    }
+
+    fn cut(&self, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
+        let cut = texts
+            .par_iter()
+            .map(|it| self.model.tokenize(it))
+            .collect::<Result<_, _>>();
+        cut.map_err(Error::model(&self.about.spec))
+    }
+
+    fn encode(&self, pieces: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+        self.model
+            .encode(pieces)
+            .map_err(Error::model(&self.about.spec))
+    }
+}
+
+impl Prepared {
+    /// The pairs of a text.
+    fn of(&self, text: u32) -> &[(u32, u32, u32)] {
+        let from = self.by_text.partition_point(|it| it.0 < text);
+        let to = self.by_text.partition_point(|it| it.0 <= text);
+        &self.by_text[from..to]
+    }
+}
+
+fn to_wire(matches: neural::Matches) -> Matches {
+    let words = |pieces: Vec<neural::Piece>| pieces.into_iter().map(|it| it.piece).collect();
+    Matches {
+        query: words(matches.query),
+        text: words(matches.text),
+        cosines: matches
+            .cosines
+            .into_iter()
+            .map(|row| row.into_iter().map(|it| it as f32).collect())
+            .collect(),
+    }
+}

@@ -1,0 +1,98 @@
+//! The smallest model, from the fixtures of `neural`.
+
+use super::*;
+
+/// A folder with a model of 24,000 parameters that were drawn at random.
+pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/tiny");
+
+/// Only the smallest model.
+pub(crate) fn tiny() -> Models {
+    Models::new(&[TINY.to_owned()], Device::Cpu).unwrap()
+}
+
+#[test]
+fn one_folder_gives_two_rankers() {
+    let models = tiny();
+    assert_eq!(models.specs(), ["tiny:bi", "tiny:late"]);
+    let (bi, late) = (
+        models.get("tiny:bi").unwrap(),
+        models.get("tiny:late").unwrap(),
+    );
+    assert_ne!(bi.about.fingerprint, late.about.fingerprint);
+    assert_eq!(bi.about.note, None);
+    assert_eq!(
+        late.about.note.as_deref(),
+        Some("not fine-tuned for late interaction")
+    );
+    assert!(
+        Arc::ptr_eq(&bi, &models.get("tiny").unwrap()),
+        "loaded once, and :bi is meant"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let error = tiny().get("minilm").err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "there is no model named `minilm` among `tiny:bi`, `tiny:late`"
+    );
+    let error = Models::new(&["no such folder".to_owned()], Device::Cpu)
+        .err()
+        .unwrap();
+    assert!(
+        error
+            .to_string()
+            .contains("neither a folder nor a name on the hub"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_folder_without_weights_or_with_wrong_ones_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("half");
+    fs::create_dir(&folder).unwrap();
+    for file in ["config.json", "tokenizer.json"] {
+        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+    }
+    let load = || {
+        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        models.get("half:bi").err().unwrap().to_string()
+    };
+    assert!(load().contains("has no model.safetensors"), "{}", load());
+    fs::write(folder.join("model.safetensors"), "cut off").unwrap();
+    assert!(
+        load().contains("model.safetensors (7 bytes) cannot be read"),
+        "{}",
+        load()
+    );
+    let weights = fs::read(Path::new(TINY).join("model.safetensors")).unwrap();
+    fs::write(folder.join("model.safetensors"), weights).unwrap();
+    let config = fs::read_to_string(folder.join("config.json")).unwrap();
+    let config = config.replace("\"intermediate_size\": 72", "\"intermediate_size\": 80");
+    fs::write(folder.join("config.json"), config).unwrap();
+    assert!(load().contains("has shape"), "{}", load());
+}
+
+#[test]
+fn a_few_texts_and_many_pairs_agree() {
+    let ranker = tiny().get("tiny:late").unwrap();
+    let queries = ["a b c".to_owned(), "d e".to_owned()];
+    let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
+    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..39).map(move |t| (q, t))).collect();
+    let mut steps = Vec::new();
+    let scores = ranker
+        .score_pairs(&queries, &texts, &pairs, |n| steps.push(n))
+        .unwrap();
+    assert_eq!(steps.last(), Some(&pairs.len()));
+    for (query, scores) in queries.iter().zip(scores.chunks(39)) {
+        let said = ranker.say(query, &texts).unwrap();
+        for (said, score) in said.iter().zip(scores) {
+            assert!((said.score - score.score).abs() < 1e-5);
+            assert_eq!(said.truncated, score.truncated);
+            assert!(said.matches.is_some());
+        }
+    }
+    assert!(scores[38].truncated && !scores[0].truncated);
+}

@@ -1,0 +1,474 @@
+//! Jobs with their input, their batches and their scores.
+//!
+//! A batch is done by one transaction, which marks it, adds its scores and counts them. A
+//! batch that is marked is never done again, and the key of `job_scores` refuses a second
+//! score for a pair: whatever is killed when, no pair is committed twice.
+
+use shared::api::{Job, JobState};
+use shared::error::Error as Wrong;
+use shared::score::{RankerAbout, RankerKind};
+use sqlx::QueryBuilder;
+use sqlx::sqlite::Sqlite;
+
+use crate::error::Error;
+use crate::models::PairScore;
+use crate::store::Store;
+use crate::store::scores::Columns;
+
+/// A job that is about to be made.
+#[derive(Debug)]
+pub(crate) struct NewJob {
+    pub id: String,
+    pub title: String,
+    pub ranker: RankerAbout,
+    /// Pieces in a batch.
+    pub token_budget: u32,
+    /// Threads of every run, since other numbers of threads may round otherwise.
+    pub n_threads: u32,
+    pub queries: Vec<String>,
+    pub texts: Vec<String>,
+    /// Places in `queries` and `texts`.
+    pub pairs: Vec<(u32, u32)>,
+    /// Places in `texts`.
+    pub batches: Vec<Vec<u32>>,
+}
+
+/// What a worker has to know to go on with a job.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub ranker: RankerAbout,
+    pub token_budget: u32,
+    pub n_threads: u32,
+    pub queries: Vec<String>,
+    pub pairs: Vec<(u32, u32)>,
+}
+
+/// The next piece of a job.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub number: i64,
+    /// Place and text, in the order of the plan.
+    pub texts: Vec<(u32, String)>,
+}
+
+#[derive(sqlx::FromRow)]
+struct JobRow {
+    id: String,
+    title: String,
+    state: String,
+    problem: Option<String>,
+    n_pairs: i64,
+    n_done: i64,
+    created: String,
+    #[sqlx(flatten)]
+    ranker: RankerRow,
+}
+
+#[derive(sqlx::FromRow)]
+struct RankerRow {
+    fingerprint: String,
+    spec: String,
+    label: String,
+    detail: String,
+    kind: String,
+    note: Option<String>,
+}
+
+impl Store {
+    /// Makes a job with its plan, whole or not at all.
+    pub(crate) async fn add_job(&self, job: &NewJob) -> Result<(), Error> {
+        self.put_ranker(&job.ranker).await?;
+        let mut transaction = self.begin().await?;
+        let failed = |it| self.failed(it);
+        let number: i64 = sqlx::query_scalar(
+            "INSERT INTO jobs
+                 (id, title, ranker, state, token_budget, n_threads, n_pairs, pairs, created)
+             VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+             RETURNING number",
+        )
+        .bind(&job.id)
+        .bind(&job.title)
+        .bind(&job.ranker.fingerprint)
+        .bind(job.token_budget)
+        .bind(job.n_threads)
+        .bind(job.pairs.len() as i64)
+        .bind(to_bytes(
+            job.pairs.iter().flat_map(|&(query, text)| [query, text]),
+        ))
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        for (place, query) in job.queries.iter().enumerate() {
+            sqlx::query("INSERT INTO job_queries (job, place, query) VALUES (?, ?, ?)")
+                .bind(number)
+                .bind(place as i64)
+                .bind(query)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        for (place, text) in job.texts.iter().enumerate() {
+            sqlx::query("INSERT INTO job_texts (job, place, text) VALUES (?, ?, ?)")
+                .bind(number)
+                .bind(place as i64)
+                .bind(text)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        for (batch, texts) in job.batches.iter().enumerate() {
+            sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES (?, ?, ?)")
+                .bind(number)
+                .bind(batch as i64)
+                .bind(to_bytes(texts.iter().copied()))
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// Every job, newest first.
+    pub(crate) async fn jobs(&self) -> Result<Vec<Job>, Error> {
+        let rows: Vec<JobRow> = sqlx::query_as(
+            "SELECT id, title, state, problem, n_pairs, n_done, created,
+                    fingerprint, spec, label, detail, kind, note
+             FROM jobs JOIN rankers ON fingerprint = ranker ORDER BY number DESC",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        rows.into_iter().map(JobRow::into_job).collect()
+    }
+
+    /// One job.
+    pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
+        let row: Option<JobRow> = sqlx::query_as(
+            "SELECT id, title, state, problem, n_pairs, n_done, created,
+                    fingerprint, spec, label, detail, kind, note
+             FROM jobs JOIN rankers ON fingerprint = ranker WHERE id = ?",
+        )
+        .bind(id)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        row.ok_or_else(|| Wrong::unknown("job", id))?.into_job()
+    }
+
+    /// Jobs that wait or run, oldest first.
+    pub(crate) async fn unfinished_jobs(&self) -> Result<Vec<String>, Error> {
+        sqlx::query_scalar(
+            "SELECT id FROM jobs WHERE state IN ('queued', 'running') ORDER BY number",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))
+    }
+
+    /// Puts jobs that another process left running back into the queue.
+    pub(crate) async fn requeue_jobs(&self) -> Result<(), Error> {
+        self.change(
+            "UPDATE jobs SET state = 'queued' WHERE state = 'running'",
+            &[],
+        )
+        .await
+    }
+
+    /// A worker takes up a job.
+    pub(crate) async fn start_job(&self, id: &str) -> Result<(), Error> {
+        self.change(
+            "UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'queued'",
+            &[id],
+        )
+        .await
+    }
+
+    /// Stops a job that waits or runs; another is left as it is.
+    pub(crate) async fn cancel_job(&self, id: &str) -> Result<(), Error> {
+        let sql = "UPDATE jobs SET state = 'cancelled'
+                   WHERE id = ? AND state IN ('queued', 'running')";
+        self.change(sql, &[id]).await
+    }
+
+    /// Puts a job that was stopped back into the queue; another is left as it is.
+    pub(crate) async fn resume_job(&self, id: &str) -> Result<(), Error> {
+        let sql = "UPDATE jobs SET state = 'queued', problem = NULL
+                   WHERE id = ? AND state IN ('cancelled', 'failed')";
+        self.change(sql, &[id]).await
+    }
+
+    /// Stops a job with a reason.
+    pub(crate) async fn fail_job(&self, id: &str, problem: &str) -> Result<(), Error> {
+        let sql = "UPDATE jobs SET state = 'failed', problem = ?
+                   WHERE id = ? AND state IN ('queued', 'running')";
+        self.change(sql, &[problem, id]).await
+    }
+
+    async fn change(&self, sql: &'static str, values: &[&str]) -> Result<(), Error> {
+        let mut query = sqlx::query(sql);
+        for &value in values {
+            query = query.bind(value.to_owned());
+        }
+        query
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    /// What a worker has to know to go on with a job.
+    pub(crate) async fn work(&self, id: &str) -> Result<Work, Error> {
+        let failed = |it| self.failed(it);
+        let (number, token_budget, n_threads, pairs): (i64, u32, u32, Vec<u8>) =
+            sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = ?")
+                .bind(id)
+                .fetch_one(&self.pool)
+                .await
+                .map_err(failed)?;
+        let queries =
+            sqlx::query_scalar("SELECT query FROM job_queries WHERE job = ? ORDER BY place")
+                .bind(number)
+                .fetch_all(&self.pool)
+                .await
+                .map_err(failed)?;
+        let pairs = from_bytes(&pairs)
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|&[a, b]| (a, b))
+            .collect();
+        Ok(Work {
+            ranker: self.job(id).await?.ranker,
+            token_budget,
+            n_threads,
+            queries,
+            pairs,
+        })
+    }
+
+    /// The first batch that is not done.
+    pub(crate) async fn next_batch(&self, id: &str) -> Result<Option<Batch>, Error> {
+        let failed = |it| self.failed(it);
+        let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
+            "SELECT job, batch, texts FROM job_batches
+             WHERE job = (SELECT number FROM jobs WHERE id = ?) AND done_at IS NULL
+             ORDER BY batch LIMIT 1",
+        )
+        .bind(id)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(failed)?;
+        let Some((job, number, places)) = found else {
+            return Ok(None);
+        };
+        let mut texts = Vec::new();
+        for place in from_bytes(&places) {
+            let text: String =
+                sqlx::query_scalar("SELECT text FROM job_texts WHERE job = ? AND place = ?")
+                    .bind(job)
+                    .bind(place)
+                    .fetch_one(&self.pool)
+                    .await
+                    .map_err(failed)?;
+            texts.push((place, text));
+        }
+        Ok(Some(Batch { number, texts }))
+    }
+
+    /// Marks a batch as done with its scores. Says whether it was: a batch that somebody else
+    /// has done in the meantime is left as it is.
+    pub(crate) async fn commit_batch(
+        &self,
+        id: &str,
+        batch: i64,
+        scores: &[PairScore],
+    ) -> Result<Committed, Error> {
+        /// Four values each, and SQLite takes 32,766.
+        const ROWS: usize = 8_000;
+
+        let failed = |it| self.failed(it);
+        let mut transaction = self.begin().await?;
+        let number: i64 = sqlx::query_scalar("SELECT number FROM jobs WHERE id = ?")
+            .bind(id)
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        let marked = sqlx::query(
+            "UPDATE job_batches SET done_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+             WHERE job = ? AND batch = ? AND done_at IS NULL",
+        )
+        .bind(number)
+        .bind(batch)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        if marked.rows_affected() != 1 {
+            return Ok(Committed::Before);
+        }
+        for rows in scores.chunks(ROWS) {
+            QueryBuilder::<Sqlite>::new("INSERT INTO job_scores (job, pair, score, truncated) ")
+                .push_values(rows, |mut row, it| {
+                    row.push_bind(number)
+                        .push_bind(it.pair)
+                        .push_bind(it.score)
+                        .push_bind(it.truncated);
+                })
+                .build()
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        sqlx::query("UPDATE jobs SET n_done = n_done + ? WHERE number = ?")
+            .bind(scores.len() as i64)
+            .bind(number)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(Committed::Now)
+    }
+
+    /// What a job has scored, in the order of its pairs.
+    pub(crate) async fn job_scores(&self, id: &str) -> Result<Vec<PairScore>, Error> {
+        let rows: Vec<(u32, f64, bool)> = sqlx::query_as(
+            "SELECT pair, score, truncated FROM job_scores
+             WHERE job = (SELECT number FROM jobs WHERE id = ?) ORDER BY pair",
+        )
+        .bind(id)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let pair_score = |(pair, score, truncated)| PairScore {
+            pair,
+            score,
+            truncated,
+        };
+        Ok(rows.into_iter().map(pair_score).collect())
+    }
+
+    /// The scores of a job as the score store keeps them.
+    pub(crate) async fn job_columns(&self, id: &str) -> Result<Columns, Error> {
+        let work = self.work(id).await?;
+        let hashes = |texts: &[String]| -> Vec<String> {
+            texts
+                .iter()
+                .map(|it| shared::collection::text_hash(it))
+                .collect()
+        };
+        let texts: Vec<String> = sqlx::query_scalar(
+            "SELECT text FROM job_texts
+             WHERE job = (SELECT number FROM jobs WHERE id = ?) ORDER BY place",
+        )
+        .bind(id)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let (query_hashes, text_hashes) = (hashes(&work.queries), hashes(&texts));
+        let mut columns = Columns::default();
+        for it in self.job_scores(id).await? {
+            let (query, text) = work.pairs[it.pair as usize];
+            columns
+                .query_hashes
+                .push(query_hashes[query as usize].clone());
+            columns.text_hashes.push(text_hashes[text as usize].clone());
+            columns.scores.push(it.score);
+            columns.truncated.push(it.truncated);
+        }
+        Ok(columns)
+    }
+
+    /// Ends a job whose batches are all done and whose file lies in the score store, and
+    /// forgets its texts.
+    pub(crate) async fn finish_job(&self, id: &str) -> Result<(), Error> {
+        let failed = |it| self.failed(it);
+        let mut transaction = self.begin().await?;
+        for sql in [
+            "INSERT INTO score_files (ranker, name, n_pairs, made)
+             SELECT ranker, id, n_done, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')
+             FROM jobs WHERE id = ? ON CONFLICT DO NOTHING",
+            "DELETE FROM job_queries WHERE job = (SELECT number FROM jobs WHERE id = ?)",
+            "DELETE FROM job_texts WHERE job = (SELECT number FROM jobs WHERE id = ?)",
+            "UPDATE jobs SET state = 'done' WHERE id = ?",
+        ] {
+            sqlx::query(sql)
+                .bind(id)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)
+    }
+}
+
+/// Whether a batch was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Committed {
+    /// By this call.
+    Now,
+    /// By an earlier one.
+    Before,
+}
+
+impl JobRow {
+    fn into_job(self) -> Result<Job, Error> {
+        let state = match self.state.as_str() {
+            "queued" => JobState::Queued,
+            "running" => JobState::Running,
+            "done" => JobState::Done,
+            "cancelled" => JobState::Cancelled,
+            "failed" => JobState::Failed,
+            other => return Err(damaged(&self.id, "state", other)),
+        };
+        Ok(Job {
+            ranker: self.ranker.into_ranker(&self.id)?,
+            id: self.id,
+            title: self.title,
+            state,
+            n_done: self.n_done as u64,
+            n_pairs: self.n_pairs as u64,
+            pairs_per_s: 0.0,
+            problem: self.problem,
+            created: self.created,
+        })
+    }
+}
+
+impl RankerRow {
+    fn into_ranker(self, job: &str) -> Result<RankerAbout, Error> {
+        let kind = match self.kind.as_str() {
+            "lexical" => RankerKind::Lexical,
+            "neural" => RankerKind::Neural,
+            "file" => RankerKind::File,
+            other => return Err(damaged(job, "kind", other)),
+        };
+        Ok(RankerAbout {
+            spec: self.spec,
+            label: self.label,
+            detail: self.detail,
+            kind,
+            fingerprint: self.fingerprint,
+            note: self.note,
+        })
+    }
+}
+
+fn damaged(job: &str, column: &str, found: &str) -> Error {
+    Error::Damaged {
+        what: format!("job {job}"),
+        reason: format!("its {column} is `{found}`"),
+    }
+}
+
+fn to_bytes(numbers: impl Iterator<Item = u32>) -> Vec<u8> {
+    numbers.flat_map(u32::to_le_bytes).collect()
+}
+
+fn from_bytes(bytes: &[u8]) -> Vec<u32> {
+    bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|&it| u32::from_le_bytes(it))
+        .collect()
+}

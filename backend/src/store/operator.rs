@@ -1,0 +1,69 @@
+//! The operator's token: printed once, of which only the SHA-256 is kept.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
+
+use crate::error::Error;
+use crate::store::Store;
+
+/// What is kept of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenHash(String);
+
+impl TokenHash {
+    /// Of a token as it is typed.
+    pub(crate) fn of(token: &str) -> TokenHash {
+        TokenHash(hex(&Sha256::digest(token)))
+    }
+
+    /// Compares in a time that does not depend on where the two differ.
+    pub(crate) fn matches(&self, token: &str) -> bool {
+        let other = TokenHash::of(token);
+        let differing = self
+            .0
+            .bytes()
+            .zip(other.0.bytes())
+            .fold(0, |all, (a, b)| all | (a ^ b));
+        differing == 0
+    }
+}
+
+impl Store {
+    /// What is kept of the operator's token, if there is one.
+    pub(crate) async fn operator(&self) -> Result<Option<TokenHash>, Error> {
+        let found: Option<String> = sqlx::query_scalar("SELECT token_sha256 FROM operator")
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(found.map(TokenHash))
+    }
+
+    /// Makes a new token, to be shown once; the one before no longer counts.
+    pub(crate) async fn new_operator_token(&self) -> Result<String, Error> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret).expect("the operating system gives random numbers");
+        let token = BASE64_URL_SAFE_NO_PAD.encode(secret);
+        sqlx::query("REPLACE INTO operator (one, token_sha256) VALUES (1, ?)")
+            .bind(TokenHash::of(&token).0)
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_token_itself_matches() {
+        let hash = TokenHash::of("correct");
+        assert!(hash.matches("correct"));
+        for wrong in ["", "correc", "correct ", "Correct"] {
+            assert!(!hash.matches(wrong), "{wrong}");
+        }
+    }
+}

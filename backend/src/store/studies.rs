@@ -1,0 +1,108 @@
+//! Which studies there are, and who may see them.
+
+use shared::study::Study;
+
+use crate::error::Error;
+use crate::store::Store;
+
+/// What is known of a study without loading it.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub(crate) struct Listed {
+    /// Name in addresses.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// When its instances were mined: `2026-11-20`.
+    pub made: String,
+    /// Of its instances.
+    pub instances_hash: String,
+    /// Instances of all axioms and modes.
+    pub n_instances: i64,
+    /// Whether visitors see it.
+    pub published: bool,
+    /// One more each time it is made again.
+    pub revision: i64,
+}
+
+/// Who sees a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visibility {
+    /// Everybody.
+    Published,
+    /// The operator, and anybody on loopback.
+    Withdrawn,
+}
+
+impl Store {
+    /// Every study by name.
+    pub(crate) async fn studies(&self) -> Result<Vec<Listed>, Error> {
+        sqlx::query_as(
+            "SELECT name, title, made, instances_hash, n_instances, published, revision
+             FROM studies ORDER BY name",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))
+    }
+
+    /// One study.
+    pub(crate) async fn study(&self, name: &str) -> Result<Listed, Error> {
+        let found = sqlx::query_as(
+            "SELECT name, title, made, instances_hash, n_instances, published, revision
+             FROM studies WHERE name = ?",
+        )
+        .bind(name)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        Ok(found.ok_or_else(|| shared::error::Error::unknown("study", name))?)
+    }
+
+    /// Lists a study whose files are in their place. One that was listed before is replaced,
+    /// and stays as visible as it was.
+    pub(crate) async fn put_study(&self, study: &Study) -> Result<(), Error> {
+        let n_instances: usize = study.instances.iter().map(|it| it.len()).sum();
+        sqlx::query(
+            "INSERT INTO studies
+                 (name, title, made, instances_hash, collection_hash, n_instances)
+             VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT (name) DO UPDATE SET
+                 title = excluded.title, made = excluded.made,
+                 instances_hash = excluded.instances_hash,
+                 collection_hash = excluded.collection_hash,
+                 n_instances = excluded.n_instances, revision = revision + 1",
+        )
+        .bind(&study.definition.name)
+        .bind(&study.definition.title)
+        .bind(&study.made)
+        .bind(&study.instances_hash)
+        .bind(&study.collection_hash)
+        .bind(n_instances as i64)
+        .execute(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    /// Says who sees a study.
+    pub(crate) async fn set_visibility(
+        &self,
+        name: &str,
+        visibility: Visibility,
+    ) -> Result<(), Error> {
+        let published = match visibility {
+            Visibility::Published => true,
+            Visibility::Withdrawn => false,
+        };
+        let changed = sqlx::query("UPDATE studies SET published = ? WHERE name = ?")
+            .bind(published)
+            .bind(name)
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        if changed.rows_affected() == 0 {
+            return Err(shared::error::Error::unknown("study", name).into());
+        }
+        Ok(())
+    }
+}
