@@ -1,0 +1,132 @@
+//! What a new job may hold.
+
+use std::collections::BTreeMap;
+
+use shared::api::CreateJob;
+use shared::error::Error as Wrong;
+
+use crate::error::Error;
+
+const MAX_QUERIES: usize = 100_000;
+const MAX_TEXTS: usize = 1_000_000;
+const MAX_PAIRS: usize = 5_000_000;
+const MAX_BYTES_OF_A_TEXT: usize = 1 << 20;
+const MAX_BYTES_OF_A_TITLE: usize = 500;
+
+/// Refuses what is too large, does not fit together or would be scored twice.
+pub(crate) fn check(job: &CreateJob) -> Result<(), Error> {
+    at_most("queries", job.queries.len(), MAX_QUERIES)?;
+    at_most("texts", job.texts.len(), MAX_TEXTS)?;
+    at_most("pairs", job.pairs.len(), MAX_PAIRS)?;
+    at_most("bytes of a title", job.title.len(), MAX_BYTES_OF_A_TITLE)?;
+    let longest = job
+        .queries
+        .iter()
+        .chain(&job.texts)
+        .map(String::len)
+        .max()
+        .unwrap_or(0);
+    at_most("bytes of a text", longest, MAX_BYTES_OF_A_TEXT)?;
+    if job.pairs.is_empty() {
+        return Err(Wrong::setting("pairs", "there is none, so there is nothing to score").into());
+    }
+    each_once("queries", &job.queries)?;
+    each_once("texts", &job.texts)?;
+    for (at, &(query, text)) in job.pairs.iter().enumerate() {
+        for (what, place, n) in [
+            ("queries", query, job.queries.len()),
+            ("texts", text, job.texts.len()),
+        ] {
+            if place as usize >= n {
+                let reason = format!("{place} is no place in {what}, which has {n}");
+                return Err(Wrong::setting(format!("pairs[{at}]"), reason).into());
+            }
+        }
+    }
+    each_once("pairs", &job.pairs)
+}
+
+fn at_most(what: &'static str, found: usize, most: usize) -> Result<(), Error> {
+    if found > most {
+        return Err(Error::TooLarge {
+            what,
+            found: found as u64,
+            most: most as u64,
+        });
+    }
+    Ok(())
+}
+
+fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
+    let mut first = BTreeMap::new();
+    for (at, it) in list.iter().enumerate() {
+        if let Some(before) = first.insert(it, at) {
+            let reason = format!("is the same as {what}[{before}]; give each once");
+            return Err(Wrong::setting(format!("{what}[{at}]"), reason).into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_pairs(pairs: &[(u32, u32)]) -> String {
+        let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect();
+        let job = CreateJob {
+            ranker: "tiny".to_owned(),
+            title: "A job".to_owned(),
+            queries: words(&["river", "bank"]),
+            texts: words(&["a river", "a bank", "a meadow"]),
+            pairs: pairs.to_vec(),
+        };
+        check(&job).map_or_else(|it| it.to_string(), |()| "fine".to_owned())
+    }
+
+    #[test]
+    fn pairs_name_places_that_are_there_and_each_once() {
+        assert_eq!(check_pairs(&[(0, 0), (1, 2), (0, 2)]), "fine");
+        assert_eq!(
+            check_pairs(&[]),
+            "pairs: there is none, so there is nothing to score"
+        );
+        assert_eq!(
+            check_pairs(&[(0, 0), (0, 3)]),
+            "pairs[1]: 3 is no place in texts, which has 3"
+        );
+        assert_eq!(
+            check_pairs(&[(2, 0)]),
+            "pairs[0]: 2 is no place in queries, which has 2"
+        );
+        assert_eq!(
+            check_pairs(&[(0, 0), (1, 1), (0, 0)]),
+            "pairs[2]: is the same as pairs[0]; give each once"
+        );
+    }
+
+    #[test]
+    fn texts_are_unique_and_not_endless() {
+        let job = |texts: Vec<String>| CreateJob {
+            ranker: "tiny".to_owned(),
+            title: "A job".to_owned(),
+            queries: vec!["river".to_owned()],
+            texts,
+            pairs: vec![(0, 0)],
+        };
+        let twice = check(&job(vec!["a".to_owned(), "a".to_owned()])).unwrap_err();
+        assert_eq!(
+            twice.to_string(),
+            "texts[1]: is the same as texts[0]; give each once"
+        );
+        let long = check(&job(vec!["a".repeat(MAX_BYTES_OF_A_TEXT + 1)])).unwrap_err();
+        assert!(matches!(
+            long,
+            Error::TooLarge {
+                found: 1_048_577,
+                most: 1_048_576,
+                ..
+            }
+        ));
+    }
+}

@@ -1,0 +1,201 @@
+//! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
+
+use super::*;
+use crate::models;
+
+/// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
+pub(crate) fn create(ranker: &str) -> CreateJob {
+    let words = ["river", "bank", "a", "of", "b", "water", "c", "d", "stone"];
+    let text = |at: usize| {
+        let n_words = 1 + at * 7 % 90;
+        let word = |it: usize| words[(at * 31 + it * it) % words.len()];
+        let text: Vec<&str> = (0..n_words).map(word).collect();
+        format!("{} {at}", text.join(" "))
+    };
+    CreateJob {
+        ranker: ranker.to_owned(),
+        title: "A job".to_owned(),
+        queries: words[..4].iter().map(|&it| it.to_owned()).collect(),
+        texts: (0..600).map(text).collect(),
+        pairs: (0..600)
+            .flat_map(|text| [(text % 4, text), ((text + 1) % 4, text)])
+            .collect(),
+    }
+}
+
+pub(crate) struct Home {
+    pub home: tempfile::TempDir,
+    pub jobs: Jobs,
+}
+
+impl Home {
+    pub(crate) async fn new() -> Home {
+        let home = tempfile::tempdir().unwrap();
+        let jobs = open(home.path()).await;
+        Home { home, jobs }
+    }
+}
+
+async fn open(home: &std::path::Path) -> Jobs {
+    let folder = DataFolder::open(home).unwrap();
+    let store = Store::open(&folder).await.unwrap();
+    Jobs::new(folder, store, Arc::new(models::tests::tiny()))
+}
+
+/// Works until `enough` says so of a step, then drops the worker wherever it stands.
+async fn work_until(jobs: &Jobs, enough: impl Fn(&Job) -> bool) -> Job {
+    let (_stop, stopping) = tokio::sync::watch::channel(false);
+    let mut steps = jobs.steps();
+    let worker = tokio::spawn(work(jobs.clone(), stopping));
+    let job = loop {
+        let step = steps.recv().await.unwrap();
+        if enough(&step) {
+            break step;
+        }
+    };
+    worker.abort();
+    let _ = worker.await;
+    job
+}
+
+fn bits(scores: &JobScores) -> Vec<Option<u64>> {
+    scores
+        .scores
+        .iter()
+        .map(|it| it.map(f64::to_bits))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
+    for ranker in ["tiny:bi", "tiny:late"] {
+        let Home { home: _calm, jobs } = Home::new().await;
+        let id = jobs.create(create(ranker)).await.unwrap().id;
+        work_until(&jobs, |it| it.state.ended()).await;
+        let expected = jobs.scores(&id).await.unwrap();
+        assert!(expected.scores.iter().all(Option::is_some));
+        assert!(!expected.truncated.is_empty());
+
+        let Home { home, jobs } = Home::new().await;
+        let id = jobs.create(create(ranker)).await.unwrap().id;
+        let killed = work_until(&jobs, |it| it.n_done > 0).await;
+        assert_eq!(killed.state, JobState::Running);
+        assert!(killed.n_done < killed.n_pairs, "it is in its middle");
+        let before = jobs.scores(&id).await.unwrap();
+        drop(jobs);
+
+        let jobs = open(home.path()).await;
+        let ended = work_until(&jobs, |it| it.state.ended()).await;
+        assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+        let found = jobs.scores(&id).await.unwrap();
+        assert_eq!(bits(&found), bits(&expected));
+        assert_eq!(found.truncated, expected.truncated);
+        for (before, after) in bits(&before).iter().zip(bits(&found)) {
+            assert!(
+                before.is_none() || *before == after,
+                "what was committed stays"
+            );
+        }
+        let file = jobs.folder.scores(&ended.ranker.fingerprint, &id).unwrap();
+        assert!(file.is_file());
+    }
+}
+
+#[tokio::test]
+async fn the_command_line_gives_the_bits_of_a_job() {
+    let Home { home: _home, jobs } = Home::new().await;
+    let asked = create("tiny:bi");
+    let id = jobs.create(asked.clone()).await.unwrap().id;
+    work_until(&jobs, |it| it.state.ended()).await;
+    let ranker = jobs.models.get("tiny:bi").unwrap();
+    let scores = ranker
+        .score_pairs(&asked.queries, &asked.texts, &asked.pairs, |_| {})
+        .unwrap();
+    let expected: Vec<Option<u64>> = scores.iter().map(|it| Some(it.score.to_bits())).collect();
+    assert_eq!(bits(&jobs.scores(&id).await.unwrap()), expected);
+}
+
+#[tokio::test]
+async fn jobs_take_turns() {
+    let Home { home: _home, jobs } = Home::new().await;
+    let first = jobs.create(create("tiny:bi")).await.unwrap().id;
+    let second = jobs.create(create("tiny:late")).await.unwrap().id;
+    work_until(&jobs, |it| it.id == second && it.n_done > 0).await;
+    let first = jobs.job(&first).await.unwrap();
+    assert!(first.n_done > 0 && first.n_done < first.n_pairs);
+}
+
+#[tokio::test]
+async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
+    let Home { home: _home, jobs } = Home::new().await;
+    let id = jobs.create(create("tiny:bi")).await.unwrap().id;
+    work_until(&jobs, |it| it.n_done > 0).await;
+    let cancelled = jobs.cancel(&id).await.unwrap();
+    assert_eq!(cancelled.state, JobState::Cancelled);
+    assert_eq!(
+        jobs.cancel(&id).await.unwrap(),
+        cancelled,
+        "twice is as good as once"
+    );
+    let kept = jobs.scores(&id).await.unwrap();
+    assert_eq!(
+        kept.scores.iter().flatten().count() as u64,
+        cancelled.n_done
+    );
+
+    assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Queued);
+    let ended = work_until(&jobs, |it| {
+        assert!(it.n_done >= cancelled.n_done, "nothing is done again");
+        it.state.ended()
+    })
+    .await;
+    assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+    assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Done);
+}
+
+#[tokio::test]
+async fn a_job_whose_model_changed_fails_visibly() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("tiny");
+    std::fs::create_dir(&folder).unwrap();
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        std::fs::copy(
+            std::path::Path::new(models::tests::TINY).join(file),
+            folder.join(file),
+        )
+        .unwrap();
+    }
+    let open = async || {
+        let named = [folder.display().to_string()];
+        let models = Models::new(&named, neural::Device::Cpu).unwrap();
+        let data = DataFolder::open(home.path().join("data")).unwrap();
+        let store = Store::open(&data).await.unwrap();
+        Jobs::new(data, store, Arc::new(models))
+    };
+    let id = open().await.create(create("tiny:bi")).await.unwrap().id;
+    let config = folder.join("config.json");
+    let other = std::fs::read_to_string(&config).unwrap() + " ";
+    std::fs::write(&config, other).unwrap();
+    let jobs = open().await;
+    let failed = work_until(&jobs, |it| it.state.ended()).await;
+    assert_eq!((failed.id, failed.state), (id, JobState::Failed));
+    let problem = failed.problem.unwrap();
+    assert!(
+        problem.contains("is not the one that this job was made for"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn who_asks_for_no_job_gets_none() {
+    let Home { home: _home, jobs } = Home::new().await;
+    let job = "nothing";
+    for error in [
+        jobs.job(job).await.unwrap_err(),
+        jobs.cancel(job).await.unwrap_err(),
+        jobs.resume(job).await.unwrap_err(),
+        jobs.scores(job).await.unwrap_err(),
+    ] {
+        assert_eq!(error.to_string(), "there is no job named `nothing`");
+    }
+}

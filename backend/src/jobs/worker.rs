@@ -1,0 +1,214 @@
+//! The one background task that works on jobs: a batch of each in turn.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use shared::api::JobState;
+use tokio::sync::watch;
+
+use crate::error::{Error, off_thread};
+use crate::jobs::{Jobs, Speed};
+use crate::models::{Prepared, Ranker};
+use crate::store::jobs::{Committed, Work};
+
+/// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
+const AT_ONCE: usize = 4;
+
+/// Before the queue is looked at again when the database did not answer.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// What is kept of a job between two of its batches.
+struct Running {
+    ranker: Arc<Ranker>,
+    prepared: Arc<Prepared>,
+    threads: Arc<rayon::ThreadPool>,
+}
+
+/// Works until `stopping` turns true, then ends after the batch at hand. Whoever calls this
+/// holds the lock of the data folder, so a job that is marked as running was left by a process
+/// that is no more.
+pub(crate) async fn work(jobs: Jobs, mut stopping: watch::Receiver<bool>) {
+    let mut running = BTreeMap::new();
+    let mut requeued = false;
+    while !*stopping.borrow() {
+        let turns = async {
+            if !requeued {
+                jobs.store.requeue_jobs().await?;
+                requeued = true;
+            }
+            round(&jobs, &mut running, &stopping).await
+        };
+        let pause = match turns.await {
+            Ok(Queue::Waiting) => continue,
+            Ok(Queue::Empty) => Duration::MAX,
+            Err(error) => {
+                tracing::error!("the queue of jobs: {error}");
+                PAUSE
+            }
+        };
+        tokio::select! {
+            () = jobs.wake.notified() => {}
+            () = sleep(pause) => {}
+            () = stopped(&mut stopping) => {}
+        }
+    }
+}
+
+/// Whether there is more to do.
+enum Queue {
+    Waiting,
+    Empty,
+}
+
+/// One batch of each of the first jobs.
+async fn round(
+    jobs: &Jobs,
+    running: &mut BTreeMap<String, Running>,
+    stopping: &watch::Receiver<bool>,
+) -> Result<Queue, Error> {
+    let mut queue = jobs.store.unfinished_jobs().await?;
+    let is_stuck = |id: &String| {
+        jobs.stuck
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains_key(id)
+    };
+    queue.retain(|id| !is_stuck(id));
+    metrics::gauge!("axioscope_jobs_unfinished").set(queue.len() as f64);
+    running.retain(|id, _| queue.contains(id));
+    for id in queue.iter().take(AT_ONCE) {
+        if *stopping.borrow() {
+            break;
+        }
+        if let Err(error) = turn(jobs, id, running).await {
+            tracing::error!("job {id}: {error}");
+            running.remove(id);
+            let problem = error.to_string();
+            if let Err(second) = jobs.store.fail_job(id, &problem).await {
+                tracing::error!("job {id}: {second}");
+                let mut stuck = jobs.stuck.lock().unwrap_or_else(PoisonError::into_inner);
+                stuck.insert(id.clone(), problem);
+            }
+        }
+        jobs.told(id).await?;
+    }
+    Ok(if queue.is_empty() {
+        Queue::Empty
+    } else {
+        Queue::Waiting
+    })
+}
+
+/// One batch of one job, or its end.
+async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) -> Result<(), Error> {
+    jobs.store.start_job(id).await?;
+    if !running.contains_key(id) {
+        jobs.told(id).await?;
+    }
+    let Some(batch) = jobs.store.next_batch(id).await? else {
+        running.remove(id);
+        return finish(jobs, id).await;
+    };
+    if !running.contains_key(id) {
+        running.insert(id.to_owned(), begin(jobs, id).await?);
+        let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = Instant::now();
+        speeds.insert(
+            id.to_owned(),
+            Speed {
+                since,
+                n_pairs: 0,
+                pairs_per_s: 0.0,
+            },
+        );
+    }
+    let Running {
+        ranker,
+        prepared,
+        threads,
+    } = &running[id];
+    let (ranker, prepared, threads) = (ranker.clone(), prepared.clone(), threads.clone());
+    let scores = off_thread("scoring a batch", move || {
+        threads.install(|| ranker.score_batch(&prepared, &batch.texts))
+    })
+    .await?;
+    match jobs.store.commit_batch(id, batch.number, &scores).await? {
+        Committed::Now => count(jobs, id, scores.len() as u64),
+        Committed::Before => tracing::warn!("job {id}: batch {} was done before", batch.number),
+    }
+    Ok(())
+}
+
+/// Loads the model and encodes the queries.
+async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
+    let work = jobs.store.work(id).await?;
+    let models = jobs.models.clone();
+    off_thread("encoding the queries of a job", move || {
+        let Work {
+            ranker: about,
+            token_budget,
+            n_threads,
+            queries,
+            pairs,
+        } = work;
+        let ranker = models.get(&about.spec)?;
+        if ranker.about.fingerprint != about.fingerprint {
+            return Err(Error::NoModel {
+                model: about.spec,
+                reason: "is not the one that this job was made for; put that one back, or make \
+                         a new job"
+                    .to_owned(),
+            });
+        }
+        let threads = rayon::ThreadPoolBuilder::new()
+            .num_threads(n_threads as usize)
+            .build()
+            .map_err(|_| Error::Busy {
+                what: "other threads",
+                retry_after_s: 60,
+            })?;
+        let prepared = threads.install(|| ranker.prepare(&queries, &pairs, token_budget))?;
+        Ok(Running {
+            ranker,
+            prepared: Arc::new(prepared),
+            threads: Arc::new(threads),
+        })
+    })
+    .await
+}
+
+/// Writes the file for the score store, then ends the job.
+async fn finish(jobs: &Jobs, id: &str) -> Result<(), Error> {
+    let job = jobs.store.job(id).await?;
+    if job.state != JobState::Running {
+        return Ok(());
+    }
+    let columns = jobs.store.job_columns(id).await?;
+    let path = jobs.folder.scores(&job.ranker.fingerprint, id)?;
+    off_thread("writing scores", move || columns.write(&path)).await?;
+    jobs.store.finish_job(id).await
+}
+
+fn count(jobs: &Jobs, id: &str, n_pairs: u64) {
+    metrics::counter!("axioscope_pairs_scored_total").increment(n_pairs);
+    let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(speed) = speeds.get_mut(id) {
+        speed.n_pairs += n_pairs;
+        let took_s = speed.since.elapsed().as_secs_f64();
+        speed.pairs_per_s = speed.n_pairs as f64 / took_s.max(1e-3);
+    }
+}
+
+/// Returns when the process is to end.
+pub(crate) async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // An error says that whoever could have told it is gone already.
+    let _ = stopping.wait_for(|&it| it).await;
+}
+
+async fn sleep(pause: Duration) {
+    match pause {
+        Duration::MAX => std::future::pending().await,
+        pause => tokio::time::sleep(pause).await,
+    }
+}
