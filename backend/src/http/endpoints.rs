@@ -1,0 +1,136 @@
+//! What there is below `/api`, with who may ask for it: one list for routes and documentation.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::handler::Handler;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use shared::api::{
+    About, Cancel, CreateJob, Endpoint, Export, Fetch, Jobs, List, Look, Method, Resume, Score,
+    Show, Statistics, Studies, Watch,
+};
+use utoipa::ToSchema;
+
+use crate::error::Error;
+use crate::http::access::{self, Access};
+use crate::http::openapi::Operation;
+use crate::http::{App, about, jobs, score, studies};
+
+/// A request is answered in this time, or not at all.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Sending and planning a job of the largest size takes longer.
+const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
+
+/// Body of a new job, in bytes.
+const MAX_JOB: usize = 256 << 20;
+
+/// Every endpoint.
+pub(super) struct Endpoints(Vec<Listed>);
+
+struct Listed {
+    operation: Operation,
+    route: MethodRouter<App>,
+    time: Duration,
+}
+
+impl Endpoints {
+    /// In the order of the pages that ask for them.
+    pub(super) fn all() -> Endpoints {
+        Endpoints(vec![
+            on::<About, _, _>(Access::Everybody, about::about),
+            on::<Studies, _, _>(Access::Everybody, studies::list),
+            on::<Look, _, _>(Access::Everybody, studies::look),
+            on::<List, _, _>(Access::Everybody, studies::instances),
+            on::<Show, _, _>(Access::Everybody, studies::instance),
+            on::<Export, _, _>(Access::Everybody, studies::export),
+            on::<Statistics, _, _>(Access::Everybody, studies::statistics),
+            on::<Score, _, _>(Access::Scorers, score::score),
+            on::<CreateJob, _, _>(Access::Operator, jobs::create)
+                .with_body(MAX_JOB)
+                .within(TIME_OF_A_JOB),
+            on::<Jobs, _, _>(Access::Operator, jobs::list),
+            on::<Watch, _, _>(Access::Everybody, jobs::job),
+            events(),
+            on::<Cancel, _, _>(Access::Operator, jobs::cancel),
+            on::<Resume, _, _>(Access::Operator, jobs::resume),
+            on::<Fetch, _, _>(Access::Operator, jobs::scores),
+        ])
+    }
+
+    pub(super) fn into_router(self, app: &App) -> Router<App> {
+        self.0.into_iter().fold(Router::new(), |router, it| {
+            let access = (app.clone(), it.operation.access);
+            let route = it
+                .route
+                .route_layer(middleware::from_fn_with_state(it.time, in_time))
+                .route_layer(middleware::from_fn_with_state(access, access::check));
+            router.route(it.operation.path, route)
+        })
+    }
+
+    /// What the documentation says of them.
+    pub(super) fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.0.iter().map(|it| &it.operation)
+    }
+}
+
+impl Listed {
+    fn with_body(self, most: usize) -> Listed {
+        Listed {
+            route: self.route.layer(DefaultBodyLimit::max(most)),
+            ..self
+        }
+    }
+
+    fn within(self, time: Duration) -> Listed {
+        Listed { time, ..self }
+    }
+}
+
+fn on<E, H, T>(access: Access, handler: H) -> Listed
+where
+    E: Endpoint + ToSchema,
+    E::Reply: ToSchema,
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let route = match E::METHOD {
+        Method::Get => get(handler),
+        Method::Post => post(handler),
+    };
+    Listed {
+        operation: Operation::of::<E>(access),
+        route,
+        time: TIME,
+    }
+}
+
+/// The same request as [`Watch`], but answered again and again.
+fn events() -> Listed {
+    let operation = Operation {
+        path: Watch::EVENTS,
+        reply: "text/event-stream",
+        ..Operation::of::<Watch>(Access::Everybody)
+    };
+    Listed {
+        operation,
+        route: get(jobs::events),
+        time: TIME,
+    }
+}
+
+async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> Response {
+    tokio::time::timeout(time, next.run(request))
+        .await
+        .unwrap_or_else(|_| {
+            Error::Busy {
+                what: "too much at once",
+                retry_after_s: 30,
+            }
+            .into_response()
+        })
+}

@@ -1,0 +1,115 @@
+//! From an error to a status and a [`Problem`].
+
+use std::any::Any;
+
+use axum::Json;
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use shared::api::Problem;
+use shared::error::Error as Wrong;
+
+use crate::error::Error;
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let (status, error_type) = self.class();
+        if status.is_server_error() {
+            tracing::error!("{self}");
+        }
+        let problem = Problem {
+            error: self.public(),
+            error_type: error_type.to_owned(),
+        };
+        let mut response = (status, Json(problem)).into_response();
+        let headers = response.headers_mut();
+        if let Error::TooOften { retry_after_s } | Error::Busy { retry_after_s, .. } = self {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
+        }
+        if let Error::NeedsToken = self {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}
+
+impl Error {
+    fn class(&self) -> (StatusCode, &'static str) {
+        match self {
+            Error::Input(Wrong::Unknown { .. }) => (StatusCode::NOT_FOUND, "unknown"),
+            Error::Input(Wrong::Setting { .. }) => (StatusCode::UNPROCESSABLE_ENTITY, "setting"),
+            // A request holds no files: this is one of ours.
+            Error::Input(Wrong::File { .. } | Wrong::Line { .. }) | Error::Damaged { .. } => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "damaged")
+            }
+            Error::NotJson { .. } => (StatusCode::BAD_REQUEST, "json"),
+            Error::WrongJson { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "json"),
+            Error::TooLarge { .. } | Error::BodyTooLarge => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "too-large")
+            }
+            Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
+            Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
+            Error::NoSuchPath { .. } => (StatusCode::NOT_FOUND, "unknown"),
+            Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
+            Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
+            Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
+            Error::NoModel { .. } | Error::Model { .. } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "model")
+            }
+            Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
+            Error::DiskFull { .. } | Error::ReadOnly { .. } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "storage")
+            }
+            Error::File { .. }
+            | Error::InUse { .. }
+            | Error::Newer { .. }
+            | Error::Database { .. }
+            | Error::Migration { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
+            Error::Listen { .. } | Error::Crashed { .. } => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "fault")
+            }
+        }
+    }
+
+    /// The message without the folders of this machine, which are nobody's business.
+    fn public(&self) -> String {
+        let whole = self.to_string();
+        let path = match self {
+            Error::File { path, .. } | Error::InUse { path } => path,
+            Error::DiskFull { file }
+            | Error::ReadOnly { file }
+            | Error::Newer { file, .. }
+            | Error::Database { file, .. }
+            | Error::Migration { file, .. } => file,
+            Error::NoModel { model, reason } => {
+                let name = model.rsplit(['/', '\\']).next().unwrap_or(model);
+                return format!("model {name}: {reason}");
+            }
+            _ => return whole,
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        whole.replace(&path.display().to_string(), &name)
+    }
+}
+
+/// A method that a path does not take.
+pub(super) async fn wrong_method(request: Request) -> Error {
+    Error::WrongMethod {
+        method: request.method().to_string(),
+        path: request.uri().path().to_owned(),
+    }
+}
+
+/// A handler that panicked: its connection goes on.
+pub(super) fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response {
+    let message = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!("a request panicked: {}", message.unwrap_or("no message"));
+    Error::Crashed {
+        what: "this request",
+    }
+    .into_response()
+}

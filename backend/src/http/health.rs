@@ -1,0 +1,201 @@
+//! For whoever runs the server: does it score, is it ready, what has it done.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use serde::Serialize;
+use shared::index::Index;
+use shared::rank::Bm25;
+use shared::rank::top::Searcher;
+use shared::text::Analyzer;
+use tokio::sync::Mutex;
+
+use crate::error::{Error, off_thread};
+use crate::http::App;
+use crate::http::access::{self, Access};
+use crate::models::{Models, Ranker};
+
+/// What was found is told again for so long.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Whoever does not score in this time does not score.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Upper bounds, in seconds.
+const BUCKETS: [f64; 11] = [
+    0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0,
+];
+
+/// Numbers of this process.
+static METRICS: LazyLock<PrometheusHandle> = LazyLock::new(|| {
+    PrometheusBuilder::new()
+        .set_buckets(&BUCKETS)
+        .and_then(PrometheusBuilder::install_recorder)
+        .expect("there are buckets, and nobody else records")
+});
+
+pub(super) fn router(app: &App) -> Router<App> {
+    LazyLock::force(&METRICS);
+    let operator = middleware::from_fn_with_state((app.clone(), Access::Operator), access::check);
+    Router::new()
+        .route("/health", get(health))
+        .route("/ready", get(ready))
+        .route("/metrics", get(metrics).route_layer(operator))
+}
+
+/// What the last check found.
+#[derive(Default)]
+pub(super) struct Canary {
+    last: Mutex<Option<(Instant, Found)>>,
+    /// What each model said first.
+    first: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
+}
+
+type Found = Result<Vec<Scored>, String>;
+
+#[derive(Debug, Clone, Serialize)]
+struct Scored {
+    ranker: String,
+    score: f64,
+}
+
+/// Scores a pair with BM25 and with every model that is loaded.
+async fn health(State(app): State<App>) -> Response {
+    let mut last = app.health.last.lock().await;
+    let found = match &*last {
+        Some((when, found)) if when.elapsed() < FRESH => found.clone(),
+        _ => {
+            let (models, first) = (app.models.clone(), app.health.first.clone());
+            let checked = off_thread("the check of health", move || Ok(check(&models, &first)));
+            let found = match tokio::time::timeout(PATIENCE, checked).await {
+                Ok(Ok(found)) => found,
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(_) => Err(format!("no score after {} s", PATIENCE.as_secs())),
+            };
+            *last = Some((Instant::now(), found.clone()));
+            found
+        }
+    };
+    #[derive(Serialize)]
+    struct Healthy {
+        status: &'static str,
+        scored: Vec<Scored>,
+    }
+    match found {
+        Ok(scored) => Json(Healthy {
+            status: "ok",
+            scored,
+        })
+        .into_response(),
+        Err(reason) => Error::Unhealthy { reason }.into_response(),
+    }
+}
+
+fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
+    let mut scored = vec![bm25()?];
+    for ranker in models.loaded() {
+        let found = model(&ranker)?;
+        let mut first = first.lock().map_err(|it| it.to_string())?;
+        let before = *first.entry(found.ranker.clone()).or_insert(found.score);
+        // Batches and other load change the last digits only.
+        if (found.score - before).abs() > 1e-5 {
+            let Scored { ranker, score } = found;
+            return Err(format!(
+                "{ranker} gives {score} for a pair that it gave {before}"
+            ));
+        }
+        scored.push(found);
+    }
+    match models.failures().first() {
+        Some((spec, reason)) => Err(format!("model {spec} cannot be loaded: {reason}")),
+        None => Ok(scored),
+    }
+}
+
+/// tf 2 in 3 terms, of 2 documents with 2 terms on average: ln 2 · 2 · 2.2 / (2 + 1.2 · 1.375).
+fn bm25() -> Result<Scored, String> {
+    const EXPECTED: f64 = 0.835_574_68;
+    let analyzer = Analyzer::default();
+    let index = Index::build(&analyzer, ["river river meadow", "meadow"]);
+    let index = index.map_err(|it| it.to_string())?;
+    let searcher = Searcher::new(&index, Bm25::STANDARD.into());
+    match searcher
+        .top(&index, &index.query_terms("river"), 1)
+        .as_slice()
+    {
+        [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(Scored {
+            ranker: Bm25::STANDARD.to_string(),
+            score: hit.score,
+        }),
+        other => Err(format!(
+            "BM25 gives {other:?} where it should give {EXPECTED}"
+        )),
+    }
+}
+
+fn model(ranker: &Ranker) -> Result<Scored, String> {
+    let texts = ["A river flows into the sea.".to_owned()];
+    let said = ranker
+        .say("where do rivers end", &texts)
+        .map_err(|it| it.to_string())?;
+    match said.as_slice() {
+        [said] if said.score.is_finite() => Ok(Scored {
+            ranker: ranker.about.spec.clone(),
+            score: said.score,
+        }),
+        other => Err(format!("{} gives {other:?}", ranker.about.spec)),
+    }
+}
+
+/// Whether it is worth sending requests here.
+async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
+    if *app.stopping.borrow() {
+        return Err(Error::Busy {
+            what: "ending",
+            retry_after_s: 30,
+        });
+    }
+    app.store.answers().await?;
+    Ok("ready\n")
+}
+
+async fn metrics(State(app): State<App>) -> Result<Response, Error> {
+    let n_unfinished = app.jobs.n_unfinished().await?;
+    metrics::gauge!("axioscope_jobs_unfinished").set(n_unfinished as f64);
+    METRICS.run_upkeep();
+    let text = (
+        header::CONTENT_TYPE,
+        "text/plain; version=0.0.4; charset=utf-8",
+    );
+    Ok(([text], METRICS.render()).into_response())
+}
+
+/// Counts and times every request by its route, not by its address, of which there is no end.
+pub(super) async fn measure(request: Request, next: Next) -> Response {
+    let path = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|it| it.as_str().to_owned());
+    let path = path.unwrap_or_else(|| "pages".to_owned());
+    let method = match request.method().as_str() {
+        known @ ("GET" | "HEAD" | "POST") => known.to_owned(),
+        _ => "other".to_owned(),
+    };
+    let since = Instant::now();
+    let response = next.run(request).await;
+    let status = response.status().as_str().to_owned();
+    metrics::histogram!("axioscope_request_duration_seconds", "path" => path.clone())
+        .record(since.elapsed().as_secs_f64());
+    let labels = [("path", path), ("method", method), ("status", status)];
+    metrics::counter!("axioscope_requests_total", &labels).increment(1);
+    response
+}

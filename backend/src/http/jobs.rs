@@ -1,0 +1,125 @@
+//! Jobs: create, watch, cancel, resume, fetch.
+//!
+//! An id has 128 random bits, so whoever was given the address of a job may watch it;
+//! `EventSource` cannot send a token. Everything else is for the operator.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream;
+use shared::api::{Cancel, CreateJob, Fetch, Job, JobScores, JobState, Jobs, Resume, Watch};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
+
+use crate::error::Error;
+use crate::http::App;
+use crate::http::ask::Ask;
+
+/// A proxy drops a connection that is silent for a minute.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+pub(super) async fn create(
+    State(app): State<App>,
+    Ask(asked): Ask<CreateJob>,
+) -> Result<Json<Job>, Error> {
+    Ok(Json(app.jobs.create(asked).await?))
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    Ask(Jobs {}): Ask<Jobs>,
+) -> Result<Json<Vec<Job>>, Error> {
+    Ok(Json(app.jobs.list().await?))
+}
+
+pub(super) async fn job(
+    State(app): State<App>,
+    Ask(asked): Ask<Watch>,
+) -> Result<Json<Job>, Error> {
+    Ok(Json(app.jobs.job(&asked.job).await?))
+}
+
+/// First how the job stands, then each step, until it ends or the server does.
+pub(super) async fn events(
+    State(app): State<App>,
+    Ask(asked): Ask<Watch>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
+    // Steps are kept from before the job is looked at, so that none falls in between.
+    let watcher = Watcher {
+        place: app.limits.watcher()?,
+        steps: app.jobs.steps(),
+        stopping: app.stopping.clone(),
+        jobs: app.jobs.clone(),
+        id: asked.job,
+        told: None,
+    };
+    app.jobs.job(&watcher.id).await?;
+    let events = stream::unfold(watcher, |mut watcher| async {
+        let job = watcher.next().await?;
+        let event = Event::default().event("job").json_data(&job);
+        Some((Ok(event.expect("a job is JSON")), watcher))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
+}
+
+/// Somebody who watches a job.
+struct Watcher {
+    #[expect(dead_code, reason = "held until the connection ends")]
+    place: OwnedSemaphorePermit,
+    steps: broadcast::Receiver<Job>,
+    stopping: watch::Receiver<bool>,
+    jobs: crate::jobs::Jobs,
+    id: String,
+    told: Option<JobState>,
+}
+
+impl Watcher {
+    async fn next(&mut self) -> Option<Job> {
+        let job = match self.told {
+            None => self.jobs.job(&self.id).await.ok()?,
+            Some(state) if state.ended() => return None,
+            Some(_) => self.step().await?,
+        };
+        self.told = Some(job.state);
+        Some(job)
+    }
+
+    async fn step(&mut self) -> Option<Job> {
+        loop {
+            tokio::select! {
+                () = crate::jobs::stopped(&mut self.stopping) => return None,
+                step = self.steps.recv() => match step {
+                    Ok(job) if job.id == self.id => return Some(job),
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(_)) => return self.jobs.job(&self.id).await.ok(),
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+}
+
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Ask(asked): Ask<Cancel>,
+) -> Result<Json<Job>, Error> {
+    Ok(Json(app.jobs.cancel(&asked.job).await?))
+}
+
+pub(super) async fn resume(
+    State(app): State<App>,
+    Ask(asked): Ask<Resume>,
+) -> Result<Json<Job>, Error> {
+    Ok(Json(app.jobs.resume(&asked.job).await?))
+}
+
+pub(super) async fn scores(
+    State(app): State<App>,
+    Ask(asked): Ask<Fetch>,
+) -> Result<Json<JobScores>, Error> {
+    Ok(Json(app.jobs.scores(&asked.job).await?))
+}

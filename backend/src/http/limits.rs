@@ -1,0 +1,154 @@
+//! How much is done at once, and for one visitor.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::Error;
+use crate::http::App;
+
+/// Requests that are answered at once; more are turned away.
+const REQUESTS: usize = 256;
+
+/// People who watch jobs at once.
+const WATCHERS: usize = 256;
+
+/// Texts of [`shared::api::Score`] and aggregations of studies at once; more wait.
+const HEAVY: usize = 4;
+
+/// Somebody who reads: a page makes a handful of requests, a dial one per move.
+const READS: (u32, Duration) = (120, Duration::from_millis(100));
+
+/// Somebody who types: the page waits for a pause before it asks.
+const SCORES: (u32, Duration) = (10, Duration::from_secs(2));
+
+/// Addresses that are remembered before those that have been quiet are forgotten.
+const REMEMBERED: usize = 10_000;
+
+/// All of them.
+pub(super) struct Limits {
+    pub(super) reads: Rate,
+    pub(super) scores: Rate,
+    requests: Arc<Semaphore>,
+    watchers: Arc<Semaphore>,
+    heavy: Arc<Semaphore>,
+}
+
+impl Limits {
+    pub(super) fn new() -> Limits {
+        Limits {
+            reads: Rate::new(READS),
+            scores: Rate::new(SCORES),
+            requests: Arc::new(Semaphore::new(REQUESTS)),
+            watchers: Arc::new(Semaphore::new(WATCHERS)),
+            heavy: Arc::new(Semaphore::new(HEAVY)),
+        }
+    }
+
+    /// A place among those who watch, kept as long as what is returned.
+    pub(super) fn watcher(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let busy = |_| Error::Busy {
+            what: "others who watch jobs",
+            retry_after_s: 30,
+        };
+        self.watchers.clone().try_acquire_owned().map_err(busy)
+    }
+
+    /// A place for what keeps a core busy, kept as long as what is returned.
+    pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
+        self.heavy
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+}
+
+/// Turns requests away when there are too many.
+pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -> Response {
+    match app.limits.requests.try_acquire() {
+        Ok(_place) => next.run(request).await,
+        Err(_) => Error::Busy {
+            what: "other requests",
+            retry_after_s: 5,
+        }
+        .into_response(),
+    }
+}
+
+/// How often one address may ask.
+pub(super) struct Rate {
+    by_address: DefaultKeyedRateLimiter<IpAddr>,
+    clock: DefaultClock,
+}
+
+impl Rate {
+    fn new((burst, every): (u32, Duration)) -> Rate {
+        let quota = Quota::with_period(every).expect("a period is not zero");
+        let burst = NonZeroU32::new(burst).expect("a burst is not zero");
+        Rate {
+            by_address: RateLimiter::keyed(quota.allow_burst(burst)),
+            clock: DefaultClock::default(),
+        }
+    }
+
+    /// One request of an address. Whoever has IPv6 has a whole /64, which counts as one.
+    pub(super) fn take(&self, ip: IpAddr) -> Result<(), Error> {
+        let key = match ip {
+            IpAddr::V4(_) => ip,
+            IpAddr::V6(ip) => {
+                let [a, b, c, d, ..] = ip.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+        };
+        if self.by_address.len() > REMEMBERED {
+            self.by_address.retain_recent();
+        }
+        self.by_address.check_key(&key).map_err(|until| {
+            let wait = until.wait_time_from(self.clock.now());
+            Error::TooOften {
+                retry_after_s: wait.as_secs() + 1,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_fine_and_then_one_address_waits_alone() {
+        let rate = Rate::new((2, Duration::from_secs(60)));
+        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        assert!(rate.take(one).is_ok());
+        assert!(rate.take(one).is_ok());
+        let refused = rate.take(one).unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                Error::TooOften {
+                    retry_after_s: 1..=61
+                }
+            ),
+            "{refused}"
+        );
+        assert!(rate.take(other).is_ok());
+    }
+
+    #[test]
+    fn neighbours_in_ipv6_are_one() {
+        let rate = Rate::new((1, Duration::from_secs(60)));
+        assert!(rate.take("2001:db8::1".parse().unwrap()).is_ok());
+        assert!(rate.take("2001:db8::2".parse().unwrap()).is_err());
+        assert!(rate.take("2001:db8:0:1::1".parse().unwrap()).is_ok());
+    }
+}

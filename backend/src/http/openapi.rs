@@ -1,0 +1,271 @@
+//! The API described by its own types: `/api/openapi.json` for programs, `/api/docs` to read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::http::header;
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use serde_json::Value;
+use shared::api::{Endpoint, Method, Problem};
+use utoipa::ToSchema;
+use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    ComponentsBuilder, Content, HttpMethod, Info, OpenApi, OpenApiBuilder, PathItem, Paths, Ref,
+    RefOr, Required, ResponseBuilder, Schema,
+};
+
+use crate::http::App;
+use crate::http::access::Access;
+use crate::http::endpoints::Endpoints;
+
+/// Name of the operator's token in the document.
+const TOKEN: &str = "operator";
+
+/// What the documentation says of an endpoint.
+pub(super) struct Operation {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) access: Access,
+    /// Content type of the reply.
+    pub(super) reply: &'static str,
+    pub(super) schemas: fn() -> Schemas,
+}
+
+/// Of a request and its reply, with all that they name.
+pub(super) struct Schemas {
+    description: String,
+    request: RefOr<Schema>,
+    reply: RefOr<Schema>,
+    named: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Operation {
+    pub(super) fn of<E: Endpoint + ToSchema>(access: Access) -> Operation
+    where
+        E::Reply: ToSchema,
+    {
+        Operation {
+            method: E::METHOD,
+            path: E::PATH,
+            access,
+            reply: "application/json",
+            schemas: Schemas::of::<E, E::Reply>,
+        }
+    }
+}
+
+impl Schemas {
+    fn of<E: ToSchema, R: ToSchema>() -> Schemas {
+        let mut named = Vec::new();
+        let description = serde_json::to_value(E::schema()).ok();
+        let description = description.and_then(|it| it["description"].as_str().map(str::to_owned));
+        Schemas {
+            description: description.unwrap_or_default(),
+            request: name::<E>(&mut named),
+            reply: name::<R>(&mut named),
+            named,
+        }
+    }
+}
+
+/// A reference to the schema of a type; a list stands as it is.
+fn name<T: ToSchema>(named: &mut Vec<(String, RefOr<Schema>)>) -> RefOr<Schema> {
+    T::schemas(named);
+    match T::schema() {
+        list @ RefOr::T(Schema::Array(_)) => list,
+        schema => {
+            named.push((T::name().into_owned(), schema));
+            Ref::from_schema_name(T::name()).into()
+        }
+    }
+}
+
+pub(super) fn router() -> Router<App> {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
+        document()
+            .to_pretty_json()
+            .expect("a document of types is JSON")
+    });
+    static PAGE: LazyLock<String> =
+        LazyLock::new(|| page(&serde_json::from_str(&DOCUMENT).expect("the document is JSON")));
+    let json = (header::CONTENT_TYPE, "application/json");
+    Router::new()
+        .route(
+            "/api/openapi.json",
+            get(move || async move { ([json], DOCUMENT.as_str()) }),
+        )
+        .route(
+            "/api/docs",
+            get(|| async { Html(PAGE.as_str()).into_response() }),
+        )
+}
+
+fn document() -> OpenApi {
+    let mut paths = Paths::new();
+    let mut named = BTreeMap::new();
+    let mut problems = Vec::new();
+    let problem = name::<Problem>(&mut problems);
+    named.extend(problems);
+    for it in Endpoints::all().operations() {
+        let Schemas {
+            description,
+            request,
+            reply,
+            named: more,
+        } = (it.schemas)();
+        named.extend(more);
+        let answer = |text: &str, kind: &str, schema: RefOr<Schema>| {
+            ResponseBuilder::new()
+                .description(text)
+                .content(kind, Content::new(Some(schema)))
+        };
+        let operation = OperationBuilder::new()
+            .summary(description.lines().next())
+            .description(Some(format!("{description}\n\n{}", said_of(it.access))))
+            .response("200", answer("Done", it.reply, reply).build())
+            .response(
+                "default",
+                answer("Not done", "application/json", problem.clone()).build(),
+            );
+        let operation = match it.method {
+            Method::Get => operation.parameter(
+                ParameterBuilder::new()
+                    .name("q")
+                    .parameter_in(ParameterIn::Query)
+                    .description(Some("The request as JSON; `{}` may be left out"))
+                    .content("application/json", Content::new(Some(request)))
+                    .build(),
+            ),
+            Method::Post => operation.request_body(Some(
+                RequestBodyBuilder::new()
+                    .content("application/json", Content::new(Some(request)))
+                    .required(Some(Required::True))
+                    .build(),
+            )),
+        };
+        let operation = match it.access {
+            Access::Everybody | Access::Scorers => operation,
+            Access::Operator => {
+                operation.security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []))
+            }
+        };
+        let method = match it.method {
+            Method::Get => HttpMethod::Get,
+            Method::Post => HttpMethod::Post,
+        };
+        let item = PathItem::new(method, operation.build());
+        match paths.paths.get_mut(it.path) {
+            Some(other) => other.merge_operations(item),
+            None => {
+                paths.paths.insert(it.path.to_owned(), item);
+            }
+        }
+    }
+    let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    let components = ComponentsBuilder::new()
+        .schemas_from_iter(named)
+        .security_scheme(TOKEN, token);
+    let mut info = Info::new("Axioscope", env!("CARGO_PKG_VERSION"));
+    info.description = Some(
+        "Why a ranking model ranks as it does: studies to read, texts to score, jobs to run. \
+         Beside these there are /health, /ready and /metrics."
+            .to_owned(),
+    );
+    OpenApiBuilder::new()
+        .info(info)
+        .paths(paths)
+        .components(Some(components.build()))
+        .build()
+}
+
+fn said_of(access: Access) -> &'static str {
+    match access {
+        Access::Everybody => "For everybody; visitors see what is published.",
+        Access::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
+        Access::Operator => "For the operator; on loopback for everybody.",
+    }
+}
+
+/// The document as one page without scripts.
+fn page(document: &Value) -> String {
+    let mut html = String::from(HEAD);
+    let none = serde_json::Map::new();
+    for (path, methods) in document["paths"].as_object().unwrap_or(&none) {
+        for (method, operation) in methods.as_object().unwrap_or(&none) {
+            let text = |value: &Value| escaped(value.as_str().unwrap_or_default());
+            let request = match method.as_str() {
+                "get" => &operation["parameters"][0]["content"],
+                _ => &operation["requestBody"]["content"],
+            };
+            write!(
+                html,
+                "<section><h2><code>{} {}</code></h2><p>{}</p><p>Takes {}. Gives {}.</p></section>",
+                method.to_uppercase(),
+                escaped(path),
+                text(&operation["description"]),
+                linked(&request["application/json"]["schema"]),
+                operation["responses"]["200"]["content"]
+                    .as_object()
+                    .map_or_else(String::new, |it| it
+                        .values()
+                        .map(|it| linked(&it["schema"]))
+                        .collect(),),
+            )
+            .expect("a String takes every write");
+        }
+    }
+    html.push_str("<h1>Types</h1>");
+    for (name, schema) in document["components"]["schemas"]
+        .as_object()
+        .unwrap_or(&none)
+    {
+        let json = serde_json::to_string_pretty(schema).unwrap_or_default();
+        write!(
+            html,
+            "<details id=\"{0}\"><summary><code>{0}</code></summary><pre>{1}</pre></details>",
+            escaped(name),
+            escaped(&json),
+        )
+        .expect("a String takes every write");
+    }
+    html.push_str("</main></html>\n");
+    html
+}
+
+const HEAD: &str = "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\">\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+    <title>Axioscope API</title><style>\
+    :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}\
+    main{max-width:48rem;margin:auto;padding:1rem}h2{font-size:1.1rem;margin-bottom:0}\
+    pre{overflow-x:auto;font-size:.85rem}section{border-top:1px solid #8886;padding:.5rem 0}\
+    </style><main><h1>Axioscope API</h1><p>A GET takes its request as JSON in the parameter \
+    <code>q</code>, a POST as its body. Errors are a <a href=\"#Problem\">Problem</a>. \
+    <a href=\"/api/openapi.json\">openapi.json</a> says the same to programs.</p>";
+
+/// The name of a schema, with the way to it.
+fn linked(schema: &Value) -> String {
+    if schema["type"] == "array" {
+        let title = escaped(schema["items"]["description"].as_str().unwrap_or("values"));
+        return match &schema["items"]["$ref"] {
+            Value::String(_) => format!("a list of {}", linked(&schema["items"])),
+            _ => format!("a list: {title}"),
+        };
+    }
+    let name = schema["$ref"]
+        .as_str()
+        .and_then(|it| it.rsplit('/').next())
+        .unwrap_or_default();
+    format!("<a href=\"#{0}\">{0}</a>", escaped(name))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

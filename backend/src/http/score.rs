@@ -1,0 +1,81 @@
+//! A few texts at once, for the Playground.
+
+use axum::Json;
+use axum::extract::State;
+use shared::api::{Score, Scored};
+use shared::error::Error as Wrong;
+
+use crate::error::{Error, off_thread};
+use crate::http::App;
+use crate::http::access::Caller;
+use crate::http::ask::Ask;
+
+/// What one request may hold.
+pub(super) struct Bounds {
+    pub(super) texts: u64,
+    characters_of_query: u64,
+    characters_of_text: u64,
+}
+
+impl Bounds {
+    pub(super) fn of(caller: Caller) -> Bounds {
+        match caller {
+            Caller::Visitor(_) => Bounds {
+                texts: 8,
+                characters_of_query: 500,
+                characters_of_text: 4_000,
+            },
+            Caller::Operator => Bounds {
+                texts: 256,
+                characters_of_query: 10_000,
+                characters_of_text: 100_000,
+            },
+        }
+    }
+
+    fn check(&self, asked: &Score) -> Result<(), Error> {
+        let at_most = |what, found, most| match found {
+            _ if found > most => Err(Error::TooLarge { what, found, most }),
+            _ => Ok(()),
+        };
+        let characters = |text: &String| text.chars().count() as u64;
+        let longest = asked.texts.iter().map(characters).max().unwrap_or(0);
+        at_most("texts", asked.texts.len() as u64, self.texts)?;
+        at_most(
+            "characters of a query",
+            characters(&asked.query),
+            self.characters_of_query,
+        )?;
+        at_most("characters of a text", longest, self.characters_of_text)?;
+        if asked.texts.is_empty() {
+            return Err(
+                Wrong::setting("texts", "there is none, so there is nothing to score").into(),
+            );
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn score(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Score>,
+) -> Result<Json<Scored>, Error> {
+    Bounds::of(caller).check(&asked)?;
+    let place = app.limits.heavy().await;
+    let models = app.models.clone();
+    let scored = off_thread("scoring", move || {
+        let _place = place;
+        let ranker = models.get(&asked.ranker)?;
+        let said = ranker.say(&asked.query, &asked.texts)?;
+        Ok(Scored {
+            ranker: ranker.about.clone(),
+            scores: said.iter().map(|it| it.score).collect(),
+            truncated: said.iter().map(|it| it.truncated).collect(),
+            matches: said.into_iter().filter_map(|it| it.matches).collect(),
+        })
+    })
+    .await?;
+    metrics::counter!("axioscope_pairs_scored_total").increment(scored.scores.len() as u64);
+    Ok(Json(scored))
+}

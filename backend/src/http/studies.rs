@@ -1,0 +1,134 @@
+//! Studies: their list, one for a state of its dials, its instances, its whole.
+
+mod shelf;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use shared::api::{CollectionStats, Export, List, Look, Show, Statistics, Studies};
+use shared::error::Error as Wrong;
+use shared::study::cell::Page;
+use shared::study::instance::Shown;
+use shared::study::overview::{Card, Overview};
+
+use crate::error::Error;
+use crate::http::App;
+use crate::http::access::Caller;
+use crate::http::ask::Ask;
+use crate::store::studies::Listed;
+
+pub(super) use shelf::Shelf;
+
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(Studies {}): Ask<Studies>,
+) -> Result<Json<Vec<Card>>, Error> {
+    let mut cards = Vec::new();
+    for listed in app.store.studies().await? {
+        if !may_see(caller, &listed) {
+            continue;
+        }
+        match app.shelf.card(&listed).await {
+            Ok(card) => cards.push(card),
+            // One damaged study does not hide the others.
+            Err(error) => tracing::error!("study {}: {error}", listed.name),
+        }
+    }
+    Ok(Json(cards))
+}
+
+pub(super) async fn look(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Look>,
+) -> Result<Json<Overview>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
+}
+
+pub(super) async fn instances(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<List>,
+) -> Result<Json<Page>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let listing = asked.listing;
+    Ok(Json(
+        app.shelf
+            .of(&listed, move |study| Ok(study.list(&listing)?))
+            .await?,
+    ))
+}
+
+pub(super) async fn instance(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Show>,
+) -> Result<Json<Shown>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let Show {
+        study: _,
+        axiom,
+        mode,
+        number,
+        delta_score,
+    } = asked;
+    let shown = app.shelf.of(&listed, move |study| {
+        Ok(study.show(axiom, mode, number, delta_score)?)
+    });
+    Ok(Json(shown.await?))
+}
+
+pub(super) async fn export(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Export>,
+) -> Result<impl IntoResponse + use<>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let json = app.shelf.of(&listed, |study| {
+        let broken = |it: serde_json::Error| Error::Damaged {
+            what: format!("study {}", study.definition.name),
+            reason: it.to_string(),
+        };
+        serde_json::to_vec(study).map_err(broken)
+    });
+    Ok(([(header::CONTENT_TYPE, "application/json")], json.await?))
+}
+
+pub(super) async fn statistics(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Statistics>,
+) -> Result<Json<CollectionStats>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let statistics = app.shelf.of(&listed, |study| {
+        Ok(CollectionStats {
+            analyzer: study.definition.analyzer.clone(),
+            totals: study.totals,
+            terms: study.terms.clone(),
+        })
+    });
+    Ok(Json(statistics.await?))
+}
+
+/// A study that is not for the caller's eyes is not there.
+async fn find(app: &App, caller: Caller, name: &str) -> Result<Listed, Error> {
+    let listed = app.store.study(name).await?;
+    if !may_see(caller, &listed) {
+        return Err(Wrong::unknown("study", name).into());
+    }
+    Ok(listed)
+}
+
+fn may_see(caller: Caller, listed: &Listed) -> bool {
+    match caller {
+        Caller::Operator => true,
+        Caller::Visitor(_) => listed.published,
+    }
+}
