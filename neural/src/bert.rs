@@ -25,7 +25,7 @@ pub(crate) struct Config {
     pub(crate) intermediate_size: usize,
     pub(crate) max_position_embeddings: usize,
     pub(crate) type_vocab_size: usize,
-    pub(crate) layer_norm_eps: f64,
+    layer_norm_eps: f64,
     hidden_act: String,
     #[serde(default = "absolute")]
     position_embedding_type: String,
@@ -144,13 +144,17 @@ pub(crate) struct Norm {
     pub(crate) scale: Vec<f32>,
     /// `[h]`.
     pub(crate) shift: Vec<f32>,
+    /// Added to the variance.
+    pub(crate) eps: f32,
 }
 
 impl Norm {
-    fn load(weights: &Weights<'_>, name: &str, width: usize) -> Result<Norm, Error> {
+    fn load(weights: &Weights<'_>, name: &str, config: &Config) -> Result<Norm, Error> {
+        let h = config.hidden_size;
         Ok(Norm {
-            scale: weights.numbers(&format!("{name}.weight"), &[width])?,
-            shift: weights.numbers(&format!("{name}.bias"), &[width])?,
+            scale: weights.numbers(&format!("{name}.weight"), &[h])?,
+            shift: weights.numbers(&format!("{name}.bias"), &[h])?,
+            eps: config.layer_norm_eps as f32,
         })
     }
 }
@@ -180,10 +184,10 @@ impl Layer {
         Ok(Layer {
             qkv: Linear::join([query, key, value]),
             out: Linear::load(weights, &at("attention.output.dense"), h, h)?,
-            out_norm: Norm::load(weights, &at("attention.output.LayerNorm"), h)?,
+            out_norm: Norm::load(weights, &at("attention.output.LayerNorm"), config)?,
             up: Linear::load(weights, &at("intermediate.dense"), h, m)?,
             down: Linear::load(weights, &at("output.dense"), m, h)?,
-            down_norm: Norm::load(weights, &at("output.LayerNorm"), h)?,
+            down_norm: Norm::load(weights, &at("output.LayerNorm"), config)?,
         })
     }
 }
@@ -215,7 +219,7 @@ impl Parameters {
                 .zip(&types[..h])
                 .for_each(|(number, first)| *number += first);
         }
-        let norm = Norm::load(weights, "embeddings.LayerNorm", h)?;
+        let norm = Norm::load(weights, "embeddings.LayerNorm", &config)?;
         let layers = (0..config.num_hidden_layers)
             .map(|layer| Layer::load(weights, &config, layer))
             .collect::<Result<_, _>>()?;

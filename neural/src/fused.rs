@@ -18,7 +18,7 @@
 #![allow(unsafe_code)]
 
 use gemm::Parallelism;
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::bert::{Linear, Norm, Parameters};
@@ -104,17 +104,19 @@ impl Pass<'_> {
         for layer in &self.model.layers {
             let qkv = &mut wide[..t * 3 * h];
             self.linear(hidden, &layer.qkv, qkv); // [t, 3h]
-            self.add_bias(qkv, &layer.qkv.bias);
+            self.arch.dispatch(Step::Bias(qkv, &layer.qkv.bias));
             self.attend(qkv, &mut scores, &mut narrow); // [t, h]
             let out = &mut wide[..t * h];
             self.linear(&narrow, &layer.out, out); // [t, h]
-            self.add_and_norm(hidden, out, &layer.out.bias, &layer.out_norm); // [t, h]
+            let step = Step::AddNorm(hidden, out, &layer.out.bias, &layer.out_norm);
+            self.arch.dispatch(step); // [t, h]
 
             let wide = &mut wide[..t * m];
             self.linear(hidden, &layer.up, wide); // [t, m]
-            self.gelu(wide, &layer.up.bias);
+            self.arch.dispatch(Step::Gelu(wide, &layer.up.bias));
             self.linear(wide, &layer.down, &mut narrow); // [t, h]
-            self.add_and_norm(hidden, &narrow, &layer.down.bias, &layer.down_norm); // [t, h]
+            let step = Step::AddNorm(hidden, &narrow, &layer.down.bias, &layer.down_norm);
+            self.arch.dispatch(step); // [t, h]
         }
     }
 
@@ -129,37 +131,18 @@ impl Pass<'_> {
             word.copy_from_slice(&self.model.words[id as usize * h..][..h]);
             position.copy_from_slice(&self.model.positions[at * h..][..h]);
         }
-        self.add_and_norm(hidden, positions, &vec![0.0; h], &self.model.norm);
+        let bias = vec![0.0; h];
+        self.arch
+            .dispatch(Step::AddNorm(hidden, positions, &bias, &self.model.norm));
     }
 
     /// `y = x W`, without the bias.
     fn linear(&self, x: &[f32], linear: &Linear, y: &mut [f32]) {
         let outputs = linear.bias.len();
         let inputs = linear.weight.len() / outputs;
-        let t = x.len() / inputs;
-        let x = View {
-            numbers: x,
-            rows: t,
-            columns: inputs,
-            row_stride: inputs,
-            column_stride: 1,
-        };
-        let w = View {
-            numbers: &linear.weight,
-            rows: inputs,
-            columns: outputs,
-            row_stride: outputs,
-            column_stride: 1,
-        };
-        multiply(x, w, y, outputs, self.parallelism);
-    }
-
-    fn add_bias(&self, rows: &mut [f32], bias: &[f32]) {
-        self.arch.dispatch(|| {
-            for row in rows.chunks_exact_mut(bias.len()) {
-                row.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
-            }
-        });
+        let x = View::new(x, [x.len() / inputs, inputs], inputs);
+        let weight = View::new(&linear.weight, [inputs, outputs], outputs);
+        multiply(x, weight, Rows::new(y, outputs), self.parallelism);
     }
 
     /// Queries, keys and values `[t, 3h]` to what each piece gathered from its text, `[t, h]`.
@@ -170,88 +153,94 @@ impl Pass<'_> {
         for l in self.texts.iter().map(|text| text.len()) {
             let scores = &mut scores[..l * l];
             for head in (0..h).step_by(d) {
-                let part = |part: usize| &qkv[first * 3 * h + part * h + head..];
-                let [query, key, value] = [part(0), part(1), part(2)];
-                let query = View {
-                    numbers: query,
-                    rows: l,
-                    columns: d,
-                    row_stride: 3 * h,
-                    column_stride: 1,
-                };
-                let key = View {
-                    numbers: key,
-                    rows: d,
-                    columns: l,
-                    row_stride: 1,
-                    column_stride: 3 * h,
-                };
-                let value = View {
-                    numbers: value,
-                    ..query
-                };
-                multiply(query, key, scores, l, self.parallelism); // [l, l]
-                self.softmax(scores, l);
-                let weights = View {
-                    numbers: scores,
-                    rows: l,
-                    columns: l,
-                    row_stride: l,
-                    column_stride: 1,
-                };
-                let gathered = &mut gathered[first * h + head..];
-                multiply(weights, value, gathered, h, self.parallelism); // [l, d]
+                let part =
+                    |part: usize| View::new(&qkv[first * 3 * h + part * h + head..], [l, d], 3 * h);
+                let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
+                let matrix = Rows::new(scores, l);
+                multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]
+                self.arch.dispatch(Step::Softmax(scores, l));
+                let weights = View::new(scores, [l, l], l);
+                let gathered = Rows::new(&mut gathered[first * h + head..], h);
+                multiply(weights, value, gathered, self.parallelism); // [l, d]
             }
             first += l;
         }
     }
+}
 
-    /// Each row of `[l, l]` to weights that sum to one.
-    fn softmax(&self, rows: &mut [f32], l: usize) {
-        self.arch.dispatch(|| {
-            for row in rows.chunks_exact_mut(l) {
-                let most = fold(
-                    row,
-                    f32::NEG_INFINITY,
-                    |x| x,
-                    |a, b| if b > a { b } else { a },
-                );
-                row.iter_mut().for_each(|x| *x = exp(*x - most));
-                let sum = fold(row, 0.0, |x| x, |a, b| a + b);
-                row.iter_mut().for_each(|x| *x /= sum);
-            }
-        });
+/// One pass over rows in place, compiled once for each vector unit.
+enum Step<'a> {
+    /// `x = x + b`: rows and bias.
+    Bias(&'a mut [f32], &'a [f32]),
+    /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`: rows and bias.
+    Gelu(&'a mut [f32], &'a [f32]),
+    /// Each row to weights that sum to one: rows and their width.
+    Softmax(&'a mut [f32], usize),
+    /// `y = norm(y + x + b)`: rows of `y`, rows of `x`, bias.
+    AddNorm(&'a mut [f32], &'a [f32], &'a [f32], &'a Norm),
+}
+
+impl WithSimd for Step<'_> {
+    type Output = ();
+
+    // Everything below is inlined into one function a vector unit, or it would be compiled for the
+    // least of them.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self {
+            Step::Bias(rows, bias) => add_bias(rows, bias),
+            Step::Gelu(rows, bias) => gelu(rows, bias),
+            Step::Softmax(rows, width) => softmax(rows, width),
+            Step::AddNorm(y, x, bias, norm) => add_norm(y, x, bias, norm),
+        }
     }
+}
 
-    /// `x = gelu(x + b)`, `gelu(x) = x/2 (1 + erf(x/√2))`.
-    fn gelu(&self, rows: &mut [f32], bias: &[f32]) {
-        self.arch.dispatch(|| {
-            for row in rows.chunks_exact_mut(bias.len()) {
-                for (x, b) in row.iter_mut().zip(bias) {
-                    let y = *x + b;
-                    *x = 0.5 * y * (1.0 + erf(y * std::f32::consts::FRAC_1_SQRT_2));
-                }
-            }
-        });
+#[inline(always)]
+fn add_bias(rows: &mut [f32], bias: &[f32]) {
+    for row in rows.chunks_exact_mut(bias.len()) {
+        row.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
     }
+}
 
-    /// `hidden = norm(hidden + x + b)`.
-    fn add_and_norm(&self, hidden: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
-        let eps = self.model.config.layer_norm_eps as f32;
-        let h = bias.len();
-        self.arch.dispatch(|| {
-            for (row, x) in hidden.chunks_exact_mut(h).zip(x.chunks_exact(h)) {
-                for ((y, x), b) in row.iter_mut().zip(x).zip(bias) {
-                    *y += x + b;
-                }
-                let mean = fold(row, 0.0, |y| y, |a, b| a + b) / h as f32;
-                let sum = fold(row, 0.0, |y| (y - mean) * (y - mean), |a, b| a + b);
-                let factor = 1.0 / (sum / h as f32 + eps).sqrt();
-                for ((y, scale), shift) in row.iter_mut().zip(&norm.scale).zip(&norm.shift) {
-                    *y = (*y - mean) * factor * scale + shift;
-                }
-            }
-        });
+#[inline(always)]
+fn gelu(rows: &mut [f32], bias: &[f32]) {
+    for row in rows.chunks_exact_mut(bias.len()) {
+        for (x, b) in row.iter_mut().zip(bias) {
+            let y = *x + b;
+            *x = 0.5 * y * (1.0 + erf(y * std::f32::consts::FRAC_1_SQRT_2));
+        }
+    }
+}
+
+#[inline(always)]
+fn softmax(rows: &mut [f32], width: usize) {
+    for row in rows.chunks_exact_mut(width) {
+        let most = fold(
+            row,
+            f32::NEG_INFINITY,
+            |x| x,
+            |a, b| if b > a { b } else { a },
+        );
+        row.iter_mut().for_each(|x| *x = exp(*x - most));
+        let sum = fold(row, 0.0, |x| x, |a, b| a + b);
+        row.iter_mut().for_each(|x| *x /= sum);
+    }
+}
+
+#[inline(always)]
+fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
+    let h = bias.len();
+    for (row, x) in y.chunks_exact_mut(h).zip(x.chunks_exact(h)) {
+        for ((y, x), b) in row.iter_mut().zip(x).zip(bias) {
+            *y += x + b;
+        }
+        let mean = fold(row, 0.0, |y| y, |a, b| a + b) / h as f32;
+        let sum = fold(row, 0.0, |y| (y - mean) * (y - mean), |a, b| a + b);
+        let factor = 1.0 / (sum / h as f32 + norm.eps).sqrt();
+        for ((y, scale), shift) in row.iter_mut().zip(&norm.scale).zip(&norm.shift) {
+            *y = (*y - mean) * factor * scale + shift;
+        }
     }
 }
 
@@ -265,7 +254,28 @@ struct View<'a> {
     column_stride: usize,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// Rows that are `row_stride` apart.
+    fn new(numbers: &'a [f32], [rows, columns]: [usize; 2], row_stride: usize) -> View<'a> {
+        View {
+            numbers,
+            rows,
+            columns,
+            row_stride,
+            column_stride: 1,
+        }
+    }
+
+    fn transposed(self) -> View<'a> {
+        View {
+            numbers: self.numbers,
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+        }
+    }
+
     fn is_inside(&self) -> bool {
         self.rows > 0
             && self.columns > 0
@@ -274,21 +284,35 @@ impl View<'_> {
     }
 }
 
-/// `y = a b` into rows of `y` that are `row_stride` apart.
-fn multiply(a: View<'_>, b: View<'_>, y: &mut [f32], row_stride: usize, threads: Parallelism) {
+/// Where a product goes: rows that are `stride` apart.
+struct Rows<'a> {
+    numbers: &'a mut [f32],
+    stride: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
+        Rows { numbers, stride }
+    }
+}
+
+/// `y = a b`.
+fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
     assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
-    assert!(b.columns <= row_stride && (a.rows - 1) * row_stride + b.columns <= y.len());
+    assert!(b.columns <= y.stride);
+    assert!((a.rows - 1) * y.stride + b.columns <= y.numbers.len());
     // SAFETY: the asserts above keep every element of the three matrices inside its slice, and
     // `y` is borrowed alone, so it overlaps neither `a` nor `b`; elements of `y` are apart from
     // each other since a row is no longer than the stride. `y` is not read (`read_dst` false).
+    // Every stride is below the length of a slice, so it fits an isize.
     unsafe {
         gemm::gemm(
             a.rows,
             b.columns,
             a.columns,
-            y.as_mut_ptr(),
+            y.numbers.as_mut_ptr(),
             1,
-            row_stride as isize,
+            y.stride as isize,
             false,
             a.numbers.as_ptr(),
             a.column_stride as isize,
@@ -301,7 +325,7 @@ fn multiply(a: View<'_>, b: View<'_>, y: &mut [f32], row_stride: usize, threads:
             false,
             false,
             false,
-            threads,
+            parallelism,
         );
     }
 }
@@ -334,7 +358,7 @@ fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let x = if x > -87.0 { x } else { -87.0 };
+    let x = if x < -87.0 { -87.0 } else { x }; // what is not a number stays so
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
     let r = x - n * LN_2_HIGH - n * LN_2_LOW;
@@ -343,7 +367,7 @@ fn exp(x: f32) -> f32 {
     p = p * r + 8.333_452e-3;
     p = p * r + 4.166_579_6e-2;
     p = p * r + 1.666_666_5e-1;
-    p = p * r + 5.000_000_1e-1;
+    p = p * r + 5e-1;
     let two_to_n = f32::from_bits(shifted.to_bits().wrapping_add(127) << 23);
     (p * r * r + r + 1.0) * two_to_n
 }
@@ -360,7 +384,7 @@ fn erf(x: f32) -> f32 {
     p = p * z + 3.408_291e-3;
     p = p * z + 5.095_569_5e-2;
     p = p * z + 1.852_083_2e-1;
-    p = p * z + 1.128_379_1;
+    p = p * z + std::f32::consts::FRAC_2_SQRT_PI;
     let mut q = -1.179_160_3e-7;
     q = q * z + 2.354_796_6e-5;
     q = q * z + 1.017_962_6e-3;
@@ -374,6 +398,8 @@ fn erf(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bert::{Bert, Config};
+    use crate::weights::Weights;
 
     #[test]
     fn exp_and_erf_are_as_exact_as_f32_needs() {
@@ -396,6 +422,25 @@ mod tests {
             );
         }
         assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(0.0) == 1.0 && erf(0.0) == 0.0);
+    }
+
+    #[test]
+    fn equals_the_plain_pass_in_candle() {
+        let config = Config::read(include_bytes!("../tests/fixtures/tiny/config.json")).unwrap();
+        let bytes = include_bytes!("../tests/fixtures/tiny/model.safetensors");
+        let weights = Weights::open(bytes).unwrap();
+        let model = Parameters::load(&weights, config).unwrap();
+        let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
+        let texts: Vec<&[u32]> = [64, 2, 17, 3, 33].map(|n| &ids[64 - n..]).to_vec();
+        let fused = forward(&model, &texts);
+        let plain = Bert::load(model, candle_core::Device::Cpu)
+            .unwrap()
+            .forward(&texts)
+            .unwrap();
+        assert_eq!(fused.len(), plain.len());
+        for (a, b) in fused.iter().zip(&plain) {
+            assert!((a - b).abs() < 2e-5, "{a} {b}");
+        }
     }
 
     #[test]
