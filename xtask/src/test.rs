@@ -26,6 +26,8 @@ const NATIVE: [&str; 5] = [
     "--exclude",
     "worker",
 ];
+/// Those of them that may have test programs of their own.
+const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -222,7 +224,11 @@ impl Bench<'_> {
             }
             Step::Unit => {
                 self.dist_folder()?;
-                let mut tally = tests(cargo(&["test"]).args(["--lib", "--bins"]))?;
+                let mut beside = cargo(&["test", "--lib", "--bins"]);
+                for name in integration_tests(self.place)? {
+                    beside.args(["--test", &name]);
+                }
+                let mut tally = tests(&mut beside)?;
                 tally.add(tests(cargo(&["test"]).arg("--doc"))?);
                 Ok(tally)
             }
@@ -312,6 +318,25 @@ fn data(place: &Place) -> Option<PathBuf> {
         .map(PathBuf::from);
     let beside = || place.root.parent().map(|it| it.join("shared/data"));
     set.or_else(beside).filter(|it| it.is_dir())
+}
+
+/// The test programs that a package has in a `tests/` of its own. The end-to-end binary is not
+/// among them: its package is that folder.
+fn integration_tests(place: &Place) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for package in PACKAGES {
+        let Ok(entries) = fs::read_dir(place.root.join(package).join("tests")) else {
+            continue;
+        };
+        for entry in entries {
+            let file = entry?.path();
+            if file.extension().is_some_and(|it| it == "rs") {
+                names.extend(file.file_stem().map(|it| it.to_string_lossy().into_owned()));
+            }
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn cargo(args: &[&str]) -> Command {
