@@ -97,7 +97,7 @@ impl Page {
 pub(crate) fn App() -> impl IntoView {
     provide_meta_context();
     view! {
-        <Title formatter=|page| {
+        <Title formatter=|page: String| {
             if page.is_empty() { "Axioscope".to_owned() } else { format!("{page} · Axioscope") }
         }/>
         <Router>

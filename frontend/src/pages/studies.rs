@@ -1,13 +1,298 @@
-//! The page Studies.
+//! The list of studies, each with a small heat map.
 
 use leptos::prelude::*;
 use leptos_meta::Title;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
+use shared::study::overview::Card;
 
-/// The page Studies.
+use crate::api;
+use crate::app::Page;
+use crate::numbers;
+use crate::widgets::error::Failure;
+
+/// What hosted studies there are, and how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
+    let cards = LocalResource::new(|| async { api::call(&shared::api::Studies {}).await });
+    let list = move || match cards.get() {
+        None => Waiting().into_any(),
+        Some(Err(error)) => {
+            view! { <Failure error retry=Callback::new(move |()| cards.refetch())/> }.into_any()
+        }
+        Some(Ok(found)) if found.is_empty() => Empty().into_any(),
+        Some(Ok(found)) => view! { <Cards found/> }.into_any(),
+    };
+    let first = move || match cards.get() {
+        Some(Ok(found)) => found.first().map(|it| it.name.clone()),
+        Some(Err(_)) | None => None,
+    };
     view! {
         <Title text="Studies"/>
-        <h1>"Studies"</h1>
+        <div class="home-top">
+            <div>
+                <h1>"Why does a ranker rank as it does?"</h1>
+                <p class="lead">
+                    "A retrieval axiom says which of two texts a good ranker should put first, for
+                    instance the one that holds a query term more often. Axioscope finds thousands
+                    of such pairs in a collection and shows how often each ranker agrees, down to
+                    the single pair and the term that decided it."
+                </p>
+                <p class="btns">
+                    {move || {
+                        first()
+                            .map(|study| {
+                                let href = Page::Study { study }.href();
+                                view! { <a class="btn main" href=href>"Open a study"</a> }
+                            })
+                    }}
+                    <a class="btn" href=Page::Playground.href()>"Try your own texts"</a>
+                    <a class="btn" href=Page::Workbench.href()>"Bring your own collection"</a>
+                </p>
+            </div>
+            <Legend/>
+        </div>
+        <section class="section" aria-labelledby="hosted">{list}</section>
+    }
+}
+
+/// How the cards are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Newest,
+    Size,
+    Name,
+}
+
+impl Sort {
+    const ALL: [Sort; 3] = [Sort::Newest, Sort::Size, Sort::Name];
+
+    fn apply(self, cards: &mut [Card]) {
+        match self {
+            Sort::Newest => cards.sort_by(|a, b| (&b.made, &a.name).cmp(&(&a.made, &b.name))),
+            Sort::Size => cards.sort_by_key(|it| std::cmp::Reverse(it.n_instances)),
+            Sort::Name => cards.sort_by_key(|it| it.title.to_lowercase()),
+        }
+    }
+}
+
+impl std::fmt::Display for Sort {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Sort::Newest => "newest",
+            Sort::Size => "size",
+            Sort::Name => "name",
+        })
+    }
+}
+
+impl std::str::FromStr for Sort {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Sort, ()> {
+        Sort::ALL.into_iter().find(|it| it.to_string() == word).ok_or(())
+    }
+}
+
+/// The cards with their order and, where there are many, a search.
+#[component]
+fn Cards(
+    /// At least one.
+    found: Vec<Card>,
+) -> impl IntoView {
+    const MANY: usize = 6;
+    let in_place = || NavigateOptions { replace: true, scroll: false, ..Default::default() };
+    let (sort, set_sort) = query_signal_with_options::<Sort>("sort", in_place());
+    let (search, set_search) = query_signal_with_options::<String>("q", in_place());
+    let sort = move || sort.get().unwrap_or(Sort::Newest);
+    let sizes = (found.len() as u64, found.iter().map(|it| it.rankers.len() as u64).sum());
+    let many = found.len() > MANY;
+    let shown = move || {
+        let wanted = search.get().unwrap_or_default().to_lowercase();
+        let mut cards: Vec<Card> = found.clone();
+        cards.retain(|it| matches(it, &wanted));
+        sort().apply(&mut cards);
+        if cards.is_empty() {
+            return view! { <p class="note">"No study has this in its name."</p> }.into_any();
+        }
+        let cards = cards.into_iter().map(|card| view! { <One card/> }).collect_view();
+        view! { <ul class="cards">{cards}</ul> }.into_any()
+    };
+    let options = Sort::ALL
+        .map(|it| view! { <option selected=move || sort() == it>{it.to_string()}</option> });
+    view! {
+        <header>
+            <h2 id="hosted">"Hosted studies"</h2>
+            <p class="note">{sentence(sizes)}</p>
+            {many
+                .then(|| {
+                    view! {
+                        <label class="dial">
+                            <span class="label">"Search"</span>
+                            <input
+                                class="btn"
+                                type="search"
+                                prop:value=move || search.get().unwrap_or_default()
+                                on:input:target=move |event| {
+                                    let text = event.target().value();
+                                    set_search.set((!text.is_empty()).then_some(text));
+                                }
+                            />
+                        </label>
+                    }
+                })}
+            <label class="dial">
+                <span class="label">"Sort by"</span>
+                <select
+                    class="btn"
+                    on:change:target=move |event| set_sort.set(event.target().value().parse().ok())
+                >
+                    {options}
+                </select>
+            </label>
+        </header>
+        {shown}
+    }
+}
+
+fn matches(card: &Card, wanted: &str) -> bool {
+    let texts = [&card.name, &card.title, &card.description];
+    texts.iter().any(|it| it.to_lowercase().contains(wanted))
+}
+
+fn sentence((studies, rankers): (u64, u64)) -> String {
+    format!(
+        "{}, {}",
+        numbers::plural(studies, "study", "studies"),
+        numbers::plural(rankers, "ranker", "rankers")
+    )
+}
+
+/// One study.
+#[component]
+fn One(
+    /// As the server lists it.
+    card: Card,
+) -> impl IntoView {
+    let href = Page::Study { study: card.name.clone() }.href();
+    let columns = card.probes.len().max(1).to_string();
+    let names = card.probes.iter().map(|it| view! { <span>{it.about().name}</span> });
+    let names = names.collect_view();
+    let who = card.rankers.iter().cloned().map(|name| {
+        let title = name.clone();
+        view! { <span title=title>{name}</span> }
+    });
+    let who = who.collect_view();
+    let cells = card.fractions.iter().flatten().map(|it| match it {
+        Some(fraction) => {
+            view! { <i data-step=numbers::step(*fraction).to_string()></i> }.into_any()
+        }
+        None => view! { <i class="none"></i> }.into_any(),
+    });
+    let cells = cells.collect_view();
+    view! {
+        <li>
+            <a class="card" href=href>
+                <h3>{card.title}</h3>
+                <p>{card.description}</p>
+                <div class="thumb" style=("--n", columns)>
+                    <span></span>
+                    <div class="names of">{names}</div>
+                    <div class="who">{who}</div>
+                    <div class="mini of" aria-hidden="true">{cells}</div>
+                </div>
+                <p class="facts">
+                    <span>{numbers::short_count(card.n_instances)} " instances"</span>
+                    <span>{numbers::plural(card.n_queries, "query", "queries")}</span>
+                    <span>{numbers::plural(card.n_docs, "text", "texts")}</span>
+                    <span>{numbers::day(&card.made)}</span>
+                    <span class="hash" title="hash of the instances">
+                        {numbers::hash(&card.hash)}
+                    </span>
+                    {(!card.published).then(|| view! { <span>"not published"</span> })}
+                </p>
+            </a>
+        </li>
+    }
+}
+
+/// Room for the cards that are on their way.
+#[component]
+fn Waiting() -> impl IntoView {
+    let card = || {
+        view! {
+            <li>
+                <div class="card waiting">
+                    <h3>"…"</h3>
+                    <div class="cell loading"></div>
+                </div>
+            </li>
+        }
+    };
+    view! {
+        <header>
+            <h2 id="hosted">"Hosted studies"</h2>
+            <p class="note" role="status">"Asking for the list"</p>
+        </header>
+        <ul class="cards" aria-hidden="true">{card()} {card()} {card()}</ul>
+    }
+}
+
+/// No study yet, and how to get one.
+#[component]
+fn Empty() -> impl IntoView {
+    view! {
+        <header>
+            <h2 id="hosted">"Hosted studies"</h2>
+            <p class="note">"There is none here yet."</p>
+        </header>
+        <p class="ahead">
+            "Make one in the " <a href=Page::Workbench.href()>"Workbench"</a>
+            " from your own files, or on a terminal with "
+            <code>"axioscope study run study.toml"</code> "."
+        </p>
+    }
+}
+
+/// How to read a cell.
+#[component]
+fn Legend() -> impl IntoView {
+    const LABEL: &str = "How to read a cell: BM25 on TFC1 is .93. The number is the fraction of \
+        pairs ordered as the axiom says; the dot shows it between 0 and 1 with its interval; the \
+        tick in the middle is a coin toss.";
+    const STEPS: [&str; 11] =
+        ["n5", "n4", "n3", "n2", "n1", "zero", "p1", "p2", "p3", "p4", "p5"];
+    let steps = STEPS.iter().enumerate().map(|(at, step)| {
+        let x = 4 + 32 * at;
+        view! {
+            <path d=format!("M{x} 190h31v10h-31z") fill=format!("var(--{step})")></path>
+        }
+    });
+    let steps = steps.collect_view();
+    view! {
+        <figure>
+            <svg viewBox="0 0 360 232" role="img" aria-label=LABEL>
+                <path d="M44 34h112v96H44z" fill="var(--p4)"></path>
+                <text class="figure" x="100" y="84" text-anchor="middle">".93"</text>
+                <path
+                    d="M58 109h84M100 102v14"
+                    stroke="var(--on-strong)"
+                    opacity=".55"
+                ></path>
+                <path d="M133 109h7" stroke="var(--on-strong)" stroke-width="5"></path>
+                <circle cx="136" cy="109" r="6" fill="var(--on-strong)"></circle>
+                <text class="name" x="100" y="22" text-anchor="middle">"TFC1"</text>
+                <text class="name" x="36" y="86" text-anchor="end">"BM25"</text>
+                <path class="axis" d="M160 72h16M160 109h16M100 134v16"></path>
+                <text x="183" y="69">"of all pairs are ordered"</text>
+                <text x="183" y="84">"as the axiom says"</text>
+                <text x="183" y="106">"where that lies from 0 to 1,"</text>
+                <text x="183" y="121">"with its 95 % interval"</text>
+                <text x="100" y="165" text-anchor="middle">"a coin toss"</text>
+                {steps}
+                <text x="4" y="218">"against the axiom"</text>
+                <text x="355" y="218" text-anchor="end">"with the axiom"</text>
+            </svg>
+        </figure>
     }
 }

@@ -10,27 +10,6 @@ pub(crate) fn save(name: &str, kind: &str, text: &str) {
     }
 }
 
-/// A button that makes a file when it is pressed.
-#[component]
-pub(crate) fn Download(
-    /// Name of the file.
-    #[prop(into)]
-    name: String,
-    /// Media type.
-    kind: &'static str,
-    /// On the button.
-    label: &'static str,
-    /// What stands in the file.
-    #[prop(into)]
-    text: Callback<(), String>,
-) -> impl IntoView {
-    view! {
-        <button class="btn" type="button" on:click=move |_| save(&name, kind, &text.run(()))>
-            {label}
-        </button>
-    }
-}
-
 fn try_save(name: &str, kind: &str, text: &str) -> Result<(), JsValue> {
     let parts = js_sys::Array::of1(&JsValue::from_str(text));
     let options = web_sys::BlobPropertyBag::new();

@@ -1,0 +1,234 @@
+//! The page's side of the worker: starts it, asks it, and starts it again when it has died.
+//!
+//! What is said is in `shared::api::worker`.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use js_sys::{Array, Function, Promise};
+use shared::api::Problem;
+use shared::api::worker::{Ask, Envelope, Progress, Tell};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{ErrorEvent, MessageEvent, Worker};
+
+use super::Error;
+
+/// A piece of work that the worker was asked for.
+pub(crate) struct Asked {
+    number: u64,
+    answer: Promise,
+}
+
+/// What came back: the last word, and the text beside it.
+pub(crate) struct Answered {
+    /// Never [`Tell::Progress`] or [`Tell::Failed`].
+    pub(crate) tell: Tell,
+    /// Empty where the tell says it all.
+    pub(crate) text: String,
+}
+
+impl Asked {
+    /// By this the work can be cancelled.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Waits for the last word.
+    pub(crate) async fn answer(self) -> Result<Answered, Error> {
+        let message = JsFuture::from(self.answer).await.map_err(|_| died())?;
+        let (envelope, beside) = unpack(&message).ok_or_else(died)?;
+        match envelope.says {
+            Tell::Failed(problem) => Err(Error::Server(problem)),
+            tell => Ok(Answered { tell, text: beside.as_string().unwrap_or_default() }),
+        }
+    }
+}
+
+/// Asks for something; `beside` is a `File` or a text, or undefined.
+pub(crate) fn ask(ask: Ask, beside: &JsValue, progress: impl Fn(Progress) + 'static) -> Asked {
+    CREW.with(|crew| crew.ask(ask, beside, Rc::new(progress)))
+}
+
+/// Asks for something that is quick.
+pub(crate) async fn tell(asked: Ask, beside: &JsValue) -> Result<Answered, Error> {
+    ask(asked, beside, |_| ()).answer().await
+}
+
+/// Asks the worker to stop a piece of work. Where it cannot hear, see [`restart`].
+pub(crate) fn cancel(number: u64) {
+    drop(ask(Ask::Cancel { number }, &JsValue::UNDEFINED, |_| ()));
+}
+
+/// Ends the worker in the middle of whatever it does; the next ask starts a new one, which
+/// knows no files and no hosted studies.
+pub(crate) fn restart() {
+    CREW.with(|crew| crew.end(&Tell::Stopped));
+}
+
+/// How often the worker was started anew: who has told it things must tell them again.
+pub(crate) fn generation() -> u64 {
+    CREW.with(|crew| crew.generation.get())
+}
+
+thread_local! {
+    static CREW: Crew = const { Crew::new() };
+}
+
+/// The worker, and everybody who waits for it.
+struct Crew {
+    worker: RefCell<Option<Running>>,
+    waiting: RefCell<BTreeMap<u64, Waiting>>,
+    last: Cell<u64>,
+    generation: Cell<u64>,
+}
+
+/// A started worker.
+struct Running {
+    worker: Worker,
+    /// What was asked before it listened; none once it does.
+    early: Option<Vec<Array>>,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
+}
+
+struct Waiting {
+    resolve: Function,
+    progress: Rc<dyn Fn(Progress)>,
+}
+
+impl Crew {
+    const fn new() -> Crew {
+        Crew {
+            worker: RefCell::new(None),
+            waiting: RefCell::new(BTreeMap::new()),
+            last: Cell::new(0),
+            generation: Cell::new(0),
+        }
+    }
+
+    fn ask(&self, ask: Ask, beside: &JsValue, progress: Rc<dyn Fn(Progress)>) -> Asked {
+        let number = self.last.get() + 1;
+        self.last.set(number);
+        let answer = Promise::new(&mut |resolve, _| {
+            let progress = Rc::clone(&progress);
+            self.waiting.borrow_mut().insert(number, Waiting { resolve, progress });
+        });
+        let envelope = Envelope { number, says: ask };
+        let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
+        if let Err(problem) = self.post(Array::of2(&JsValue::from_str(&json), beside)) {
+            self.hear(number, Tell::Failed(problem));
+        }
+        Asked { number, answer }
+    }
+
+    fn post(&self, message: Array) -> Result<(), Problem> {
+        let mut slot = self.worker.borrow_mut();
+        if slot.is_none() {
+            *slot = Some(start()?);
+        }
+        match slot.as_mut() {
+            Some(Running { early: Some(early), .. }) => early.push(message),
+            Some(running) => running.worker.post_message(&message).map_err(|_| {
+                problem("the worker could not be reached; load the page again")
+            })?,
+            None => (),
+        }
+        Ok(())
+    }
+
+    /// Passes on a tell that was made here.
+    fn hear(&self, number: u64, tell: Tell) {
+        if let Some(waiting) = self.waiting.borrow_mut().remove(&number) {
+            let json = serde_json::to_string(&Envelope { number, says: tell });
+            let json = JsValue::from_str(&json.expect("a tell has only text keys"));
+            let _ = waiting.resolve.call1(&JsValue::NULL, &Array::of2(&json, &JsValue::UNDEFINED));
+        }
+    }
+
+    fn on_message(&self, message: &JsValue) {
+        let Some((envelope, _)) = unpack(message) else { return };
+        match envelope.says {
+            Tell::Ready => self.begin(),
+            Tell::Progress(progress) => {
+                let waiting = self.waiting.borrow();
+                let heard = waiting.get(&envelope.number).map(|it| Rc::clone(&it.progress));
+                drop(waiting);
+                if let Some(heard) = heard {
+                    heard(progress);
+                }
+            }
+            _ => {
+                let waiting = self.waiting.borrow_mut().remove(&envelope.number);
+                if let Some(waiting) = waiting {
+                    let _ = waiting.resolve.call1(&JsValue::NULL, message);
+                }
+            }
+        }
+    }
+
+    /// Sends what was asked before the worker listened.
+    fn begin(&self) {
+        if let Some(running) = self.worker.borrow_mut().as_mut() {
+            for message in running.early.take().unwrap_or_default() {
+                let _ = running.worker.post_message(&message);
+            }
+        }
+    }
+
+    /// Ends the worker; all who wait for it get `last`.
+    fn end(&self, last: &Tell) {
+        if let Some(running) = self.worker.borrow_mut().take() {
+            running.worker.set_onmessage(None);
+            running.worker.set_onerror(None);
+            running.worker.terminate();
+            // A closure must not be dropped while it runs, and one of these may be running.
+            wasm_bindgen_futures::spawn_local(async move { drop(running) });
+        }
+        self.generation.set(self.generation.get() + 1);
+        let numbers: Vec<u64> = self.waiting.borrow().keys().copied().collect();
+        for number in numbers {
+            self.hear(number, last.clone());
+        }
+    }
+}
+
+fn start() -> Result<Running, Problem> {
+    let worker = Worker::new("/worker_loader.js").map_err(|_| {
+        problem("this browser starts no worker; allow scripts and workers for this site")
+    })?;
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| {
+        CREW.with(|crew| crew.on_message(&event.data()));
+    });
+    let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(|event: ErrorEvent| {
+        event.prevent_default();
+        let why = format!(
+            "the worker stopped ({}); with less data it may have enough memory",
+            event.message()
+        );
+        CREW.with(|crew| crew.end(&Tell::Failed(problem(&why))));
+    });
+    worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+    Ok(Running {
+        worker,
+        early: Some(Vec::new()),
+        _on_message: on_message,
+        _on_error: on_error,
+    })
+}
+
+fn unpack(message: &JsValue) -> Option<(Envelope<Tell>, JsValue)> {
+    let message: &Array = message.dyn_ref()?;
+    let envelope = serde_json::from_str(&message.get(0).as_string()?).ok()?;
+    Some((envelope, message.get(1)))
+}
+
+fn problem(error: &str) -> Problem {
+    Problem { error: error.to_owned(), error_type: "worker".to_owned() }
+}
+
+fn died() -> Error {
+    Error::Server(problem("the worker gave no answer; load the page again"))
+}

@@ -1,0 +1,384 @@
+//! The files on the bench: dropped or chosen, recognised, and read.
+
+use leptos::ev::{Event, Targeted};
+use leptos::prelude::*;
+use shared::api::worker::{Ask, FileKind, FileRead, Part, Tell};
+use shared::error::{Reading, Remark};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
+
+use super::{Bench, kind_name, said};
+use crate::api::worker;
+use crate::numbers;
+use crate::widgets::progress::Progress;
+
+/// A file on the bench.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) file: File,
+    pub(super) state: State,
+    /// Which worker has read it: a later one does not know it.
+    pub(super) generation: u64,
+}
+
+/// How far a file is.
+#[derive(Clone)]
+pub(super) enum State {
+    /// From 0 to 1.
+    Reading(f64),
+    Read(FileRead),
+    /// Why not; in words.
+    Failed(String),
+}
+
+impl Entry {
+    /// What it brings, once it is read.
+    pub(super) fn part(&self) -> Option<Part> {
+        match &self.state {
+            State::Read(read) => Some(read.kind.part()),
+            State::Reading(_) | State::Failed(_) => None,
+        }
+    }
+}
+
+const PICKER: &str = "files-picker";
+
+/// Opens the browser's dialog.
+pub(super) fn choose() {
+    let found = document().get_element_by_id(PICKER);
+    if let Some(picker) = found.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {
+        picker.click();
+    }
+}
+
+/// Puts a file on the bench in place of one of the same name, and reads it.
+pub(super) fn add(bench: Bench, file: File, kind: Option<FileKind>) {
+    leptos::task::spawn_local(async move { read(bench, file, kind).await });
+}
+
+/// Reads again what the present worker does not know.
+pub(super) async fn read_stale(bench: Bench) {
+    let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
+        let known = files.iter().filter(|it| it.generation != worker::generation());
+        known
+            .filter_map(|it| match &it.state {
+                State::Read(read) => Some((it.file.clone(), read.kind)),
+                State::Reading(_) | State::Failed(_) => None,
+            })
+            .collect()
+    });
+    for (file, kind) in stale {
+        read(bench, file, Some(kind)).await;
+    }
+}
+
+async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
+    let name = file.name();
+    let size = file.size();
+    let generation = worker::generation();
+    let state = State::Reading(0.0);
+    let entry = Entry { name: name.clone(), file: file.clone(), state, generation };
+    bench.files.update(|files| match files.iter_mut().find(|it| it.name == name) {
+        Some(place) => *place = entry,
+        None => files.push(entry),
+    });
+    let named = name.clone();
+    let ask = Ask::Read { name: name.clone(), kind };
+    let asked = worker::ask(ask, &file, move |progress| {
+        let done = if size > 0.0 { progress.done as f64 / size } else { 1.0 };
+        set_state(bench, &named, State::Reading(done));
+    });
+    let state = match asked.answer().await.map(|it| it.tell) {
+        Ok(Tell::Read(read)) => State::Read(read),
+        Ok(Tell::Stopped) => State::Failed("stopped; choose it again to read it".to_owned()),
+        Ok(_) => State::Failed("not read; choose it again".to_owned()),
+        Err(error) => State::Failed(said(&error)),
+    };
+    set_state(bench, &name, state);
+}
+
+fn set_state(bench: Bench, name: &str, state: State) {
+    // The page may have been left in the meantime.
+    let _ = bench.files.try_update(|files| {
+        if let Some(entry) = files.iter_mut().find(|it| it.name == name) {
+            entry.state = state;
+        }
+    });
+}
+
+fn forget(bench: Bench, name: String) {
+    bench.files.update(|files| files.retain(|it| it.name != name));
+    leptos::task::spawn_local(async move {
+        let _ = worker::tell(Ask::Forget { name }, &JsValue::UNDEFINED).await;
+    });
+}
+
+/// Ends reading: a browser cannot stop in the middle of a file, so the worker goes; the files
+/// that were read are read again when they are needed.
+fn stop_reading() {
+    worker::restart();
+}
+
+fn add_all(bench: Bench, list: Option<FileList>) {
+    let Some(list) = list else { return };
+    for file in (0..list.length()).filter_map(|at| list.get(at)) {
+        add(bench, file, None);
+    }
+}
+
+/// The section of the page.
+#[component]
+pub(super) fn Files(bench: Bench) -> impl IntoView {
+    let over = RwSignal::new(false);
+    let dropped = move |event: DragEvent| {
+        event.prevent_default();
+        over.set(false);
+        add_all(bench, event.data_transfer().and_then(|it| it.files()));
+    };
+    let dragged = move |event: DragEvent| {
+        event.prevent_default();
+        over.set(true);
+    };
+    let chosen = move |event: Targeted<Event, HtmlInputElement>| {
+        let picker = event.target();
+        add_all(bench, picker.files());
+        // The same file can be chosen again after it was changed on disk.
+        picker.set_value("");
+    };
+    let names = Memo::new(move |_| {
+        bench.files.with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<String>>())
+    });
+    view! {
+        <section class="section" aria-labelledby="files">
+            <header>
+                <h2 id="files">"Files"</h2>
+                <p class="note" role="status">{move || bench.files.with(|it| sum(it))}</p>
+            </header>
+            <Show when=move || !names.with(Vec::is_empty)>
+                <table class="files">
+                    <caption class="unseen">"Files read"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"File"</th>
+                            <th scope="col">"taken as"</th>
+                            <th scope="col" class="num">"read"</th>
+                            <th scope="col" class="num">"refused"</th>
+                            <th scope="col"><span class="unseen">"Remove"</span></th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <For each=move || names.get() key=Clone::clone let:name>
+                            <Row bench name/>
+                        </For>
+                    </tbody>
+                </table>
+                <For each=move || names.get() key=Clone::clone let:name>
+                    <Remarks bench name/>
+                </For>
+            </Show>
+            <div
+                class="drop"
+                class:over=move || over.get()
+                on:dragover=dragged
+                on:dragleave=move |_| over.set(false)
+                on:drop=dropped
+            >
+                <span>
+                    "Drop texts, queries, qrels and runs: BEIR JSONL, TREC, TSV, plain text; "
+                    "packed as .gz or .zst if you like"
+                </span>
+                <button class="btn" type="button" on:click=|_| choose()>
+                    "Choose files" <kbd>"O"</kbd>
+                </button>
+                <input
+                    id=PICKER
+                    type="file"
+                    class="unseen"
+                    multiple
+                    tabindex="-1"
+                    aria-hidden="true"
+                    on:change:target=chosen
+                />
+            </div>
+        </section>
+    }
+}
+
+/// One file in the table.
+#[component]
+fn Row(bench: Bench, name: String) -> impl IntoView {
+    let find = {
+        let name = name.clone();
+        move || bench.files.with(|it| it.iter().find(|it| it.name == name).cloned())
+    };
+    let kind_label = format!("What {name} is");
+    let remove_label = format!("Remove {name}");
+    let kinds = {
+        let find = find.clone();
+        move || {
+            let entry = find()?;
+            let kind = match &entry.state {
+                State::Read(read) => Some(read.kind),
+                State::Reading(_) => None,
+                State::Failed(_) => None,
+            };
+            let options = FileKind::ALL.iter().map(|&it| {
+                view! { <option selected=kind == Some(it)>{kind_name(it)}</option> }
+            });
+            let options = options.collect_view();
+            let file = entry.file.clone();
+            let change = move |event: Targeted<Event, HtmlSelectElement>| {
+                let chosen = event.target().value();
+                let kind = FileKind::ALL.iter().copied().find(|&it| kind_name(it) == chosen);
+                add(bench, file.clone(), kind);
+            };
+            Some(view! {
+                <select class="kind" aria-label=kind_label.clone() on:change:target=change>
+                    <option selected=kind.is_none() disabled>"choose"</option>
+                    {options}
+                </select>
+            })
+        }
+    };
+    let counts = {
+        let find = find.clone();
+        move || find().map(|entry| counts(entry.state))
+    };
+    let shown = name.clone();
+    view! {
+        <tr>
+            <td class="name">{shown}</td>
+            <td>{kinds}</td>
+            {counts}
+            <td class="num">
+                <button
+                    class="btn bare"
+                    type="button"
+                    aria-label=remove_label
+                    on:click=move |_| forget(bench, name.clone())
+                >
+                    "✕"
+                </button>
+            </td>
+        </tr>
+    }
+}
+
+fn counts(state: State) -> AnyView {
+    match state {
+        State::Reading(done) => view! {
+            <td colspan="2">
+                <span class="reading">
+                    <Progress label="Reading" done=Signal::stored(done)/>
+                    <button class="btn bare" type="button" on:click=|_| stop_reading()>
+                        "Cancel"
+                    </button>
+                </span>
+            </td>
+        }
+        .into_any(),
+        State::Failed(_) => view! {
+            <td colspan="2" class="num"><span class="verdict bad">"not read"</span></td>
+        }
+        .into_any(),
+        State::Read(FileRead { reading, .. }) => {
+            let refused = match reading.n_refused {
+                0 => view! { "0" }.into_any(),
+                n => view! { <span class="verdict bad">{numbers::count(n)}</span> }.into_any(),
+            };
+            view! {
+                <td class="num">{numbers::count(reading.n_rows)}</td>
+                <td class="num">{refused}</td>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// What was refused in a file, or warned about.
+#[component]
+fn Remarks(bench: Bench, name: String) -> impl IntoView {
+    move || {
+        let entry = bench.files.with(|it| it.iter().find(|it| it.name == name).cloned())?;
+        match entry.state {
+            State::Reading(_) => None,
+            State::Failed(reason) => Some(
+                view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any(),
+            ),
+            State::Read(FileRead { reading, .. }) => {
+                let Reading { n_refused, refused, n_warned, warned, .. } = reading;
+                let bad = (n_refused > 0).then(|| {
+                    let what = format!("{} refused", numbers::plural(n_refused, "row", "rows"));
+                    view! { <Rows what file=name.clone() n=n_refused rows=refused/> }
+                });
+                let odd = (n_warned > 0).then(|| {
+                    let what = format!("{} with a warning", numbers::plural(n_warned, "row", "rows"));
+                    view! { <Rows what file=name.clone() n=n_warned rows=warned/> }
+                });
+                Some(view! { {bad} {odd} }.into_any())
+            }
+        }
+    }
+}
+
+/// Rows with their reason: the first few, and the others on demand.
+#[component]
+fn Rows(
+    /// `3 rows refused`.
+    what: String,
+    /// Name of the file.
+    file: String,
+    /// In all.
+    n: u64,
+    /// The first of them.
+    rows: Vec<Remark>,
+) -> impl IntoView {
+    const FIRST: usize = 3;
+    let row = |remark: &Remark| {
+        let line = format!("line {}", numbers::count(remark.line));
+        view! { <tr><td>{line}</td><td>{remark.reason.clone()}</td></tr> }
+    };
+    let (first, more) = rows.split_at(rows.len().min(FIRST));
+    let left_out = n - rows.len() as u64;
+    let more = (!more.is_empty()).then(|| {
+        let label = format!("{} more", numbers::count(n - FIRST as u64));
+        let rest = (left_out > 0)
+            .then(|| view! { <p class="note">{numbers::count(left_out)} " more are not listed"</p> });
+        view! {
+            <details>
+                <summary>{label}</summary>
+                <table><tbody>{more.iter().map(row).collect_view()}</tbody></table>
+                {rest}
+            </details>
+        }
+    });
+    view! {
+        <div class="refused">
+            <table>
+                <caption><b>{what}</b> " in " {file} "; the rest is used"</caption>
+                <tbody>{first.iter().map(row).collect_view()}</tbody>
+            </table>
+            {more}
+        </div>
+    }
+}
+
+/// `42 MB read in 3 s`.
+fn sum(files: &[Entry]) -> String {
+    let (mut bytes, mut ms) = (0.0, 0.0);
+    let reads = files.iter().filter_map(|it| match &it.state {
+        State::Read(read) => Some(read),
+        State::Reading(_) | State::Failed(_) => None,
+    });
+    for read in reads {
+        bytes += read.n_bytes as f64;
+        ms += read.took_ms;
+    }
+    if bytes == 0.0 {
+        return "texts and queries make a study; qrels and runs add to it".to_owned();
+    }
+    let took = ms / 1000.0;
+    let took = if took < 1.0 { format!("{took:.1} s") } else { numbers::duration(took) };
+    format!("{} read in {took}", numbers::bytes(bytes))
+}

@@ -1,0 +1,372 @@
+//! Scores of neural rankers: from this server as a job, or from a file.
+
+use leptos::prelude::*;
+use shared::api::worker::{Ask, Made};
+use shared::api::{Cancel, Job, JobState, Resume, Server, Watch};
+use shared::score::RankerAbout;
+use wasm_bindgen::JsValue;
+use web_sys::HtmlInputElement;
+
+use super::{Answer, Bench, JobLink};
+use crate::api::{self, Error, worker};
+use crate::numbers;
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+use crate::widgets::progress::Progress;
+
+/// The section of the page.
+#[component]
+pub(super) fn Neural(bench: Bench) -> impl IntoView {
+    let server = LocalResource::new(|| async { api::server().await });
+    let failed = RwSignal::new(None::<Error>);
+    let ways = Ways { bench, failed };
+    let note = move || {
+        bench.made.get().map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
+    };
+    let on_server = move || match server.get() {
+        None => view! { <p class="note">"Asking whether a server is there"</p> }.into_any(),
+        Some(Err(error)) => {
+            let again = Callback::new(move |()| server.refetch());
+            view! { <Failure error retry=again/> }.into_any()
+        }
+        Some(Ok(None)) => view! {
+            <p class="note">
+                "Neural scoring is off: this page comes from a host of files only. Run "
+                <code>"axioscope serve"</code>
+                " to have it, or take the pairs away and bring scores back."
+            </p>
+        }
+        .into_any(),
+        Some(Ok(Some(found))) => {
+            let again = Callback::new(move |()| server.refetch());
+            view! { <OnServer ways server=found again/> }.into_any()
+        }
+    };
+    view! {
+        <section class="section" aria-labelledby="neural">
+            <header>
+                <h2 id="neural">"Neural rankers"</h2>
+                <p class="note">{note}</p>
+            </header>
+            <p class="ahead">
+                "Send the pairs to this server for scoring, or take the list away and bring back a
+                file of scores."
+            </p>
+            {on_server}
+            <Files ways/>
+            {move || failed.get().map(|error| view! { <Failure error/> })}
+        </section>
+    }
+}
+
+/// What the parts of this section share.
+#[derive(Clone, Copy)]
+struct Ways {
+    bench: Bench,
+    failed: RwSignal<Option<Error>>,
+}
+
+impl Ways {
+    fn note(self, answer: Answer) {
+        match answer {
+            Ok(answered) => {
+                let _ = self.failed.try_set(None);
+                self.bench.take(answered.tell);
+            }
+            Err(error) => {
+                let _ = self.failed.try_set(Some(error));
+            }
+        }
+    }
+}
+
+/// The list of pairs away, a file of scores back.
+#[component]
+fn Files(ways: Ways) -> impl IntoView {
+    let Ways { bench, failed } = ways;
+    let take = move |_| {
+        leptos::task::spawn_local(async move {
+            match worker::tell(Ask::Pairs, &JsValue::UNDEFINED).await {
+                Ok(it) => download::save("pairs.jsonl", "application/x-ndjson", &it.text),
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let bring = move |event: leptos::ev::Targeted<leptos::ev::Event, HtmlInputElement>| {
+        let picker = event.target();
+        let Some(file) = picker.files().and_then(|it| it.get(0)) else { return };
+        picker.set_value("");
+        leptos::task::spawn_local(async move {
+            ways.note(worker::tell(Ask::Bring { name: file.name() }, &file).await);
+        });
+    };
+    let off = move || bench.made.get().is_none();
+    view! {
+        <div class="btns">
+            <button class="btn" type="button" disabled=off on:click=take>
+                "Download the pairs, JSONL"
+            </button>
+            <label class="btn file" aria-disabled=move || off().then_some("true")>
+                "Bring scores"
+                <input type="file" class="unseen" disabled=off on:change:target=bring/>
+            </label>
+            <span class="note">
+                {move || {
+                    if off() { "ready when the study is made" } else { "a row is: qid docid score" }
+                }}
+            </span>
+        </div>
+    }
+}
+
+/// The models of the server and the job that is under way.
+#[component]
+fn OnServer(
+    ways: Ways,
+    server: Server,
+    /// Asks once more what the server lets us do.
+    again: Callback<()>,
+) -> impl IntoView {
+    let bench = ways.bench;
+    if server.models.is_empty() {
+        return view! {
+            <p class="note">
+                "This server has no neural model. Its operator adds one with "
+                <code>"axioscope models get"</code> "."
+            </p>
+        }
+        .into_any();
+    }
+    let body = move || match bench.job.get() {
+        Some(link) => view! { <OneJob ways link/> }.into_any(),
+        None if server.may_create_jobs => {
+            view! { <Send ways models=server.models.clone()/> }.into_any()
+        }
+        None => view! { <Operator again/> }.into_any(),
+    };
+    body.into_any()
+}
+
+/// Lets the operator of a public server in.
+#[component]
+fn Operator(
+    /// Asks once more what the server lets us do.
+    again: Callback<()>,
+) -> impl IntoView {
+    let token = RwSignal::new(String::new());
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        api::use_token(token.get_untracked().trim());
+        again.run(());
+    };
+    view! {
+        <form class="btns send" on:submit=enter>
+            <label class="field">
+                <span class="label">"Operator token, printed at the first start"</span>
+                <input
+                    type="password"
+                    autocomplete="current-password"
+                    on:input:target=move |event| token.set(event.target().value())
+                />
+            </label>
+            <button class="btn" type="submit">"Use it in this tab"</button>
+            <span class="note">"Only the operator of this server starts jobs on it."</span>
+        </form>
+    }
+}
+
+/// Chooses a model and sends the pairs.
+#[component]
+fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
+    let Ways { bench, failed } = ways;
+    let chosen = RwSignal::new(models.first().map(|it| it.spec.clone()).unwrap_or_default());
+    let sending = RwSignal::new(false);
+    let notes = models.clone();
+    let note = move || {
+        let found = notes.iter().find(|it| it.spec == chosen.get());
+        found.and_then(|it| it.note.clone())
+    };
+    let options = models.into_iter().map(|it| {
+        view! { <option value=it.spec>{it.label} ", " {it.detail}</option> }
+    });
+    let options = options.collect_view();
+    let send = move |_| {
+        let Some(Made { hash, .. }) = bench.made.get_untracked() else { return };
+        sending.set(true);
+        leptos::task::spawn_local(async move {
+            let title = "Local study".to_owned();
+            let created = api::create_job(chosen.get_untracked(), title).await;
+            let _ = sending.try_set(false);
+            match created {
+                Ok(job) => {
+                    failed.set(None);
+                    bench.job.set(Some(JobLink { id: job.id, of: first_of(&hash) }));
+                }
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let off = move || bench.made.get().is_none() || sending.get();
+    let words = move || {
+        let made = bench.made.get();
+        made.map(|it| format!("sends the texts of {} pairs", numbers::count(it.n_pairs)))
+    };
+    view! {
+        <div class="btns send">
+            <label class="field">
+                <span class="label">"Model"</span>
+                <select on:change:target=move |event| {
+                    chosen.set(event.target().value());
+                }>{options}</select>
+            </label>
+            <button class="btn main" type="button" disabled=off on:click=send>
+                {move || if sending.get() { "Sending" } else { "Score on the server" }}
+            </button>
+            <span class="note">{words}</span>
+        </div>
+        <p class="note">{note}</p>
+    }
+}
+
+fn first_of(hash: &str) -> String {
+    hash.chars().take(12).collect()
+}
+
+/// A job from its first event to its scores in the study.
+#[component]
+fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
+    let Ways { bench, failed } = ways;
+    let job = RwSignal::new(None::<Job>);
+    let lost = RwSignal::new(false);
+    let watched = StoredValue::new_local(None::<api::Watched>);
+    let id = StoredValue::new(link.id);
+    let of = StoredValue::new(link.of);
+    let hear = move |heard: Job| {
+        let _ = lost.try_set(false);
+        let ended = heard.state == JobState::Done;
+        let ranker = heard.ranker.clone();
+        let _ = job.try_set(Some(heard));
+        if ended {
+            leptos::task::spawn_local(async move { merge(ways, &id.get_value(), &of.get_value(), &ranker).await });
+        }
+    };
+    let watch = move || {
+        let source = api::watch(&id.get_value(), hear, move || {
+            let _ = lost.try_set(true);
+        });
+        match source {
+            Ok(source) => watched.set_value(Some(source)),
+            Err(error) => failed.set(Some(error)),
+        }
+    };
+    // The job may be unknown here, which events cannot say; so it is asked for once.
+    leptos::task::spawn_local(async move {
+        match api::call(&Watch { job: id.get_value() }).await {
+            Ok(found) if found.state.ended() => hear(found),
+            Ok(found) => {
+                hear(found);
+                watch();
+            }
+            Err(error) => failed.set(Some(error)),
+        }
+    });
+    let cancel = move |_| {
+        leptos::task::spawn_local(async move {
+            match api::call(&Cancel { job: id.get_value() }).await {
+                Ok(found) => hear(found),
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let resume = move |_| {
+        leptos::task::spawn_local(async move {
+            match api::call(&Resume { job: id.get_value() }).await {
+                Ok(found) => {
+                    hear(found);
+                    watch();
+                }
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let done = Signal::derive(move || {
+        job.with(|it| it.as_ref().map_or(0.0, |it| it.n_done as f64 / it.n_pairs.max(1) as f64))
+    });
+    let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
+    let close = move |_| {
+        watched.set_value(None);
+        failed.set(None);
+        bench.job.set(None);
+    };
+    let buttons = move || match state.get() {
+        Some(JobState::Queued | JobState::Running) => {
+            view! { <button class="btn" type="button" on:click=cancel>"Cancel"</button> }.into_any()
+        }
+        Some(JobState::Cancelled | JobState::Failed) => view! {
+            <button class="btn" type="button" on:click=resume>"Go on"</button>
+            <button class="btn" type="button" on:click=close>"Leave it"</button>
+        }
+        .into_any(),
+        Some(JobState::Done) | None => {
+            view! { <button class="btn" type="button" on:click=close>"Another model"</button> }
+                .into_any()
+        }
+    };
+    let words = move || job.with(|it| it.as_ref().map(words));
+    let problem = move || job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
+    view! {
+        <div class="job">
+            <Progress label="Scoring on the server" done/>
+            <div class="bar">
+                <p role="status">{words}</p>
+                {buttons}
+            </div>
+            {move || {
+                lost.get()
+                    .then(|| {
+                        view! {
+                            <p class="note" role="status">
+                                "The connection broke; the job goes on, and the page connects again."
+                            </p>
+                        }
+                    })
+            }}
+            {move || {
+                problem().map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+            }}
+        </div>
+    }
+}
+
+/// Puts what was scored into the study, unless it is there.
+async fn merge(ways: Ways, job: &str, of: &str, ranker: &RankerAbout) {
+    let there = ways.bench.made.with_untracked(|made| {
+        let rankers = made.iter().flat_map(|it| &it.rankers);
+        rankers.into_iter().any(|it| it.fingerprint == ranker.fingerprint)
+    });
+    if !there {
+        ways.note(api::merge_job(job, of).await);
+    }
+}
+
+fn words(job: &Job) -> String {
+    let pairs = format!(
+        "{} of {} pairs",
+        numbers::count(job.n_done),
+        numbers::count(job.n_pairs)
+    );
+    let who = &job.ranker.label;
+    match job.state {
+        JobState::Queued => format!("{who}: waits for its turn"),
+        JobState::Running if job.pairs_per_s > 0.0 => {
+            let left = job.n_pairs.saturating_sub(job.n_done) as f64 / job.pairs_per_s;
+            let rate = numbers::count(job.pairs_per_s.round() as u64);
+            let left = numbers::duration(left);
+            format!("{who}: {pairs}, {rate} a second, {left} left, about")
+        }
+        JobState::Running => format!("{who}: {pairs}"),
+        JobState::Done => format!("{who}: all {} pairs scored", numbers::count(job.n_pairs)),
+        JobState::Cancelled => format!("{who}: cancelled after {pairs}, which are kept"),
+        JobState::Failed => format!("{who}: stopped after {pairs}, which are kept"),
+    }
+}

@@ -1,0 +1,133 @@
+//! What the local study shows, in short; in full on its own page.
+
+use leptos::prelude::*;
+use shared::api::worker::LOCAL;
+use shared::api::{Export, Look};
+use shared::study::dials::Dials;
+use shared::study::overview::Overview;
+
+use super::Bench;
+use crate::api;
+use crate::app::Page;
+use crate::numbers;
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+
+/// The section of the page.
+#[component]
+pub(super) fn Results(bench: Bench) -> impl IntoView {
+    let look = LocalResource::new(move || {
+        let made = bench.made.get();
+        async move {
+            made?;
+            let request = Look { study: LOCAL.to_owned(), dials: Dials::default() };
+            Some(api::call(&request).await)
+        }
+    });
+    let body = move || match (bench.made.get(), look.get().flatten()) {
+        (None, _) => {
+            view! { <p class="note">"The study will stand here once it is made."</p> }.into_any()
+        }
+        (Some(_), None) => view! { <div class="cell loading"></div> }.into_any(),
+        (Some(_), Some(Err(error))) => {
+            let again = Callback::new(move |()| look.refetch());
+            view! { <Failure error retry=again/> }.into_any()
+        }
+        (Some(_), Some(Ok(overview))) => view! { <Short overview/> }.into_any(),
+    };
+    let summary = move || {
+        bench.made.get().map(|it| {
+            format!(
+                "{} on {}, {}",
+                numbers::plural(it.n_instances, "instance", "instances"),
+                numbers::plural(it.n_queries, "query", "queries"),
+                numbers::plural(it.n_docs, "text", "texts"),
+            )
+        })
+    };
+    let ways = move || bench.made.get().map(|_| view! { <Ways/> });
+    view! {
+        <section class="section" aria-labelledby="results">
+            <header>
+                <h2 id="results">"Results"</h2>
+                <p class="note">{summary}</p>
+            </header>
+            {body}
+            {ways}
+        </section>
+    }
+}
+
+/// To the study's page, and its download.
+#[component]
+fn Ways() -> impl IntoView {
+    let failed = RwSignal::new(None::<api::Error>);
+    let export = move |_| {
+        leptos::task::spawn_local(async move {
+            match api::call_text(&Export { study: LOCAL.to_owned() }).await {
+                Ok(text) => download::save("study.json", "application/json", &text),
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let href = Page::Study { study: LOCAL.to_owned() }.href();
+    view! {
+        <div class="btns">
+            <a class="btn main" href=href>"Open the study"</a>
+            <button class="btn" type="button" on:click=export>"Download the study, JSON"</button>
+            <span class="note">"Kept in this browser until you clear the bench."</span>
+        </div>
+        {move || failed.get().map(|error| view! { <Failure error/> })}
+    }
+}
+
+/// Fractions satisfied, rankers × axioms.
+#[component]
+fn Short(overview: Overview) -> impl IntoView {
+    let heads = overview.probes.iter().map(|it| {
+        view! { <th scope="col" class="num">{it.axiom.about().name}</th> }
+    });
+    let heads = heads.collect_view();
+    let rows = overview.rankers.iter().map(|row| {
+        let cells = row.cells.iter().map(|cell| match cell {
+            Some(cell) => {
+                let [low, high] = cell.micro.interval;
+                let title = format!("95 % interval {}", numbers::interval(low, high));
+                let step = numbers::step(cell.micro.value).to_string();
+                let value = numbers::fraction(cell.micro.value);
+                view! { <td class="num" title=title><span class="chip" data-step=step>{value}</span></td> }.into_any()
+            }
+            None => view! { <td class="num">"–"</td> }.into_any(),
+        });
+        let cells = cells.collect_view();
+        view! {
+            <tr>
+                <th scope="row">
+                    {row.ranker.label.clone()} " "
+                    <span class="label">{row.ranker.detail.clone()}</span>
+                </th>
+                {cells}
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    let counts = overview.probes.iter().map(|it| {
+        view! { <td class="num label">{numbers::count(it.n_instances)}</td> }
+    });
+    let counts = counts.collect_view();
+    let remarks = overview.remarks.iter().cloned().map(|it| view! { <li>{it}</li> });
+    let remarks = remarks.collect_view();
+    view! {
+        <div class="scrolls">
+            <table class="short">
+                <caption class="unseen">"Fraction satisfied"</caption>
+                <thead><tr><th scope="col">"Fraction satisfied"</th> {heads}</tr></thead>
+                <tbody>
+                    {rows}
+                    <tr class="total"><th scope="row">"Instances"</th> {counts}</tr>
+                </tbody>
+            </table>
+        </div>
+        <ul class="note">{remarks}</ul>
+    }
+}

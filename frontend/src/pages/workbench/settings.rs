@@ -1,0 +1,412 @@
+//! The settings of a local study: as typed, in the address, and as a definition.
+
+use shared::api::worker::LOCAL;
+use shared::error::Error;
+use shared::probe::{Axiom, Limits, Mode};
+use shared::study::Definition;
+use shared::text::{Analyzer, Stopwords};
+
+/// What stands in the form. Everything that is typed is text, so that a mistake can be shown
+/// where it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// `alnum` or `unicode`.
+    pub(crate) tokenizer: String,
+    /// `none`, `en-function` or `list`, the last with a file.
+    pub(crate) stopwords: String,
+    /// `none`, `porter` or `porter2`.
+    pub(crate) stemmer: String,
+    /// At least one.
+    pub(crate) rankers: Vec<RankerRow>,
+    /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
+    pub(crate) pool: String,
+    /// How many texts of a ranked pool.
+    pub(crate) k: String,
+    /// In the order of [`Axiom::ALL`].
+    pub(crate) probes: Vec<Axiom>,
+    /// In the order of [`Mode::ALL`].
+    pub(crate) modes: Vec<Mode>,
+    /// δ in terms, or `inf`.
+    pub(crate) delta: String,
+    /// Least occurrences of query terms.
+    pub(crate) min_terms: String,
+    /// Most instances of a probe and query; empty keeps all.
+    pub(crate) per_query: String,
+    /// Of the draw, where there is a most.
+    pub(crate) seed: String,
+    /// The first so many queries; empty takes all.
+    pub(crate) n_queries: String,
+}
+
+/// A formula with its parameters as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RankerRow {
+    /// Which.
+    pub(crate) formula: Formula,
+    /// In the order of [`Formula::parameters`].
+    pub(crate) values: Vec<String>,
+}
+
+/// A lexical ranker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// Okapi BM25.
+    Bm25,
+    /// Query likelihood with a Dirichlet prior.
+    Dirichlet,
+    /// Query likelihood with linear interpolation.
+    JelinekMercer,
+}
+
+/// Where in the form something is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Tokeniser, stop list or stemmer.
+    Analyzer,
+    /// A row of the rankers, counted from 0.
+    Ranker(usize),
+    /// Pool or its size.
+    Pool,
+    /// The axioms.
+    Probes,
+    /// The readings.
+    Modes,
+    /// δ.
+    Delta,
+    /// Least occurrences.
+    MinTerms,
+    /// Most instances.
+    PerQuery,
+    /// Seed.
+    Seed,
+    /// Number of queries.
+    Queries,
+}
+
+/// What is wrong with a field, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// Where.
+    pub(crate) field: Field,
+    /// Starts small, without full stop.
+    pub(crate) reason: String,
+}
+
+/// What a definition takes beside the settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// The stop list that was brought.
+    pub(crate) stop_list: Option<Stopwords>,
+    /// Names of the files with texts.
+    pub(crate) files: Vec<String>,
+}
+
+impl Formula {
+    /// Every formula.
+    pub(crate) const ALL: [Formula; 3] =
+        [Formula::Bm25, Formula::Dirichlet, Formula::JelinekMercer];
+
+    /// For people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Formula::Bm25 => "BM25",
+            Formula::Dirichlet => "QL, Dirichlet",
+            Formula::JelinekMercer => "QL, Jelinek-Mercer",
+        }
+    }
+
+    /// Name in a specification, name for people, usual value.
+    pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Formula::Bm25 => &[
+                ("k1", "k1", "1.2"),
+                ("b", "b", "0.75"),
+                ("k3", "k3", "inf"),
+                ("idf", "idf", "lucene"),
+            ],
+            Formula::Dirichlet => &[("mu", "μ", "2500")],
+            Formula::JelinekMercer => &[("lambda", "λ", "0.1")],
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Formula::Bm25 => "bm25",
+            Formula::Dirichlet | Formula::JelinekMercer => "ql",
+        }
+    }
+}
+
+impl RankerRow {
+    /// A formula with its usual parameters.
+    pub(crate) fn usual(formula: Formula) -> RankerRow {
+        let values = formula.parameters().iter().map(|it| it.2.to_owned()).collect();
+        RankerRow { formula, values }
+    }
+
+    /// As it is typed on the command line; may be wrong.
+    pub(crate) fn spec(&self) -> String {
+        let keys = self.formula.parameters().iter().map(|it| it.0);
+        let pairs: Vec<String> =
+            keys.zip(&self.values).map(|(key, value)| format!("{key}={}", value.trim())).collect();
+        format!("{}:{}", self.formula.word(), pairs.join(","))
+    }
+
+    /// From an address; what is unknown there is passed over.
+    fn parse(spec: &str) -> Option<RankerRow> {
+        let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
+        let given: Vec<(&str, &str)> = list.split(',').filter_map(|it| it.split_once('=')).collect();
+        let formula = match word {
+            "bm25" => Formula::Bm25,
+            "ql" if given.iter().any(|it| it.0 == "lambda") => Formula::JelinekMercer,
+            "ql" => Formula::Dirichlet,
+            _ => return None,
+        };
+        let value = |&(key, _, usual): &(&str, &str, &str)| {
+            given.iter().find(|it| it.0 == key).map_or(usual, |it| it.1).to_owned()
+        };
+        Some(RankerRow { formula, values: formula.parameters().iter().map(value).collect() })
+    }
+}
+
+impl Settings {
+    /// What the form starts with: the limits of [`Limits::STANDARD`].
+    pub(crate) fn standard() -> Settings {
+        Settings {
+            tokenizer: "alnum".to_owned(),
+            stopwords: "none".to_owned(),
+            stemmer: "porter".to_owned(),
+            rankers: vec![
+                RankerRow::usual(Formula::Bm25),
+                RankerRow::usual(Formula::Dirichlet),
+            ],
+            pool: "rank:bm25".to_owned(),
+            k: "50".to_owned(),
+            probes: Axiom::ALL.to_vec(),
+            modes: vec![Mode::Fixed],
+            delta: "10".to_owned(),
+            min_terms: Limits::STANDARD.min_terms.to_string(),
+            per_query: String::new(),
+            seed: Limits::STANDARD.seed.to_string(),
+            n_queries: String::new(),
+        }
+    }
+
+    /// From an address; what is not there is as in [`Settings::standard`].
+    pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> Settings {
+        let usual = Settings::standard();
+        let word = |key: &str, usual: String| query(key).unwrap_or(usual);
+        let rankers = query("rankers").map(|it| it.split(';').filter_map(RankerRow::parse).collect());
+        let named = |list: String| {
+            let modes = Mode::ALL.iter().copied();
+            modes.filter(|it| list.split(',').any(|word| word == it.name())).collect()
+        };
+        Settings {
+            tokenizer: word("tokenizer", usual.tokenizer),
+            stopwords: word("stopwords", usual.stopwords),
+            stemmer: word("stemmer", usual.stemmer),
+            rankers: rankers.unwrap_or(usual.rankers),
+            pool: word("pool", usual.pool),
+            k: word("k", usual.k),
+            probes: query("probes").map_or(usual.probes, |it| chosen(&it)),
+            modes: query("modes").map_or(usual.modes, named),
+            delta: word("delta", usual.delta),
+            min_terms: word("min_terms", usual.min_terms),
+            per_query: word("per_query", usual.per_query),
+            seed: word("seed", usual.seed),
+            n_queries: word("n_queries", usual.n_queries),
+        }
+    }
+
+    /// What differs from [`Settings::standard`], as it stands in an address.
+    pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
+        let (mine, usual) = (self.words(), Settings::standard().words());
+        mine.into_iter().zip(usual).filter(|(a, b)| a != b).map(|it| it.0).collect()
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        let rankers: Vec<String> = self.rankers.iter().map(RankerRow::spec).collect();
+        let probes: Vec<&str> = self.probes.iter().map(|it| it.slug()).collect();
+        let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
+        vec![
+            ("tokenizer", self.tokenizer.clone()),
+            ("stopwords", self.stopwords.clone()),
+            ("stemmer", self.stemmer.clone()),
+            ("rankers", rankers.join(";")),
+            ("pool", self.pool.clone()),
+            ("k", self.k.clone()),
+            ("probes", probes.join(",")),
+            ("modes", modes.join(",")),
+            ("delta", self.delta.clone()),
+            ("min_terms", self.min_terms.clone()),
+            ("per_query", self.per_query.clone()),
+            ("seed", self.seed.clone()),
+            ("n_queries", self.n_queries.clone()),
+        ]
+    }
+
+    /// Whether the pool is the beginning of a ranked list.
+    pub(crate) fn pool_is_ranked(&self) -> bool {
+        self.pool.starts_with("rank:") || self.pool.starts_with("run:")
+    }
+
+    /// The definition of the local study, or everything that is wrong.
+    pub(crate) fn definition(&self, beside: &Beside) -> Result<Definition, Vec<Refusal>> {
+        let mut wrong = Wrong(Vec::new());
+        let analyzer = wrong.take(Field::Analyzer, self.analyzer(beside));
+        for (at, row) in self.rankers.iter().enumerate() {
+            let spec = row.spec();
+            wrong.take(Field::Ranker(at), spec.parse::<shared::rank::Ranker>().map_err(reason));
+            if self.rankers[..at].iter().any(|it| it.spec() == spec) {
+                wrong.add(Field::Ranker(at), "the same ranker stands above; change or remove it");
+            }
+        }
+        if self.rankers.is_empty() {
+            wrong.add(Field::Ranker(0), "a study needs at least one ranker");
+        }
+        let pool = match self.pool_is_ranked() {
+            true => format!("{}:{}", self.pool, self.k.trim()),
+            false => self.pool.clone(),
+        };
+        let pool = wrong.take(Field::Pool, pool.parse().map_err(reason));
+        if self.probes.is_empty() {
+            wrong.add(Field::Probes, "choose at least one axiom");
+        }
+        if self.modes.is_empty() {
+            wrong.add(Field::Modes, "choose at least one reading");
+        }
+        let delta = match self.delta.trim() {
+            "inf" => Some(None),
+            text => wrong.take(Field::Delta, whole(text, 0, ", or inf for any gap")).map(Some),
+        };
+        let min_terms = wrong.take(Field::MinTerms, whole(&self.min_terms, 0, ""));
+        let per_query = wrong.take(Field::PerQuery, optional(&self.per_query));
+        let seed = wrong.take(Field::Seed, whole(&self.seed, 0, ""));
+        let n_queries = wrong.take(Field::Queries, optional(&self.n_queries));
+        match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
+            (Some(analyzer), Some(pool), Some(delta), Some(min), Some(most), Some(seed), Some(n))
+                if wrong.0.is_empty() =>
+            {
+                Ok(Definition {
+                    format: 1,
+                    name: LOCAL.to_owned(),
+                    title: "Local study".to_owned(),
+                    description: format!("Made in this browser from {}.", beside.files.join(", ")),
+                    collection: beside.files.join(", "),
+                    n_queries: n,
+                    pool,
+                    probes: self.probes.clone(),
+                    modes: self.modes.clone(),
+                    rankers: self.rankers.iter().map(RankerRow::spec).collect(),
+                    analyzer,
+                    limits: Limits {
+                        length_gap_terms: delta,
+                        min_terms: min,
+                        per_query: most,
+                        seed,
+                        ..Limits::STANDARD
+                    },
+                })
+            }
+            _ => Err(wrong.0),
+        }
+    }
+
+    fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
+        Ok(Analyzer {
+            tokenizer: self.tokenizer.parse().map_err(reason)?,
+            stopwords: match (self.stopwords.as_str(), &beside.stop_list) {
+                ("en-function", _) => Stopwords::EnFunction,
+                ("list", Some(list)) => list.clone(),
+                ("list", None) => return Err("choose the file with the stop list".to_owned()),
+                _ => Stopwords::None,
+            },
+            stemmer: self.stemmer.parse().map_err(reason)?,
+        })
+    }
+}
+
+/// What is wrong so far.
+struct Wrong(Vec<Refusal>);
+
+impl Wrong {
+    fn add(&mut self, field: Field, reason: impl Into<String>) {
+        self.0.push(Refusal { field, reason: reason.into() });
+    }
+
+    fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
+        found.map_err(|reason| self.add(field, reason)).ok()
+    }
+}
+
+fn chosen(list: &str) -> Vec<Axiom> {
+    Axiom::ALL.iter().copied().filter(|it| list.split(',').any(|word| word == it.slug())).collect()
+}
+
+/// The reason alone: the field stands beside it.
+fn reason(error: Error) -> String {
+    match error {
+        Error::Setting { reason, .. } => reason,
+        other => other.to_string(),
+    }
+}
+
+fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
+    let text = text.trim();
+    let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
+    match text.parse() {
+        Ok(value) if !small => Ok(value),
+        _ if text.is_empty() => Err(format!("a whole number of at least {least} is missing{or}")),
+        _ => Err(format!("`{text}` is not a whole number of at least {least}{or}")),
+    }
+}
+
+/// Empty, or a whole number of at least 1.
+fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+    if text.trim().is_empty() { Ok(None) } else { whole(text, 1, ", nor empty").map(Some) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
+        let mut settings = Settings::standard();
+        change(&mut settings);
+        settings.definition(&Beside::default()).expect_err("it is wrong")
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_where_it_stands() {
+        let wrong = refused(|it| it.k = "0".to_owned());
+        assert_eq!(wrong[0].field, Field::Pool);
+        assert_eq!(wrong[0].reason, "`0` is not a number of documents, 1 or more");
+        let wrong = refused(|it| it.delta = "-3".to_owned());
+        assert_eq!(wrong[0].field, Field::Delta);
+        assert_eq!(
+            wrong[0].reason,
+            "`-3` is not a whole number of at least 0, or inf for any gap"
+        );
+        let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
+        assert_eq!(wrong[0].field, Field::Ranker(1));
+    }
+
+    #[test]
+    fn the_address_gives_the_settings_back() {
+        let mut settings = Settings::standard();
+        assert_eq!(settings.to_query(), []);
+        settings.rankers.push(RankerRow::usual(Formula::JelinekMercer));
+        settings.delta = "inf".to_owned();
+        settings.probes = vec![Axiom::Tp];
+        let query = settings.to_query();
+        let again = Settings::from_query(|key| {
+            query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+        });
+        assert_eq!(again, settings);
+    }
+
+    #[test]
+    fn the_standard_settings_make_a_study() {
+        assert!(Settings::standard().definition(&Beside::default()).is_ok());
+    }
+}

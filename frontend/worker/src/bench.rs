@@ -1,0 +1,220 @@
+//! What is on the bench: files that were read, and studies that are held.
+
+use std::collections::BTreeMap;
+
+use shared::api::Problem;
+use shared::api::worker::{LOCAL, Made, Stage, Tell};
+use shared::collection::trec::{BroughtScores, Unknown};
+use shared::collection::{Collection, Run};
+use shared::probe::Pool;
+use shared::score::Scores;
+use shared::study::make::{self, Maker, Progress};
+use shared::study::{Definition, Study};
+
+use crate::answer::{self, refused};
+use crate::file::{Holds, Kept};
+use crate::post::{self, Clock, Said};
+use crate::{BENCH, memory, not_held};
+
+/// Everything the worker knows.
+#[derive(Default)]
+pub(crate) struct Bench {
+    /// By name.
+    pub(crate) files: BTreeMap<String, Kept>,
+    /// By name; [`LOCAL`] was made here.
+    pub(crate) studies: BTreeMap<String, Study>,
+    /// The last piece of work that was to stop.
+    pub(crate) cancelled: Option<u64>,
+    /// What is to be said of the local study, beside its overview.
+    remarks: Vec<String>,
+    memory: Memory,
+}
+
+/// Whether the browser was asked for the study of an earlier visit.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    #[default]
+    Unasked,
+    Asked,
+}
+
+impl Bench {
+    /// The study that was made here.
+    pub(crate) fn local(&self) -> Result<&Study, Problem> {
+        self.studies.get(LOCAL).ok_or_else(|| not_held(LOCAL))
+    }
+
+    /// What the local study holds, if there is one.
+    pub(crate) fn made(&self) -> Option<Made> {
+        self.studies.get(LOCAL).map(|study| Made {
+            hash: study.instances_hash.clone(),
+            n_queries: study.queries.len() as u64,
+            n_docs: study.totals.n_docs,
+            n_instances: study.instances.iter().map(|it| it.len() as u64).sum(),
+            n_pairs: study.pairs.len() as u64,
+            rankers: study.scores.iter().map(|it| it.ranker.clone()).collect(),
+            remarks: self.remarks.clone(),
+        })
+    }
+
+    /// Adds what a job has scored for the study whose hash begins with `of`.
+    pub(crate) fn merge(&mut self, of: &str, text: &str) -> Result<Tell, Problem> {
+        let study = self.local()?;
+        if !study.instances_hash.starts_with(of) {
+            return Err(Problem {
+                error: "this job scored another study than the one on the bench now, so its \
+                        scores do not fit; make that study again to take them"
+                    .to_owned(),
+                error_type: "conflict".to_owned(),
+            });
+        }
+        let scores = answer::job_scores(study, text)?;
+        self.add(scores)
+    }
+
+    /// Adds scores that somebody brought.
+    pub(crate) fn bring(&mut self, name: &str, brought: &BroughtScores) -> Result<Tell, Problem> {
+        let scores = answer::brought_scores(self.local()?, name, brought)?;
+        self.add(scores)
+    }
+
+    /// Adds a ranker, in place of the same one.
+    fn add(&mut self, scores: Scores) -> Result<Tell, Problem> {
+        let study = self.studies.get_mut(LOCAL).ok_or_else(|| not_held(LOCAL))?;
+        let fingerprint = &scores.ranker.fingerprint;
+        match study.scores.iter_mut().find(|it| it.ranker.fingerprint == *fingerprint) {
+            Some(place) => *place = scores,
+            None => {
+                study.definition.rankers.push(scores.ranker.spec.clone());
+                study.scores.push(scores);
+            }
+        }
+        Ok(self.made().map_or(Tell::Done, Tell::Made))
+    }
+
+    /// All files as one collection.
+    fn collection(&self) -> Result<Collection, Problem> {
+        let mut all = Collection::default();
+        for kept in self.files.values() {
+            match &kept.holds {
+                Holds::Docs(docs) => all.docs.extend(docs.iter().cloned()),
+                Holds::Queries(queries) => all.queries.extend(queries.iter().cloned()),
+                Holds::Qrels(qrels) => {
+                    for (query, grades) in &qrels.0 {
+                        let known = all.qrels.0.entry(query.clone()).or_default();
+                        known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
+                    }
+                }
+                Holds::Run(_) => (),
+            }
+        }
+        once("text", all.docs.iter().map(|it| it.id.as_str()))?;
+        once("query", all.queries.iter().map(|it| it.id.as_str()))?;
+        Ok(all)
+    }
+
+    /// The run that a pool is taken from.
+    fn run_of(&self, pool: &Pool) -> Result<Option<Run>, Problem> {
+        let Pool::Run { file, .. } = pool else { return Ok(None) };
+        match self.files.get(file).map(|it| &it.holds) {
+            Some(Holds::Run(run)) => Ok(Some(run.clone())),
+            Some(Holds::Docs(_) | Holds::Queries(_) | Holds::Qrels(_)) | None => Err(Problem {
+                error: format!("pool {pool}: there is no run `{file}`; bring it, or change the pool"),
+                error_type: "setting".to_owned(),
+            }),
+        }
+    }
+
+    /// What files name and the collection does not have.
+    fn unknown(&self, collection: &Collection) -> Vec<String> {
+        let files = self.files.iter();
+        let said = files.filter_map(|(name, kept)| {
+            let unknown = match &kept.holds {
+                Holds::Qrels(qrels) => Unknown::in_qrels(qrels, collection),
+                Holds::Run(run) => Unknown::in_run(run, collection),
+                Holds::Docs(_) | Holds::Queries(_) => return None,
+            };
+            (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
+        });
+        said.collect()
+    }
+}
+
+/// Refuses an id that two files give.
+fn once<'a>(what: &str, ids: impl Iterator<Item = &'a str>) -> Result<(), Problem> {
+    let mut seen = std::collections::BTreeSet::new();
+    for id in ids {
+        if !seen.insert(id) {
+            return Err(Problem {
+                error: format!("two files have a {what} with id `{id}`; remove one of the files"),
+                error_type: "input".to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Makes the local study; gives way to other messages between steps.
+pub(crate) async fn make(
+    number: u64,
+    definition: Definition,
+    made: String,
+) -> Result<Tell, Problem> {
+    let (mut maker, remarks) = BENCH.with_borrow(|it| begin(it, definition))?;
+    let mut clock = Clock::new(number);
+    loop {
+        let Progress { stage, done, of, n_found } = maker.step().map_err(refused)?;
+        let (stage, found) = match stage {
+            make::Stage::Index => (Stage::Index, None),
+            make::Stage::Mine => (Stage::Mine, Some(n_found)),
+            make::Stage::Score => (Stage::Score, None),
+            make::Stage::Done => break,
+        };
+        if clock.at(stage, done, of, found) == Said::Yes {
+            post::give_way().await;
+            if BENCH.with_borrow(|it| it.cancelled == Some(number)) {
+                return Ok(Tell::Stopped);
+            }
+        }
+    }
+    let study = maker.finish(&made).map_err(refused)?;
+    let tell = BENCH.with_borrow_mut(|it| {
+        it.studies.insert(LOCAL.to_owned(), study);
+        it.remarks = remarks;
+        it.memory = Memory::Asked;
+        it.made().map_or(Tell::Done, Tell::Made)
+    });
+    remember().await;
+    Ok(tell)
+}
+
+fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), Problem> {
+    let collection = bench.collection()?;
+    let remarks = bench.unknown(&collection);
+    let run = bench.run_of(&definition.pool)?;
+    let maker = Maker::new(collection, definition, run).map_err(refused)?;
+    Ok((maker, remarks))
+}
+
+/// Looks once for the local study of an earlier visit.
+pub(crate) async fn recall() -> Result<(), Problem> {
+    let asked = BENCH.with_borrow_mut(|it| std::mem::replace(&mut it.memory, Memory::Asked));
+    let there = BENCH.with_borrow(|it| it.studies.contains_key(LOCAL));
+    if asked == Memory::Asked || there {
+        return Ok(());
+    }
+    let Some(text) = memory::recall().await else { return Ok(()) };
+    // What an earlier version has kept may be unreadable now; then there is no study.
+    if let Ok(study) = serde_json::from_str::<Study>(&text) {
+        BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
+    }
+    Ok(())
+}
+
+/// Keeps the local study for a later visit.
+pub(crate) async fn remember() {
+    let text = BENCH.with_borrow(|it| it.studies.get(LOCAL).map(serde_json::to_string));
+    if let Some(Ok(text)) = text {
+        memory::keep(&text).await;
+    }
+}

@@ -1,0 +1,156 @@
+//! Files as the browser gives them, read piece by piece by the readers of `shared`.
+
+use std::io::{self, Read};
+
+use js_sys::Uint8Array;
+use shared::api::Problem;
+use shared::api::worker::{FileKind, FileRead, Stage};
+use shared::collection::lines::{Bounds, Lines};
+use shared::collection::trec::{self, BroughtScores, topics};
+use shared::collection::{Doc, Qrels, Query, Run, beir, tables};
+use shared::error::Error;
+use web_sys::{Blob, File, FileReaderSync};
+
+use crate::answer::refused;
+use crate::post::{self, Clock};
+
+/// A file that was read.
+pub(crate) struct Kept {
+    /// What there is to say about it.
+    pub(crate) read: FileRead,
+    /// What it held.
+    pub(crate) holds: Holds,
+}
+
+/// What a file held.
+pub(crate) enum Holds {
+    /// Texts.
+    Docs(Vec<Doc>),
+    /// Queries.
+    Queries(Vec<Query>),
+    /// Judgements.
+    Qrels(Qrels),
+    /// A ranked list.
+    Run(Run),
+}
+
+/// Reads a file to its end.
+pub(crate) fn read(
+    number: u64,
+    name: &str,
+    kind: Option<FileKind>,
+    file: &File,
+) -> Result<Kept, Problem> {
+    let began = post::now_ms();
+    let of = file.size() as u64;
+    let mut clock = Clock::new(number);
+    let mut progress = move |done: u64| {
+        let _ = clock.at(Stage::Read, done, of, None);
+    };
+    let kind = match kind {
+        Some(kind) => kind,
+        None => recognise(name, file).map_err(refused)?,
+    };
+    let bytes = Pieces::of(file);
+    let (holds, reading) = match kind {
+        FileKind::Corpus => beir::read_corpus(name, bytes, &mut progress).map(docs),
+        FileKind::Passages => tables::read_passages(name, bytes, &mut progress).map(docs),
+        FileKind::Documents => tables::read_documents(name, bytes, &mut progress).map(docs),
+        FileKind::Plain => tables::read_plain(name, bytes, &mut progress).map(docs),
+        FileKind::Queries => beir::read_queries(name, bytes, &mut progress).map(queries),
+        FileKind::Topics => topics::read_topics(name, bytes, &mut progress).map(queries),
+        FileKind::Qrels => trec::read_qrels(name, bytes, &mut progress)
+            .map(|(it, reading)| (Holds::Qrels(it), reading)),
+        FileKind::Run => trec::read_run(name, bytes, &mut progress)
+            .map(|(it, reading)| (Holds::Run(it), reading)),
+    }
+    .map_err(refused)?;
+    let took_ms = post::now_ms() - began;
+    let read = FileRead { name: name.to_owned(), kind, n_bytes: of, took_ms, reading };
+    Ok(Kept { read, holds })
+}
+
+/// Reads a file of scores to its end.
+pub(crate) fn scores(number: u64, name: &str, file: &File) -> Result<BroughtScores, Problem> {
+    let of = file.size() as u64;
+    let mut clock = Clock::new(number);
+    let mut progress = move |done: u64| {
+        let _ = clock.at(Stage::Read, done, of, None);
+    };
+    trec::read_scores(name, Pieces::of(file), &mut progress).map_err(refused)
+}
+
+/// How many lines decide what a file is.
+const LOOKED_AT: usize = 20;
+
+fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
+    let mut nobody = |_: u64| ();
+    let mut lines = Lines::open(name, Pieces::of(file), Bounds::FILES, &mut nobody)?;
+    let mut first = Vec::new();
+    while first.len() < LOOKED_AT {
+        match lines.next_line()?.map(|it| it.text) {
+            Some(Ok(line)) => first.push(line.to_owned()),
+            Some(Err(_)) => (),
+            None => break,
+        }
+    }
+    if first.iter().all(|it| it.trim().is_empty()) {
+        return Err(Error::file(name, "the file is empty"));
+    }
+    crate::kind::of(name, &first).ok_or_else(|| {
+        Error::file(name, "neither its name nor its first lines say what it is; choose below")
+    })
+}
+
+fn docs<R>((docs, reading): (Vec<Doc>, R)) -> (Holds, R) {
+    (Holds::Docs(docs), reading)
+}
+
+fn queries<R>((queries, reading): (Vec<Query>, R)) -> (Holds, R) {
+    (Holds::Queries(queries), reading)
+}
+
+/// The bytes of a file, fetched from the browser in pieces.
+struct Pieces<'a> {
+    file: &'a Blob,
+    /// Of the file; where the next piece begins.
+    next: f64,
+    piece: Vec<u8>,
+    /// Of `piece`.
+    taken: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// Each piece is a round trip to the browser's file thread: few, but not the whole file.
+    const BYTES: f64 = 4e6;
+
+    fn of(file: &'a Blob) -> Pieces<'a> {
+        Pieces { file, next: 0.0, piece: Vec::new(), taken: 0 }
+    }
+
+    fn fetch(&mut self) -> io::Result<()> {
+        let end = (self.next + Self::BYTES).min(self.file.size());
+        let fetched = self
+            .file
+            .slice_with_f64_and_f64(self.next, end)
+            .and_then(|slice| FileReaderSync::new()?.read_as_array_buffer(&slice))
+            .map_err(|_| io::Error::other("the browser lost the file; choose it again"))?;
+        self.piece = Uint8Array::new(&fetched).to_vec();
+        self.taken = 0;
+        self.next = end;
+        Ok(())
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.piece.len() && self.next < self.file.size() {
+            self.fetch()?;
+        }
+        let rest = &self.piece[self.taken..];
+        let n = rest.len().min(into.len());
+        into[..n].copy_from_slice(&rest[..n]);
+        self.taken += n;
+        Ok(n)
+    }
+}

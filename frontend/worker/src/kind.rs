@@ -1,0 +1,75 @@
+//! What a file is, told by its name and its first lines.
+
+use shared::api::worker::FileKind;
+
+/// The kind of a file, if it can be told.
+pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
+    let name = name.to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    let about_queries = ["quer", "topic", "question"].iter().any(|it| name.contains(it));
+    let first = lines.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
+    if first.starts_with('{') {
+        let queries = about_queries || (!first.contains("\"title\"") && words(lines) < SHORT);
+        let corpus = ["corpus", "collection", "passages", "docs"].iter().any(|it| name.contains(it));
+        return Some(if queries && !corpus { FileKind::Queries } else { FileKind::Corpus });
+    }
+    if first.starts_with('<') {
+        return Some(FileKind::Topics);
+    }
+    let columns: Vec<&str> = first.split_whitespace().collect();
+    let whole = |at: usize| columns.get(at).is_some_and(|it| it.parse::<i64>().is_ok());
+    let number = |at: usize| columns.get(at).is_some_and(|it| it.parse::<f64>().is_ok());
+    match columns.len() {
+        3 if columns[..2] == ["query-id", "corpus-id"] => return Some(FileKind::Qrels),
+        4 if whole(3) && whole(1) => return Some(FileKind::Qrels),
+        6.. if whole(3) && number(4) && columns[1].len() <= 3 => return Some(FileKind::Run),
+        _ => (),
+    }
+    match first.split('\t').count() {
+        1 if name.ends_with(".txt") && !about_queries => Some(FileKind::Plain),
+        1 => None,
+        2 if about_queries => Some(FileKind::Topics),
+        2 if words(lines) < SHORT => Some(FileKind::Topics),
+        2 => Some(FileKind::Passages),
+        4 if first.contains("://") => Some(FileKind::Documents),
+        _ => None,
+    }
+}
+
+/// Rows with fewer words than this are queries. Queries have 2 to 10, passages 30 and more.
+const SHORT: usize = 16;
+
+/// Mean number of words in a row.
+fn words(lines: &[String]) -> usize {
+    let all: usize = lines.iter().map(|it| it.split_whitespace().count()).sum();
+    all / lines.len().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, line: &str, kind: Option<FileKind>) {
+        assert_eq!(of(name, &[line.to_owned()]), kind, "{name}");
+    }
+
+    #[test]
+    fn the_usual_files_are_told_apart() {
+        check("corpus.jsonl.gz", r#"{"_id":"d1","title":"","text":"tide"}"#, Some(FileKind::Corpus));
+        check("queries.jsonl", r#"{"_id":"q1","text":"tide"}"#, Some(FileKind::Queries));
+        check("test.jsonl", r#"{"_id":"q1","text":"why tides"}"#, Some(FileKind::Queries));
+        check("test.tsv", "query-id\tcorpus-id\tscore", Some(FileKind::Qrels));
+        check("qrels.txt", "19335 0 1017759 0", Some(FileKind::Qrels));
+        check("bm25.run", "19335 Q0 8412684 1 11.3 anserini", Some(FileKind::Run));
+        check("topics.txt", "<top>", Some(FileKind::Topics));
+        check("queries.tsv", "19335\tanthropological definition", Some(FileKind::Topics));
+        check("msmarco-docs.tsv", "D1\thttps://a.b\ttitle\tbody", Some(FileKind::Documents));
+        check("notes.txt", "The tide comes twice a day", Some(FileKind::Plain));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_asked() {
+        check("data.bin", "?", None);
+        assert_eq!(of("corpus.jsonl", &[]), None);
+    }
+}

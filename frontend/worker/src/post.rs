@@ -1,0 +1,83 @@
+//! Messages to the page.
+
+use js_sys::{Array, Promise};
+use shared::api::worker::{Envelope, Progress, Stage, Tell};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::DedicatedWorkerGlobalScope;
+
+/// The worker itself.
+pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
+    js_sys::global().unchecked_into()
+}
+
+/// Says something under a number.
+pub(crate) fn tell(number: u64, says: &Tell, text: &str) {
+    let envelope = Envelope { number, says };
+    let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
+    let message = Array::of2(&JsValue::from_str(&json), &JsValue::from_str(text));
+    // It cannot fail: texts can always be cloned.
+    let _ = scope().post_message(&message);
+}
+
+/// Milliseconds since the worker began.
+pub(crate) fn now_ms() -> f64 {
+    scope().performance().map_or(0.0, |it| it.now())
+}
+
+/// Lets waiting messages in.
+pub(crate) async fn give_way() {
+    let wait = Promise::new(&mut |resolve, _| {
+        let _ = scope().set_timeout_with_callback(&resolve);
+    });
+    let _ = JsFuture::from(wait).await;
+}
+
+/// Says how far a piece of work is, some times a second.
+pub(crate) struct Clock {
+    number: u64,
+    stage: Option<(Stage, f64)>,
+    said_ms: f64,
+}
+
+impl Clock {
+    /// How often the page hears, in milliseconds.
+    const EVERY_MS: f64 = 100.0;
+
+    /// For the work that was asked for under a number.
+    pub(crate) fn new(number: u64) -> Clock {
+        Clock { number, stage: None, said_ms: 0.0 }
+    }
+
+    /// Says it, unless it was said a moment ago; each stage's beginning and end always.
+    pub(crate) fn at(&mut self, stage: Stage, done: u64, of: u64, found: Option<u64>) -> Said {
+        let now = now_ms();
+        let began = match self.stage {
+            Some((before, began)) if before == stage => began,
+            Some(_) | None => {
+                self.stage = Some((stage, now));
+                self.said_ms = 0.0;
+                now
+            }
+        };
+        if now - self.said_ms < Self::EVERY_MS && done < of {
+            return Said::No;
+        }
+        self.said_ms = now;
+        let seconds = (now - began) / 1000.0;
+        let per_s = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
+        let left_s = (per_s > 0.0).then(|| of.saturating_sub(done) as f64 / per_s);
+        let progress = Progress { stage, done, of, per_s, left_s, found };
+        tell(self.number, &Tell::Progress(progress), "");
+        Said::Yes
+    }
+}
+
+/// Whether the page was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It is time to give way as well.
+    Yes,
+    /// It was told a moment ago.
+    No,
+}
