@@ -18,6 +18,20 @@ pub(crate) enum Error {
     #[error("{place}: {reason}")]
     WrongJson { place: &'static str, reason: String },
 
+    /// A collection that is neither imported nor a folder.
+    #[error(
+        "there is no collection named `{named}`, and no such folder; `axioscope import FOLDER \
+         --to NAME` brings one in"
+    )]
+    NoCollection { named: String },
+
+    /// A file that is not where it is looked for.
+    #[error(
+        "there is no `{file}` (nor packed as .gz or .zst), also not in {}",
+        looked_in.display()
+    )]
+    NoFile { file: String, looked_in: PathBuf },
+
     /// More than is taken at once.
     #[error("{found} {what} are too many; {most} at most, so send less at once")]
     TooLarge {

@@ -1,1 +1,32 @@
-fn main() {}
+//! Axioscope's command line and server.
+
+mod config;
+mod error;
+mod progress;
+mod store;
+mod import;
+mod models;
+mod pipeline;
+mod demo;
+mod jobs;
+mod embed;
+mod http;
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let level = tracing_subscriber::EnvFilter::try_from_env("AXIOSCOPE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,axioscope=info"));
+    tracing_subscriber::fmt().with_env_filter(level).with_writer(std::io::stderr).init();
+    match cli::Cli::parse().run() {
+        Ok(cli::Exit::Done) => ExitCode::SUCCESS,
+        Ok(cli::Exit::Differs) => ExitCode::from(3),
+        Err(error) => {
+            eprintln!("error: {:#}", anyhow::Error::new(error));
+            ExitCode::FAILURE
+        }
+    }
+}

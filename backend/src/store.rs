@@ -10,6 +10,7 @@
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
 //! transaction. So a row never names a file that is not there.
 
+pub(crate) mod instances;
 pub(crate) mod studies;
 pub(crate) mod scores;
 pub(crate) mod jobs;

@@ -300,6 +300,12 @@ impl Instances {
         self.found.push(n_found);
     }
 
+    /// The same instances where text `t` is called `numbers[t]`, in the same order.
+    pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
+        let texts = self.texts.iter().map(|&it| numbers[it as usize]).collect();
+        Instances { texts, found: self.found.clone(), starts: self.starts.clone(), ..*self }
+    }
+
     /// How many instances there are.
     pub fn len(&self) -> usize {
         self.texts.len() / self.claim.arity()

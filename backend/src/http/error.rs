@@ -50,7 +50,9 @@ impl Error {
             }
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
             Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
-            Error::NoSuchPath { .. } => (StatusCode::NOT_FOUND, "unknown"),
+            Error::NoSuchPath { .. } | Error::NoCollection { .. } | Error::NoFile { .. } => {
+                (StatusCode::NOT_FOUND, "unknown")
+            }
             Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
             Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
@@ -76,7 +78,9 @@ impl Error {
     fn public(&self) -> String {
         let whole = self.to_string();
         let path = match self {
-            Error::File { path, .. } | Error::InUse { path } => path,
+            Error::File { path, .. }
+            | Error::InUse { path }
+            | Error::NoFile { looked_in: path, .. } => path,
             Error::DiskFull { file }
             | Error::ReadOnly { file }
             | Error::Newer { file, .. }

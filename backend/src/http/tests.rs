@@ -37,7 +37,7 @@ impl Site {
         let store = Store::open(&folder).await.unwrap();
         for name in ["open", "hidden"] {
             let study = study(name);
-            crate::pipeline::tests::save(&folder, &study);
+            crate::store::studies::files::save(&folder, &study).unwrap();
             store.put_study(&study).await.unwrap();
         }
         store
@@ -320,7 +320,7 @@ async fn a_study_is_looked_at_and_made_again() {
     assert_eq!(overview.title, "open");
     let mut again = study("open");
     again.definition.title = "Made again".to_owned();
-    crate::pipeline::tests::save(&site.folder, &again);
+    crate::store::studies::files::save(&site.folder, &again).unwrap();
     site.app.store.put_study(&again).await.unwrap();
     let overview: shared::study::overview::Overview = site.ask(&look).await.json();
     assert_eq!(overview.title, "Made again");

@@ -8,12 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
+use parquet::column::reader::ColumnReader;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use shared::score::{RankerAbout, RankerKind};
+use shared::study::Study;
 
 use crate::error::Error;
 use crate::store::Store;
@@ -89,6 +92,126 @@ impl Columns {
         writer.close()?;
         Ok(())
     }
+}
+
+/// The scores of a study: columns `ranker` and `pair` (places in the study), `score`,
+/// `truncated`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StudyScores {
+    rankers: Vec<i32>,
+    pairs: Vec<i32>,
+    scores: Vec<f64>,
+    truncated: Vec<bool>,
+}
+
+impl StudyScores {
+    /// Every score that a study has.
+    pub(crate) fn of(study: &Study) -> StudyScores {
+        let mut columns = StudyScores::default();
+        for (ranker, scores) in study.scores.iter().enumerate() {
+            for (pair, score) in scores.values().iter().enumerate() {
+                let Some(score) = score else { continue };
+                columns.rankers.push(ranker as i32);
+                columns.pairs.push(pair as i32);
+                columns.scores.push(*score);
+                columns.truncated.push(scores.truncated.binary_search(&(pair as u32)).is_ok());
+            }
+        }
+        columns
+    }
+
+    /// Scores and truncated places of one ranker.
+    pub(crate) fn of_ranker(&self, ranker: u32, n_pairs: usize) -> (Vec<Option<f64>>, Vec<u32>) {
+        let mut values = vec![None; n_pairs];
+        let mut truncated = Vec::new();
+        for at in (0..self.scores.len()).filter(|&at| self.rankers[at] == ranker as i32) {
+            let pair = self.pairs[at] as usize;
+            if pair < n_pairs {
+                values[pair] = Some(self.scores[at]);
+                if self.truncated[at] {
+                    truncated.push(pair as u32);
+                }
+            }
+        }
+        (values, truncated)
+    }
+
+    /// Writes a file.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+        let way_out = "make room, or take another data folder";
+        let file = fs::File::create(path).map_err(Error::file(path, way_out))?;
+        let failed = |error: ParquetError| Error::File {
+            path: path.to_owned(),
+            source: std::io::Error::other(error),
+            way_out,
+        };
+        self.write_to(&file).map_err(failed)?;
+        file.sync_all().map_err(Error::file(path, way_out))
+    }
+
+    fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
+        let schema = parse_message_type(
+            "message scores {
+                 required int32 ranker;
+                 required int32 pair;
+                 required double score;
+                 required boolean truncated;
+             }",
+        )?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+        let mut group = writer.next_row_group()?;
+        for numbers in [&self.rankers, &self.pairs] {
+            let mut column = group.next_column()?.expect("the schema has this column");
+            column.typed::<Int32Type>().write_batch(numbers, None, None)?;
+            column.close()?;
+        }
+        let mut column = group.next_column()?.expect("the schema has this column");
+        column.typed::<DoubleType>().write_batch(&self.scores, None, None)?;
+        column.close()?;
+        let mut column = group.next_column()?.expect("the schema has this column");
+        column.typed::<BoolType>().write_batch(&self.truncated, None, None)?;
+        column.close()?;
+        group.close()?;
+        writer.close()?;
+        Ok(())
+    }
+
+    /// Reads a file.
+    pub(crate) fn read(path: &Path) -> Result<StudyScores, Error> {
+        let file = fs::File::open(path).map_err(Error::file(path, "make the study again"))?;
+        read_columns(file).map_err(|it| Error::Damaged {
+            what: path.display().to_string(),
+            reason: it.to_string(),
+        })
+    }
+}
+
+fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let mut columns = StudyScores::default();
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group)?;
+        let n_rows = group.metadata().num_rows() as usize;
+        for at in 0..group.num_columns() {
+            match (at, group.get_column_reader(at)?) {
+                (0, ColumnReader::Int32ColumnReader(mut it)) => {
+                    it.read_records(n_rows, None, None, &mut columns.rankers)?;
+                }
+                (1, ColumnReader::Int32ColumnReader(mut it)) => {
+                    it.read_records(n_rows, None, None, &mut columns.pairs)?;
+                }
+                (2, ColumnReader::DoubleColumnReader(mut it)) => {
+                    it.read_records(n_rows, None, None, &mut columns.scores)?;
+                }
+                (3, ColumnReader::BoolColumnReader(mut it)) => {
+                    it.read_records(n_rows, None, None, &mut columns.truncated)?;
+                }
+                _ => return Err(ParquetError::General("these are no scores".to_owned())),
+            }
+        }
+    }
+    Ok(columns)
 }
 
 impl Store {

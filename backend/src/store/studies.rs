@@ -1,5 +1,7 @@
 //! Which studies there are, and who may see them.
 
+pub(crate) mod files;
+
 use shared::study::Study;
 
 use crate::error::Error;

@@ -11,7 +11,6 @@ use crate::error::Error;
 
 /// A measure of one ranked list. Written `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5`, `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
     /// Normalised discounted cumulative gain; grades are gains.
@@ -48,6 +47,16 @@ pub enum Measure {
         cut: u32,
     },
 }
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Measure {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Measure {}
 
 impl FromStr for Measure {
     type Err = Error;

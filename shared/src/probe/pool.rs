@@ -11,7 +11,6 @@ use crate::rank::top::Searcher;
 /// How the documents of a query are chosen. Written as `run:FILE:K`, `rank:RANKER:K`,
 /// `group`, `judged`, `all`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(try_from = "String", into = "String")]
 pub enum Pool {
     /// The first `k` of a run, by (rank, document id).
@@ -35,6 +34,17 @@ pub enum Pool {
     /// Every document, for small collections.
     All,
 }
+
+/// As it is written: a text.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Pool {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Pool {}
 
 impl Pool {
     /// The largest collection that pool `all` compares as a whole.

@@ -6,6 +6,10 @@
 //! the chance of one false finding in the whole table at the level, whatever the dependence
 //! between the tests, and so also where rankers share their queries.
 
+/// A cell whose corrected `p` is not below this cannot be told apart from chance: one table in
+/// twenty may then hold a false finding, the convention of the papers that are replayed.
+pub const LEVEL: f64 = 0.05;
+
 /// `p` after Holm's correction, in the order of `ps`.
 pub fn holm(ps: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ps.len()).collect();

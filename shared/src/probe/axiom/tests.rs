@@ -334,7 +334,7 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let asked = [(Axiom::Tp, Mode::Fixed)];
+    let asked = [(Axiom::Tfc1, Mode::Fixed)];
     let mine = |limits: &Limits| {
         let shard = mine_query(&index, "river bank", &pool, &asked, limits);
         Mined::collect(&asked, vec![shard]).instances.remove(0)

@@ -1,0 +1,110 @@
+//! The command line: the stages of the pipeline as subcommands, in its order.
+
+mod collection;
+mod probe;
+mod study;
+mod serve;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Axioscope shows why a ranking model ranks as it does
+///
+/// Exit codes: 0 done, 1 something went wrong (the message says what and the way out), 2 the
+/// command was typed wrongly, 3 a check found a difference.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+pub struct Cli {
+    /// Where collections, studies, scores and the database lie
+    #[arg(long, global = true, value_name = "FOLDER", default_value = "axioscope-data")]
+    data: PathBuf,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Bring a collection into the data folder under a name
+    Import(collection::Import),
+    /// Rank the documents of a collection for each of its queries
+    Rank(collection::Rank),
+    /// Find the instances of axioms among the documents of each query
+    Mine(probe::Mine),
+    /// List the unique pairs of query and text that instances need scored
+    Pairs(probe::PairsOf),
+    /// Score pairs with a ranker
+    Score(probe::Score),
+    /// Say how often a ranker satisfies the axioms
+    Judge(probe::Judge),
+    /// Evaluate a run against judgements, with trec_eval's numbers
+    Eval(collection::Eval),
+    /// Write the tables of a study
+    Report(study::Report),
+    /// Make, complete, check and publish studies
+    Study(study::StudyArgs),
+    /// Show the pages and answer programs
+    Serve(serve::Serve),
+    /// List, fetch and inspect neural models
+    Models(serve::ModelsArgs),
+}
+
+impl Cli {
+    /// Runs the command.
+    pub fn run(self) -> Result<Exit, Error> {
+        let data = &self.data;
+        match self.command {
+            Command::Import(it) => it.run(data),
+            Command::Rank(it) => it.run(data),
+            Command::Mine(it) => it.run(data),
+            Command::Pairs(it) => it.run(data),
+            Command::Score(it) => it.run(data),
+            Command::Judge(it) => it.run(data),
+            Command::Eval(it) => it.run(),
+            Command::Report(it) => it.run(data),
+            Command::Study(it) => it.run(data),
+            Command::Serve(it) => it.run(data),
+            Command::Models(it) => it.run(),
+        }
+    }
+}
+
+pub use study::with_store;
+
+/// How a command ended, if not in an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All done.
+    Done,
+    /// A check found a difference.
+    Differs,
+}
+
+/// Prints one JSON value on standard output, and nothing else.
+fn print_json(value: &impl serde::Serialize) {
+    let json = serde_json::to_string(value).expect("replies have string keys and finite numbers");
+    println!("{json}");
+}
+
+/// Says on standard error what the readers of a collection had to say.
+fn tell_reading(loaded: &crate::import::Loaded) {
+    let reading = &loaded.reading;
+    let shown = 5;
+    for it in reading.refused.iter().take(shown) {
+        eprintln!("refused: {it}");
+    }
+    if reading.n_refused > 0 {
+        eprintln!("{} rows were refused and left out", reading.n_refused);
+    }
+    for it in reading.warned.iter().take(shown) {
+        eprintln!("warning: {it}");
+    }
+    if reading.n_warned > 0 {
+        eprintln!("{} rows were taken with a warning", reading.n_warned);
+    }
+    if let Some(unknown) = &loaded.unknown {
+        eprintln!("qrels: {unknown}");
+    }
+}

@@ -1,0 +1,207 @@
+//! `import`, `rank`, `eval`: a collection before any axiom.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use shared::collection::{Run, trec};
+use shared::effectiveness::{self, Evaluation, Measure};
+
+use super::{Exit, print_json, tell_reading};
+use crate::config::{AnalyzerArgs, RankerSpec};
+use crate::error::Error;
+use crate::import::{self, Files};
+use crate::pipeline;
+use crate::store::DataFolder;
+
+#[derive(clap::Args)]
+pub struct Import {
+    /// A folder with corpus.jsonl, queries.jsonl and, if there are judgements, qrels.tsv; each
+    /// may be packed (.gz, .zst)
+    src: PathBuf,
+    /// The name to import it under
+    #[arg(long, value_name = "NAME")]
+    to: String,
+    /// Print what was read as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    files: Files,
+}
+
+impl Import {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        shared::study::check_name(&self.to)?;
+        let loaded = import::load_folder(&self.src, &self.files)?;
+        tell_reading(&loaded);
+        let target = import::import(&loaded, &self.to, &DataFolder::open(data)?)?;
+        let (docs, queries) = (loaded.collection.docs.len(), loaded.collection.queries.len());
+        if self.json {
+            print_json(&serde_json::json!({
+                "name": self.to,
+                "docs": docs,
+                "queries": queries,
+                "hash": loaded.collection.hash(),
+                "refused": loaded.reading.n_refused,
+                "warned": loaded.reading.n_warned,
+            }));
+        } else {
+            println!("{docs} documents and {queries} queries are in {}", target.display());
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(clap::Args)]
+pub struct Rank {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// bm25[:k1=…,b=…,k3=…,idf=…] or ql[:mu=…|lambda=…]
+    #[arg(long)]
+    ranker: String,
+    /// How many documents a query gets
+    #[arg(long, value_name = "K", default_value = "1000")]
+    top: String,
+    /// Only the first so many queries
+    #[arg(long, value_name = "N")]
+    queries: Option<usize>,
+    /// A TREC run
+    #[arg(long, value_name = "FILE.run")]
+    out: PathBuf,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+}
+
+impl Rank {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let ranker = match self.ranker.parse()? {
+            RankerSpec::Formula(it) => it,
+            RankerSpec::Scores(_) | RankerSpec::Model(_) => {
+                return Err(shared::error::Error::setting(
+                    "ranker",
+                    "a whole collection is ranked with bm25 or ql; re-rank with `score`",
+                )
+                .into());
+            }
+        };
+        let k = crate::config::count("top", &self.top, "a number of documents, 1 or more")?;
+        if k == 0 {
+            return Err(shared::error::Error::setting("top", "must be at least 1").into());
+        }
+        let mut loaded = import::load(&self.collection, data)?;
+        tell_reading(&loaded);
+        loaded.collection.queries.truncate(self.queries.unwrap_or(usize::MAX));
+        let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+        let index = pipeline::index(&loaded.collection, &analyzer)?;
+        let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
+        write_run(&self.out, &run, &ranker.to_string())?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Writes six columns, 17 digits a score.
+fn write_run(path: &Path, run: &Run, tag: &str) -> Result<(), Error> {
+    let way_out = "make room, or choose another file";
+    let failed = || Error::file(path, way_out);
+    let mut out = BufWriter::new(File::create(path).map_err(failed())?);
+    for (query, rows) in &run.0 {
+        for row in rows {
+            writeln!(out, "{query} Q0 {} {} {:e} {tag}", row.doc, row.rank, row.score)
+                .map_err(failed())?;
+        }
+    }
+    out.flush().map_err(failed())
+}
+
+#[derive(clap::Args)]
+pub struct Eval {
+    /// QRELS RUN, or with --labels-in-run only RUN
+    #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// nDCG@10, AP, AP(rel=2), RR, RR@10, P@5, R@100, …; as often as needed
+    #[arg(short, long = "measure", value_name = "MEASURE", required = true)]
+    measures: Vec<String>,
+    /// The run's seventh column is the grade
+    #[arg(long)]
+    labels_in_run: bool,
+    /// The figure of each query, in place of the mean
+    #[arg(long)]
+    per_query: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Eval {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        let measures = self.measures.iter().map(|it| it.parse());
+        let measures = measures.collect::<Result<Vec<Measure>, shared::error::Error>>()?;
+        let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
+            (true, [run]) => {
+                let (run, qrels, reading) =
+                    import::with_bar(run, |name, bytes, progress| {
+                        trec::read_labelled_run(name, bytes, progress)
+                    })?;
+                (qrels, run, reading)
+            }
+            (false, [qrels, run]) => {
+                let (qrels, mut reading) = import::read_qrels(qrels)?;
+                let (run, of_run) = import::with_bar(run, |name, bytes, progress| {
+                    trec::read_run(name, bytes, progress)
+                })?;
+                reading.absorb(of_run);
+                (qrels, run, reading)
+            }
+            _ => {
+                return Err(shared::error::Error::setting(
+                    "eval",
+                    "give QRELS and RUN, or RUN alone with --labels-in-run",
+                )
+                .into());
+            }
+        };
+        for it in reading.refused.iter().take(5) {
+            eprintln!("refused: {it}");
+        }
+        if reading.n_refused > 0 {
+            eprintln!("{} rows were refused and left out", reading.n_refused);
+        }
+        let evaluation = effectiveness::evaluate(&qrels, &run, &measures).ok_or_else(|| {
+            shared::error::Error::setting("eval", "no query of the run has a judgement")
+        })?;
+        self.print(&evaluation);
+        Ok(Exit::Done)
+    }
+
+    fn print(&self, evaluation: &Evaluation) {
+        let names = || self.measures.iter().map(String::as_str);
+        let by_query = |measure: usize| {
+            let each = evaluation.per_query.iter();
+            each.map(|(query, values)| (query.as_str(), values[measure]))
+                .collect::<BTreeMap<&str, f64>>()
+        };
+        match (self.json, self.per_query) {
+            (true, false) => {
+                print_json(&names().zip(&evaluation.mean).collect::<BTreeMap<&str, &f64>>());
+            }
+            (true, true) => {
+                let each = names().enumerate().map(|(at, name)| (name, by_query(at)));
+                print_json(&each.collect::<BTreeMap<_, _>>());
+            }
+            (false, false) => {
+                for (name, value) in names().zip(&evaluation.mean) {
+                    println!("{name}\t{value:.4}");
+                }
+            }
+            (false, true) => {
+                for (at, name) in names().enumerate() {
+                    for (query, value) in by_query(at) {
+                        println!("{name}\t{query}\t{value:.4}");
+                    }
+                }
+            }
+        }
+    }
+}

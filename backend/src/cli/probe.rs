@@ -1,0 +1,363 @@
+//! `mine`, `pairs`, `score`, `judge`: from pools to verdicts.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use shared::collection::Collection;
+use shared::index::Index;
+use shared::probe::Mined;
+use shared::probe::mine::Text;
+use shared::score::{Pairs, Scores};
+use shared::study::overview;
+use shared::verdict;
+
+use super::{Exit, print_json, tell_reading};
+use crate::config::{ProbeArgs, RankerSpec, tie_width};
+use crate::error::Error;
+use crate::import::{self, Loaded};
+use crate::models::Models;
+use crate::pipeline::{self, Mining, Scoring};
+use crate::store::instances::{self, Ids, Origin};
+
+#[derive(clap::Args)]
+pub struct Mine {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// Only the first so many queries
+    #[arg(long, value_name = "N")]
+    queries: Option<usize>,
+    /// The instances, one a row
+    #[arg(long, value_name = "FILE.parquet")]
+    out: PathBuf,
+    /// Print counts and hash as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    probes: ProbeArgs,
+}
+
+impl Mine {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let asked = self.probes.resolve()?;
+        let mut loaded = import::load(&self.collection, data)?;
+        tell_reading(&loaded);
+        loaded.collection.queries.truncate(self.queries.unwrap_or(usize::MAX));
+        let collection = &loaded.collection;
+        let index = pipeline::index(collection, &asked.analyzer)?;
+        let (mined, n_without_text) = pipeline::mine(&Mining {
+            collection,
+            index: &index,
+            pool: &asked.pool,
+            folder: &loaded.folder,
+            asked: &asked.asked,
+            limits: &asked.limits,
+        })?;
+        if n_without_text > 0 {
+            eprintln!("{n_without_text} documents of the pools have no text and were left out");
+        }
+        let ids = ids(collection);
+        let hash = mined.hash(&ids.queries, |doc| collection.docs[doc as usize].id.clone());
+        let origin = Origin {
+            format: 1,
+            software: env!("CARGO_PKG_VERSION").to_owned(),
+            collection_hash: collection.hash(),
+            hash: hash.clone(),
+            analyzer: asked.analyzer,
+            pool: asked.pool,
+            limits: asked.limits,
+            n_queries: collection.queries.len(),
+            found: mined
+                .instances
+                .iter()
+                .map(|it| (it.axiom, it.mode, it.found.clone()))
+                .collect(),
+        };
+        instances::write(&self.out, &mined, &ids, &origin)?;
+        let counts: BTreeMap<&str, u64> =
+            mined.n_instances().iter().map(|(axiom, &n)| (axiom.slug(), n)).collect();
+        let sampled: BTreeMap<&str, f64> =
+            mined.instances.iter().map(|it| (it.axiom.slug(), it.sampled())).collect();
+        if self.json {
+            print_json(&serde_json::json!({
+                "instances": counts,
+                "hash": hash,
+                "sampled": sampled,
+                "without_text": n_without_text,
+            }));
+        } else {
+            for (axiom, n) in counts {
+                let share = sampled[axiom];
+                let note =
+                    if share < 1.0 { format!("\tsampled {share:.4}") } else { String::new() };
+                println!("{axiom}\t{n}{note}");
+            }
+            println!("hash\t{hash}");
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(clap::Args)]
+pub struct PairsOf {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// A file of `mine`
+    #[arg(long, value_name = "FILE.parquet")]
+    instances: PathBuf,
+    /// One JSON object a pair: query_id, text_id, query, text
+    #[arg(long, value_name = "FILE.jsonl")]
+    out: PathBuf,
+}
+
+impl PairsOf {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let work = Work::from_instances(&self.collection, &self.instances, data)?;
+        let failed = || Error::file(&self.out, "make room, or choose another file");
+        let mut out = BufWriter::new(File::create(&self.out).map_err(failed())?);
+        let collection = &work.loaded.collection;
+        for (query, text) in work.pairs.iter() {
+            let text = work.mined.texts[text as usize];
+            let doc = &collection.docs[text.doc() as usize];
+            let line = serde_json::json!({
+                "query_id": collection.queries[query].id,
+                "text_id": text.id(&doc.id),
+                "query": collection.queries[query].text,
+                "text": text.body(&doc.body()),
+            });
+            writeln!(out, "{line}").map_err(failed())?;
+        }
+        out.flush().map_err(failed())?;
+        eprintln!("{} unique pairs", work.pairs.len());
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(clap::Args)]
+pub struct Score {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// A file of `mine`, whose pairs are scored
+    #[arg(long, value_name = "FILE.parquet", required_unless_present = "pairs")]
+    instances: Option<PathBuf>,
+    /// A file of `pairs`
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with = "instances")]
+    pairs: Option<PathBuf>,
+    /// bm25…, ql…, scores:FILE, a model's folder or name
+    #[arg(long)]
+    ranker: String,
+    /// Query id, text id, score
+    #[arg(long, value_name = "FILE.tsv")]
+    out: PathBuf,
+}
+
+impl Score {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let ranker: RankerSpec = self.ranker.parse()?;
+        let work = match (&self.instances, &self.pairs) {
+            (Some(instances), _) => Work::from_instances(&self.collection, instances, data)?,
+            (None, Some(pairs)) => Work::from_pairs(&self.collection, pairs, data)?,
+            (None, None) => {
+                let reason = "give --instances or --pairs";
+                return Err(shared::error::Error::setting("score", reason).into());
+            }
+        };
+        let scores = work.score(&ranker)?;
+        let failed = || Error::file(&self.out, "make room, or choose another file");
+        let mut out = BufWriter::new(File::create(&self.out).map_err(failed())?);
+        let collection = &work.loaded.collection;
+        for (place, (query, text)) in work.pairs.iter().enumerate() {
+            let Some(score) = scores.at(place) else { continue };
+            let text = work.mined.texts[text as usize];
+            let id = text.id(&collection.docs[text.doc() as usize].id);
+            writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)
+                .map_err(failed())?;
+        }
+        out.flush().map_err(failed())?;
+        if scores.n_missing() > 0 {
+            eprintln!("{} pairs have no score", scores.n_missing());
+        }
+        if !scores.truncated.is_empty() {
+            eprintln!("{} pairs were seen only in part", scores.truncated.len());
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(clap::Args)]
+pub struct Judge {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// A file of `mine`
+    #[arg(long, value_name = "FILE.parquet")]
+    instances: PathBuf,
+    /// bm25…, ql…, scores:FILE, a model's folder or name
+    #[arg(long)]
+    ranker: String,
+    /// Two sides of a claim closer than this tie
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    delta_score: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Judge {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let ranker: RankerSpec = self.ranker.parse()?;
+        let width = self.delta_score.as_deref().map(tie_width).transpose()?;
+        let work = Work::from_instances(&self.collection, &self.instances, data)?;
+        let scores = work.score(&ranker)?;
+        let width = width.unwrap_or(scores.ranker.kind.tie_width());
+        let mut all = serde_json::Map::new();
+        for instances in &work.mined.instances {
+            let tallies = verdict::tally(instances, &work.pairs, &scores, width);
+            let mut sum = verdict::Tally::default();
+            tallies.iter().for_each(|&it| sum += it);
+            let cell = overview::summary(&tallies, instances.claim.tie_agrees());
+            let row = serde_json::json!({
+                "satisfied": sum.satisfied,
+                "tied": sum.tied,
+                "violated": sum.violated,
+                "unscored": sum.unscored,
+                "fraction": cell.as_ref().map(|it| it.micro.value),
+                "interval": cell.as_ref().map(|it| it.micro.interval),
+                "over_queries": cell.as_ref().map(|it| it.over_queries.value),
+                "over_queries_interval": cell.as_ref().map(|it| it.over_queries.interval),
+                "p": cell.as_ref().map(|it| it.p),
+                "n_queries": cell.as_ref().map_or(0, |it| it.n_queries),
+                "mode": instances.mode.name(),
+            });
+            all.insert(instances.axiom.slug().to_owned(), row);
+        }
+        if self.json {
+            print_json(&all);
+            return Ok(Exit::Done);
+        }
+        println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
+        for (axiom, row) in &all {
+            let number = |key: &str| row[key].as_f64().map_or("–".into(), |it| format!("{it:.4}"));
+            let bound = |at: usize| {
+                row["interval"][at].as_f64().map_or("–".into(), |it| format!("{it:.4}"))
+            };
+            println!(
+                "{axiom}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
+                row["satisfied"],
+                row["tied"],
+                row["violated"],
+                row["unscored"],
+                number("fraction"),
+                bound(0),
+                bound(1)
+            );
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Instances or pairs, with the collection they are of.
+struct Work {
+    loaded: Loaded,
+    mined: Mined,
+    pairs: Pairs,
+    analyzer: shared::text::Analyzer,
+}
+
+impl Work {
+    fn from_instances(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
+        let mut loaded = import::load(named, data)?;
+        let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
+        loaded.collection.queries.truncate(origin.n_queries);
+        let hash = loaded.collection.hash();
+        if hash != origin.collection_hash {
+            eprintln!(
+                "warning: {} was mined from another version of the collection (hash {:.12}, \
+                 this one has {hash:.12})",
+                file.display(),
+                origin.collection_hash
+            );
+        }
+        let pairs = Pairs::of_mined(&mined);
+        Ok(Work { loaded, mined, pairs, analyzer: origin.analyzer })
+    }
+
+    fn from_pairs(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            query_id: String,
+            text_id: String,
+        }
+        let loaded = import::load(named, data)?;
+        let collection = &loaded.collection;
+        let query_of: BTreeMap<&str, usize> =
+            collection.queries.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
+        let numbers = collection.doc_numbers();
+        let wrong = |line: u64, reason: String| {
+            let file = file.display().to_string();
+            Error::Input(shared::error::Error::Line { file, line, reason })
+        };
+        let mut found: Vec<(usize, Text)> = Vec::new();
+        import::each_line(file, |line, row| {
+            let row: Row = serde_json::from_str(row)
+                .map_err(|it| wrong(line, format!("{it}; a row has query_id and text_id")))?;
+            let query = query_of.get(row.query_id.as_str()).copied();
+            let query = query.ok_or_else(|| {
+                wrong(line, format!("there is no query `{}`", row.query_id.escape_debug()))
+            })?;
+            let text = Text::parse(&row.text_id, |id| numbers.get(id).copied());
+            let text = text.ok_or_else(|| {
+                wrong(line, format!("there is no text `{}`", row.text_id.escape_debug()))
+            })?;
+            found.push((query, text));
+            Ok(())
+        })?;
+        let mut texts: Vec<Text> = found.iter().map(|it| it.1).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut by_query = vec![Vec::new(); collection.queries.len()];
+        for (query, text) in &found {
+            by_query[*query].push(texts.partition_point(|it| it < text) as u32);
+        }
+        let pairs = Pairs::new(by_query);
+        let mined = Mined { texts, ..Mined::default() };
+        Ok(Work { loaded, mined, pairs, analyzer: shared::text::Analyzer::default() })
+    }
+
+    fn score(&self, ranker: &RankerSpec) -> Result<Scores, Error> {
+        let collection = &self.loaded.collection;
+        // Only a formula needs the statistics of the collection.
+        let index = match ranker {
+            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer)?,
+            RankerSpec::Scores(_) | RankerSpec::Model(_) => Index::build(&self.analyzer, [])?,
+        };
+        let scoring = Scoring {
+            collection,
+            index: &index,
+            texts: &self.mined.texts,
+            pairs: &self.pairs,
+            folder: &self.loaded.folder,
+        };
+        let models = match ranker {
+            RankerSpec::Model(spec) => {
+                let model = Models::open(spec, neural::Device::Cpu)?;
+                return pipeline::score_model(&scoring, &model);
+            }
+            RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
+                Models::new(&[], neural::Device::Cpu)?
+            }
+        };
+        pipeline::score(&scoring, ranker, &models)
+    }
+}
+
+fn ids(collection: &Collection) -> Ids<'_> {
+    Ids {
+        queries: collection.queries.iter().map(|it| it.id.as_str()).collect(),
+        docs: collection.docs.iter().map(|it| it.id.as_str()).collect(),
+    }
+}

@@ -1,0 +1,118 @@
+//! `serve`, `models`: pages, programs and neural rankers.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::Exit;
+use crate::demo;
+use crate::error::Error;
+use crate::http::{self, Settings, Token};
+use crate::models::Models;
+use crate::store::DataFolder;
+
+#[derive(clap::Args)]
+pub struct Serve {
+    /// Where to listen; anything but loopback lets visitors in, and asks for the operator's
+    /// token where something is written or costs
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
+    listen: SocketAddr,
+    /// Make and publish the demo study if it is not there
+    #[arg(long)]
+    demo: bool,
+    /// A model's folder or its name on the hub; as often as needed
+    #[arg(long, value_name = "FOLDER|NAME")]
+    model: Vec<String>,
+    /// Where models compute: cpu, cuda or metal
+    #[arg(long, default_value = "cpu")]
+    device: String,
+    /// Make a new operator's token; the one before no longer counts
+    #[arg(long)]
+    new_token: bool,
+}
+
+impl Serve {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let device = device(&self.device)?;
+        let folder = DataFolder::open(data)?;
+        if self.demo {
+            demo::prepare(&folder, &Models::new(&self.model, device)?)?;
+        }
+        runtime()?.block_on(http::serve(Settings {
+            data: data.to_owned(),
+            listen: self.listen,
+            models: self.model,
+            device,
+            token: if self.new_token { Token::New } else { Token::AsBefore },
+        }))?;
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(clap::Args)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    command: ModelsCommand,
+}
+
+#[derive(Subcommand)]
+enum ModelsCommand {
+    /// List the rankers that models give
+    List {
+        /// Folders and names on the hub, in place of the default model
+        model: Vec<String>,
+    },
+    /// Fetch a model from the hub into its cache
+    Get {
+        /// For example sentence-transformers/all-MiniLM-L6-v2
+        name: String,
+    },
+    /// Load a model and say what it is
+    Inspect {
+        /// A folder or a name on the hub, with or without :bi or :late
+        model: String,
+    },
+}
+
+impl ModelsArgs {
+    pub(super) fn run(self) -> Result<Exit, Error> {
+        match self.command {
+            ModelsCommand::List { model } => {
+                for spec in Models::new(&model, neural::Device::Cpu)?.specs() {
+                    println!("{spec}");
+                }
+            }
+            ModelsCommand::Get { name: model } | ModelsCommand::Inspect { model } => {
+                let about = Models::open(&model, neural::Device::Cpu)?.about.clone();
+                println!("spec\t{}", about.spec);
+                println!("label\t{}", about.label);
+                println!("detail\t{}", about.detail);
+                if let Some(note) = about.note {
+                    println!("note\t{note}");
+                }
+                println!("fingerprint\t{}", about.fingerprint);
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Where models compute.
+fn device(word: &str) -> Result<neural::Device, Error> {
+    match word {
+        "cpu" => Ok(neural::Device::Cpu),
+        "cuda" => Ok(neural::Device::Cuda(0)),
+        "metal" => Ok(neural::Device::Metal(0)),
+        other => {
+            let reason = format!("`{other}` is none of cpu, cuda, metal");
+            Err(shared::error::Error::setting("device", reason).into())
+        }
+    }
+}
+
+/// For the commands that talk to the database or the network.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let built = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    built.map_err(Error::file(&PathBuf::from("tokio"), "free some memory or threads"))
+}

@@ -1,0 +1,233 @@
+//! `study`, `report`: everything that is made of instances and scores.
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use shared::report;
+use shared::study::dials::Dials;
+use shared::study::{Definition, Study};
+
+use super::{Exit, tell_reading};
+use crate::error::Error;
+use crate::import;
+use crate::models::Models;
+use crate::pipeline;
+use crate::store::studies::Visibility;
+use crate::store::{DataFolder, Store};
+
+#[derive(clap::Args)]
+pub struct StudyArgs {
+    #[command(subcommand)]
+    command: StudyCommand,
+    /// A model's folder or its name on the hub, for the neural rankers of the study
+    #[arg(long, global = true, value_name = "FOLDER|NAME")]
+    model: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum StudyCommand {
+    /// Make a study from its file
+    Run {
+        /// For example study.toml
+        file: PathBuf,
+    },
+    /// Score what a study lacks of its rankers
+    Resume {
+        /// Name of the study
+        name: String,
+    },
+    /// Make a study again and compare its instances; exit code 3 if they differ
+    Check {
+        /// Name of the study
+        name: String,
+    },
+    /// Let visitors see a study
+    Publish {
+        /// Name of the study
+        name: String,
+    },
+    /// Hide a study from visitors
+    Withdraw {
+        /// Name of the study
+        name: String,
+    },
+    /// Write a study for a static host: NAME.json and its card in index.json
+    Export {
+        /// Name of the study
+        name: String,
+        /// The folder `studies/` of the static host
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+    },
+    /// List all studies
+    List,
+}
+
+impl StudyArgs {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let folder = DataFolder::open(data)?;
+        match self.command {
+            StudyCommand::Run { file } => run_file(&file, &folder, data, &self.model),
+            StudyCommand::Resume { name } => resume(&name, &folder, data, &self.model),
+            StudyCommand::Check { name } => check(&name, &folder, data),
+            StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
+            StudyCommand::Withdraw { name } => show(&name, &folder, Visibility::Withdrawn),
+            StudyCommand::Export { name, out } => export(&name, &folder, &out),
+            StudyCommand::List => list(&folder),
+        }
+    }
+}
+
+fn run_file(
+    file: &Path,
+    folder: &DataFolder,
+    data: &Path,
+    models: &[String],
+) -> Result<Exit, Error> {
+    let text = std::fs::read_to_string(file)
+        .map_err(Error::file(file, "give the path of a study's TOML file"))?;
+    let definition = Definition::from_toml(&file.display().to_string(), &text)?;
+    let models = Models::new(models, neural::Device::Cpu)?;
+    let loaded = import::load(&definition.collection, data)?;
+    tell_reading(&loaded);
+    let study =
+        pipeline::make_study(definition, loaded.collection, &loaded.folder, folder, &models)?;
+    with_store(folder, async |store| store.put_study(&study).await)?;
+    println!("study `{}` is made; hash {}", study.definition.name, study.instances_hash);
+    Ok(Exit::Done)
+}
+
+fn resume(
+    name: &str,
+    folder: &DataFolder,
+    data: &Path,
+    models: &[String],
+) -> Result<Exit, Error> {
+    let models = Models::new(models, neural::Device::Cpu)?;
+    let mut study = pipeline::load_study(folder, name)?;
+    let place = import::load(&study.definition.collection, data).map(|it| it.folder);
+    let place = place.unwrap_or_else(|_| PathBuf::from("."));
+    let n_added = pipeline::complete_study(&mut study, &place, folder, &models)?;
+    with_store(folder, async |store| store.put_study(&study).await)?;
+    println!("{n_added} rankers were added");
+    Ok(Exit::Done)
+}
+
+fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
+    let stored = pipeline::load_study(folder, name)?;
+    let loaded = import::load(&stored.definition.collection, data)?;
+    let again = pipeline::mine_again(&stored, loaded.collection, &loaded.folder)?;
+    if again == stored.instances_hash {
+        println!("the same instances: {again}");
+        return Ok(Exit::Done);
+    }
+    println!("other instances: stored {}, made again {again}", stored.instances_hash);
+    Ok(Exit::Differs)
+}
+
+fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<Exit, Error> {
+    with_store(folder, async |store| store.set_visibility(name, visibility).await)?;
+    Ok(Exit::Done)
+}
+
+fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
+    let study = pipeline::load_study(folder, name)?;
+    let way_out = "make room, or choose another folder";
+    std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
+    let write = |file: &str, value: &serde_json::Value| {
+        let path = out.join(file);
+        std::fs::write(&path, value.to_string()).map_err(Error::file(&path, way_out))
+    };
+    let index = out.join("index.json");
+    let mut cards: Vec<shared::study::overview::Card> = match std::fs::read(&index) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+            what: index.display().to_string(),
+            reason: it.to_string(),
+        })?,
+        Err(_) => Vec::new(),
+    };
+    cards.retain(|it| it.name != name);
+    cards.push(study.card(true)?);
+    cards.sort_by(|a, b| a.name.cmp(&b.name));
+    let json = |it: Result<serde_json::Value, serde_json::Error>| {
+        it.map_err(|it| Error::Damaged { what: format!("study {name}"), reason: it.to_string() })
+    };
+    write(&format!("{name}.json"), &json(serde_json::to_value(&study))?)?;
+    write("index.json", &json(serde_json::to_value(&cards))?)?;
+    println!("{} holds study `{name}`", out.display());
+    Ok(Exit::Done)
+}
+
+fn list(folder: &DataFolder) -> Result<Exit, Error> {
+    for it in with_store(folder, async |store| store.studies().await)? {
+        let seen = if it.published { "published" } else { "withdrawn" };
+        println!("{}\t{}\t{} instances\t{seen}\t{}", it.name, it.made, it.n_instances, it.title);
+    }
+    Ok(Exit::Done)
+}
+
+#[derive(clap::Args)]
+pub struct Report {
+    /// Name of the study
+    study: String,
+    /// md, csv, tex, json or html
+    #[arg(long, value_enum, default_value = "md")]
+    format: Format,
+    /// A file, in place of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// fixed, paper or code, if the study has it
+    #[arg(long)]
+    mode: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Md,
+    Csv,
+    Tex,
+    Json,
+    Html,
+}
+
+impl Report {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let folder = DataFolder::open(data)?;
+        let study = pipeline::load_study(&folder, &self.study)?;
+        let text = self.text(&study)?;
+        match &self.out {
+            Some(path) => {
+                std::fs::write(path, text).map_err(Error::file(path, "choose another file"))?;
+            }
+            None => print!("{text}"),
+        }
+        Ok(Exit::Done)
+    }
+
+    fn text(&self, study: &Study) -> Result<String, Error> {
+        let source = shared::probe::Source::Camara2020;
+        let mode = self.mode.as_deref().map(|it| shared::probe::Mode::parse(it, source));
+        let overview = study.overview(&Dials { mode: mode.transpose()?, ..Dials::default() })?;
+        let tables = report::of_overview(&overview);
+        Ok(match self.format {
+            Format::Md => report::to_markdown(&tables),
+            Format::Csv => report::to_csv(&tables),
+            Format::Tex => report::to_latex(&tables),
+            Format::Json => report::to_json(&tables),
+            Format::Html => report::to_html(&overview.title, &tables),
+        })
+    }
+}
+
+/// Opens the database for one piece of work.
+pub fn with_store<T>(
+    folder: &DataFolder,
+    work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
+) -> Result<T, Error> {
+    super::serve::runtime()?.block_on(async {
+        let store = Store::open(folder).await?;
+        let done = work(&store).await;
+        store.close().await;
+        done
+    })
+}

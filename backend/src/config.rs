@@ -1,0 +1,196 @@
+//! What was typed → what is meant, checked once.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use shared::probe::limits::Source;
+use shared::probe::{Axiom, Limits, Mode, Pool};
+use shared::rank::Ranker;
+use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
+
+use crate::error::Error;
+use crate::models::Models;
+
+/// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, a model's folder or name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RankerSpec {
+    /// A formula over term counts.
+    Formula(Ranker),
+    /// A file of scores.
+    Scores(String),
+    /// A model, with what it is used for.
+    Model(String),
+}
+
+impl RankerSpec {
+    /// As [`shared::score::RankerAbout::spec`] will have it.
+    pub fn name(&self, models: &Models) -> String {
+        match self {
+            RankerSpec::Formula(it) => it.to_string(),
+            RankerSpec::Scores(file) => {
+                let name = PathBuf::from(file);
+                format!("scores:{}", name.file_name().unwrap_or_default().to_string_lossy())
+            }
+            RankerSpec::Model(spec) => {
+                let known = models.specs();
+                known.into_iter().find(|it| it == spec).unwrap_or_else(|| spec.clone())
+            }
+        }
+    }
+}
+
+impl FromStr for RankerSpec {
+    type Err = Error;
+
+    fn from_str(spec: &str) -> Result<RankerSpec, Error> {
+        match spec.split(':').next().unwrap_or_default() {
+            "bm25" | "ql" => Ok(RankerSpec::Formula(spec.parse()?)),
+            "scores" => match spec.split_once(':') {
+                Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
+                _ => Err(shared::error::Error::setting("ranker", "scores:FILE needs a file").into()),
+            },
+            "" => Err(shared::error::Error::setting("ranker", "give a ranker").into()),
+            _ => Ok(RankerSpec::Model(spec.to_owned())),
+        }
+    }
+}
+
+/// A named set of limits, analyser and pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Preset {
+    /// Rennings, Moraes & Hauff, ECIR 2019
+    Rennings2019,
+    /// Câmara & Hauff, ECIR 2020 (with the analyser of `--tokenizer` in place of WordPiece)
+    Camara2020,
+}
+
+/// How texts become terms.
+#[derive(Debug, clap::Args)]
+pub struct AnalyzerArgs {
+    /// alnum ([a-z0-9]+ on lower-case) or unicode (UAX 29 words) [default: alnum]
+    #[arg(long)]
+    tokenizer: Option<Tokenizer>,
+    /// none, en-function, or a file with one word a line [default: none]
+    #[arg(long, value_name = "none|en-function|FILE")]
+    stopwords: Option<String>,
+    /// none, porter or porter2 [default: porter; preset rennings2019: porter2]
+    #[arg(long)]
+    stemmer: Option<Stemmer>,
+}
+
+/// What is looked for, and within which bounds.
+#[derive(Debug, clap::Args)]
+pub struct ProbeArgs {
+    /// tfc1,tfc2,mtdc,lnc1,lnc2,tp or all
+    #[arg(long, default_value = "all")]
+    probes: String,
+    /// fixed (what the axiom says), paper (as printed) or code (as the published code has it)
+    #[arg(long, default_value = "fixed")]
+    mode: String,
+    /// Limits, analyser and pool of a paper; what is given beside it goes before it
+    #[arg(long, value_enum)]
+    preset: Option<Preset>,
+    /// δ, the largest difference in length of texts that count as equally long, in terms,
+    /// or inf [default: 10; preset rennings2019: inf]
+    #[arg(long, value_name = "N|inf", allow_hyphen_values = true)]
+    delta: Option<String>,
+    /// The least number of query-term occurrences a text needs [default: 1; preset
+    /// rennings2019: 0]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    min_terms: Option<String>,
+    /// run:FILE:K, rank:bm25:K, group, judged or all [default: rank:bm25:100; preset
+    /// rennings2019: group]
+    #[arg(long, value_name = "POOL")]
+    pool: Option<String>,
+    /// The most instances of a probe for a query, drawn by seed
+    #[arg(long, value_name = "N")]
+    per_query: Option<u32>,
+    /// Of that draw
+    #[arg(long, default_value_t = Limits::STANDARD.seed)]
+    seed: u64,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+}
+
+/// What [`ProbeArgs`] mean.
+pub struct Asked {
+    /// Which axioms, in which mode.
+    pub asked: Vec<(Axiom, Mode)>,
+    /// Bounds.
+    pub limits: Limits,
+    /// Which documents are compared.
+    pub pool: Pool,
+    /// How texts become terms.
+    pub analyzer: Analyzer,
+}
+
+impl ProbeArgs {
+    /// Reads the arguments over those of the preset.
+    pub fn resolve(&self) -> Result<Asked, Error> {
+        let (source, mut limits, pool, stemmer) = match self.preset {
+            Some(Preset::Rennings2019) => {
+                (Source::Rennings2019, Limits::RENNINGS_2019, "group", Stemmer::Porter2)
+            }
+            Some(Preset::Camara2020) => {
+                (Source::Camara2020, Limits::CAMARA_2020, "rank:ql:mu=2500:100", Stemmer::Porter)
+            }
+            None => (Source::Camara2020, Limits::STANDARD, "rank:bm25:100", Stemmer::Porter),
+        };
+        if let Some(delta) = &self.delta {
+            limits.length_gap_terms = match delta.as_str() {
+                "inf" => None,
+                number => Some(count("delta", number, "a number of terms, 0 or more, or inf")?),
+            };
+        }
+        if let Some(least) = &self.min_terms {
+            limits.min_terms = count("min-terms", least, "a number of terms, 0 or more")?;
+        }
+        limits.per_query = self.per_query;
+        limits.seed = self.seed;
+        limits.check()?;
+        let mode = Mode::parse(&self.mode, source)?;
+        let axioms = Axiom::parse_list(&self.probes)?;
+        Ok(Asked {
+            asked: axioms.into_iter().map(|it| (it, mode)).collect(),
+            limits,
+            pool: self.pool.as_deref().unwrap_or(pool).parse()?,
+            analyzer: self.analyzer.resolve(stemmer)?,
+        })
+    }
+}
+
+impl AnalyzerArgs {
+    /// Reads the arguments; `stemmer` is the one if none is given.
+    pub fn resolve(&self, stemmer: Stemmer) -> Result<Analyzer, Error> {
+        let stopwords = match self.stopwords.as_deref() {
+            None | Some("none") => Stopwords::None,
+            Some("en-function") => Stopwords::EnFunction,
+            Some(file) => {
+                let path = PathBuf::from(file);
+                let words = std::fs::read_to_string(&path);
+                let way_out = "give none, en-function, or a text file with one word a line";
+                stopwords::list(&words.map_err(Error::file(&path, way_out))?)
+            }
+        };
+        Ok(Analyzer {
+            tokenizer: self.tokenizer.unwrap_or_default(),
+            stopwords,
+            stemmer: self.stemmer.unwrap_or(stemmer),
+        })
+    }
+}
+
+/// A count that is typed.
+pub fn count<T: FromStr>(setting: &str, value: &str, allowed: &str) -> Result<T, Error> {
+    let wrong = || shared::error::Error::setting(setting, format!("`{value}` is not {allowed}"));
+    value.parse().map_err(|_| wrong().into())
+}
+
+/// The width of a tie that is typed.
+pub fn tie_width(value: &str) -> Result<f64, Error> {
+    let width: f64 = count("delta-score", value, "a number, 0 or more")?;
+    if width.is_finite() && width >= 0.0 {
+        return Ok(width);
+    }
+    Err(shared::error::Error::setting("delta-score", "must be a finite number, 0 or more").into())
+}

@@ -1,0 +1,48 @@
+//! The demo collection and its study, carried inside the program.
+
+use shared::collection::{Collection, beir, trec};
+use shared::study::Definition;
+
+use crate::error::Error;
+use crate::models::Models;
+use crate::pipeline;
+use crate::store::studies::Visibility;
+use crate::store::{DataFolder, Store};
+
+const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
+const QUERIES: &[u8] = include_bytes!("../../demo/queries.jsonl");
+const QRELS: &[u8] = include_bytes!("../../demo/qrels.tsv");
+const STUDY: &str = include_str!("../../demo/study.toml");
+
+/// Makes and publishes the demo study, unless it is there with all its rankers. Without a
+/// model it has the formulas alone.
+pub fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error> {
+    let mut definition = Definition::from_toml("study.toml", STUDY)?;
+    let known = models.specs();
+    let formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
+    definition.rankers.retain(|it| formula(it) || known.contains(it));
+    let collection = collection()?;
+    if let Ok(stored) = pipeline::load_study(folder, &definition.name)
+        && stored.collection_hash == collection.hash()
+        && stored.scores.len() >= definition.rankers.len()
+        && stored.definition.limits == definition.limits
+    {
+        return Ok(());
+    }
+    eprintln!("making the demo study; with a neural model this takes a few minutes, once");
+    let nowhere = std::path::Path::new(".");
+    let study = pipeline::make_study(definition, collection, nowhere, folder, models)?;
+    crate::cli::with_store(folder, async |store: &Store| {
+        store.put_study(&study).await?;
+        store.set_visibility(&study.definition.name, Visibility::Published).await
+    })
+}
+
+/// The demo collection.
+pub fn collection() -> Result<Collection, Error> {
+    let quiet = &mut |_| {};
+    let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;
+    let (queries, _) = beir::read_queries("queries.jsonl", QUERIES, quiet)?;
+    let (qrels, _) = trec::read_qrels("qrels.tsv", QRELS, quiet)?;
+    Ok(Collection { queries, docs, qrels })
+}

@@ -1,0 +1,269 @@
+//! Collections from disk: a folder as it is distributed, or one that was imported.
+//!
+//! ```text
+//! corpus.jsonl[.gz|.zst]  queries.jsonl[…]  qrels.tsv[…]  runs/*.run[…]
+//! ```
+//!
+//! What is wrong with a row is told and the row left out; what is wrong with a file as a
+//! whole is an error.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use shared::collection::trec::Unknown;
+use shared::collection::{Collection, Doc, Qrels, Query, Run, beir, tables, trec};
+use shared::error::Reading;
+
+use crate::error::Error;
+use crate::progress::Bar;
+use crate::store::DataFolder;
+
+/// A collection with what its readers had to say.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Queries, documents, judgements.
+    pub collection: Collection,
+    /// Rows taken, refused and warned about, over all files.
+    pub reading: Reading,
+    /// What was named by judgements and is not there.
+    pub unknown: Option<Unknown>,
+    /// Where it lies; runs are looked up in its `runs/`.
+    pub folder: PathBuf,
+}
+
+/// How a corpus is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Layout {
+    /// One JSON object a line: `_id`, `title`, `text`.
+    Beir,
+    /// `pid<TAB>passage`, as MS MARCO distributes passages.
+    Passages,
+    /// `docid<TAB>url<TAB>title<TAB>body`, as MS MARCO distributes documents.
+    Documents,
+    /// One passage a line; its id is the line's number.
+    Plain,
+}
+
+/// Files that are not where [`load`] looks for them.
+#[derive(Debug, Default, clap::Args)]
+pub struct Files {
+    /// The corpus, if it is not `corpus.jsonl` of the folder
+    #[arg(long, value_name = "FILE")]
+    pub corpus: Option<PathBuf>,
+    /// How the corpus is laid out
+    #[arg(long, value_enum, default_value = "beir")]
+    pub layout: Option<Layout>,
+    /// The queries, if they are not `queries.jsonl` of the folder; `.tsv` is `qid<TAB>text`,
+    /// anything else that is not JSON is read as TREC topics
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+    /// The judgements, if they are not `qrels.tsv` of the folder
+    #[arg(long, value_name = "FILE")]
+    pub qrels: Option<PathBuf>,
+}
+
+/// A collection by the name it was imported under, or a folder.
+pub fn load(named: &str, data: &Path) -> Result<Loaded, Error> {
+    load_folder(&folder_of(named, data)?, &Files::default())
+}
+
+/// Where a collection lies.
+fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
+    if shared::study::check_name(named).is_ok() {
+        let imported = data.join("collections").join(named);
+        if imported.is_dir() {
+            return Ok(imported);
+        }
+    }
+    let folder = PathBuf::from(named);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Error::NoCollection { named: named.to_owned() })
+}
+
+/// Reads the files of a folder.
+pub fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
+    let mut loaded = Loaded { folder: folder.to_owned(), ..Loaded::default() };
+    let corpus = match &files.corpus {
+        Some(path) => path.clone(),
+        None => found(folder, "corpus.jsonl")?,
+    };
+    let (docs, reading) = read_corpus(&corpus, files.layout.unwrap_or(Layout::Beir))?;
+    loaded.collection.docs = docs;
+    loaded.reading.absorb(reading);
+    let queries = match &files.queries {
+        Some(path) => path.clone(),
+        None => found(folder, "queries.jsonl")?,
+    };
+    let (queries, reading) = read_queries(&queries)?;
+    loaded.collection.queries = queries;
+    loaded.reading.absorb(reading);
+    let qrels = files.qrels.clone().or_else(|| found(folder, "qrels.tsv").ok());
+    if let Some(qrels) = qrels {
+        let (qrels, reading) = read_qrels(&qrels)?;
+        loaded.reading.absorb(reading);
+        let unknown = Unknown::in_qrels(&qrels, &loaded.collection);
+        loaded.unknown = (!unknown.is_empty()).then_some(unknown);
+        loaded.collection.qrels = qrels;
+    }
+    Ok(loaded)
+}
+
+/// Copies a collection into the data folder under a name: what was read, as BEIR files. It
+/// appears whole or not at all.
+pub fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
+    let target = data.collection(name)?;
+    let parent = target.parent().unwrap_or(&target);
+    let way_out = "make room, or take another folder by `--data`";
+    let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
+    let at = temporary.path();
+    write_lines(&at.join("corpus.jsonl"), loaded.collection.docs.iter().map(doc_line))?;
+    write_lines(&at.join("queries.jsonl"), loaded.collection.queries.iter().map(query_line))?;
+    let qrels = loaded.collection.qrels.0.iter().flat_map(|(query, docs)| {
+        docs.iter().map(move |(doc, grade)| format!("{query}\t0\t{doc}\t{grade}"))
+    });
+    write_lines(&at.join("qrels.tsv"), qrels)?;
+    let runs = loaded.folder.join("runs");
+    if runs.is_dir() {
+        copy_runs(&runs, &at.join("runs"))?;
+    }
+    if target.exists() {
+        // The old one is put aside first, since a folder cannot be replaced in one step.
+        let aside = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
+        fs::rename(&target, aside.path().join("old")).map_err(Error::file(&target, way_out))?;
+    }
+    let whole = temporary.keep();
+    fs::rename(&whole, &target).map_err(Error::file(&target, way_out))?;
+    Ok(target)
+}
+
+/// A run by its path, or by its name in the collection's `runs/`.
+pub fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
+    let path = locate(file, folder)?;
+    with_bar(&path, |name, bytes, progress| trec::read_run(name, bytes, progress))
+}
+
+/// A file that is absolute, relative to the working directory, or in the collection's `runs/`;
+/// with or without `.gz` or `.zst`.
+pub fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
+    let places = [PathBuf::from(file), folder.join("runs").join(file)];
+    let found = places.iter().flat_map(packed).find(|it| it.is_file());
+    found.ok_or_else(|| Error::NoFile { file: file.to_owned(), looked_in: folder.join("runs") })
+}
+
+/// Judgements of a file.
+pub fn read_qrels(path: &Path) -> Result<(Qrels, Reading), Error> {
+    with_bar(path, |name, bytes, progress| trec::read_qrels(name, bytes, progress))
+}
+
+/// Calls `take` with each line of a file and its number; every line is needed.
+pub fn each_line(
+    path: &Path,
+    mut take: impl FnMut(u64, &str) -> Result<(), Error>,
+) -> Result<(), Error> {
+    use shared::collection::lines::{Bounds, Lines};
+    let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
+    let name = path.display().to_string();
+    let quiet = &mut |_| {};
+    let mut lines = Lines::open(&name, file, Bounds::FILES, quiet)?;
+    while let Some(line) = lines.next_line()? {
+        let text = line.text.map_err(|reason| shared::error::Error::Line {
+            file: path.display().to_string(),
+            line: line.number,
+            reason,
+        })?;
+        if !text.is_empty() {
+            take(line.number, text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls a reader with a file's name, its bytes and a bar for what has been read.
+pub fn with_bar<T>(
+    path: &Path,
+    read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
+) -> Result<T, Error> {
+    let way_out = "check the path and its rights";
+    let file = File::open(path).map_err(Error::file(path, way_out))?;
+    let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
+    let bar = Bar::bytes(&path.file_name().unwrap_or_default().to_string_lossy(), bytes);
+    Ok(read(&path.display().to_string(), file, &mut |done| bar.at(done))?)
+}
+
+fn read_corpus(path: &Path, layout: Layout) -> Result<(Vec<Doc>, Reading), Error> {
+    with_bar(path, |name, bytes, progress| match layout {
+        Layout::Beir => beir::read_corpus(name, bytes, progress),
+        Layout::Passages => tables::read_passages(name, bytes, progress),
+        Layout::Documents => tables::read_documents(name, bytes, progress),
+        Layout::Plain => tables::read_plain(name, bytes, progress),
+    })
+}
+
+fn read_queries(path: &Path) -> Result<(Vec<Query>, Reading), Error> {
+    let name = path.to_string_lossy();
+    let json = name.contains(".jsonl") || name.contains(".json");
+    with_bar(path, |name, bytes, progress| {
+        if json {
+            beir::read_queries(name, bytes, progress)
+        } else {
+            trec::topics::read_topics(name, bytes, progress)
+        }
+    })
+}
+
+/// The file of a name in a folder, packed or not.
+fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
+    let found = packed(&folder.join(name)).into_iter().find(|it| it.is_file());
+    found.ok_or_else(|| Error::NoFile { file: name.to_owned(), looked_in: folder.to_owned() })
+}
+
+fn packed(path: &PathBuf) -> [PathBuf; 3] {
+    let with = |ending: &str| {
+        let mut name = path.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    [path.clone(), with(".gz"), with(".zst")]
+}
+
+fn doc_line(doc: &Doc) -> String {
+    let mut line = serde_json::json!({"_id": doc.id, "title": doc.title, "text": doc.text});
+    if let Some(group) = &doc.group {
+        line["doc_group"] = group.as_str().into();
+    }
+    line.to_string()
+}
+
+fn query_line(query: &Query) -> String {
+    let mut line = serde_json::json!({"_id": query.id, "text": query.text});
+    if let Some(group) = &query.group {
+        line["doc_group"] = group.as_str().into();
+    }
+    line.to_string()
+}
+
+fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
+    use std::io::Write;
+    let way_out = "make room, or take another folder by `--data`";
+    let file = File::create(path).map_err(Error::file(path, way_out))?;
+    let mut out = std::io::BufWriter::new(file);
+    for line in lines {
+        writeln!(out, "{line}").map_err(Error::file(path, way_out))?;
+    }
+    out.flush().map_err(Error::file(path, way_out))
+}
+
+fn copy_runs(from: &Path, to: &Path) -> Result<(), Error> {
+    let way_out = "check the rights of the collection's `runs/`";
+    fs::create_dir_all(to).map_err(Error::file(to, way_out))?;
+    for entry in fs::read_dir(from).map_err(Error::file(from, way_out))? {
+        let entry = entry.map_err(Error::file(from, way_out))?;
+        if entry.path().is_file() {
+            let target = to.join(entry.file_name());
+            fs::copy(entry.path(), &target).map_err(Error::file(&target, way_out))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! One function for each stage: load, compute (over all cores), store, report progress.
+//!
+//! A shard is a query; shards are computed in any order and put together in the order of
+//! queries, so threads change no bit.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use shared::collection::trec::BroughtScores;
+use shared::collection::{Collection, Ranked, Run};
+use shared::index::{Index, IndexBuilder};
+use shared::probe::mine::{Text, mine_query};
+use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
+use shared::rank::Ranker;
+use shared::rank::top::Searcher;
+use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
+use shared::study::make::{Parts, asked, assemble, check_collection, source};
+use shared::study::{Definition, Study};
+use shared::text::Analyzer;
+
+use crate::config::RankerSpec;
+use crate::error::Error;
+use crate::import;
+use crate::models::{self, Models};
+use crate::progress::Bar;
+use crate::store::DataFolder;
+use crate::store::studies::files;
+
+/// Analyses and indexes a collection.
+pub fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+    let bar = Bar::of("index", collection.docs.len() as u64, "documents");
+    let mut builder = IndexBuilder::new(analyzer.clone());
+    for doc in &collection.docs {
+        builder.add(&doc.body());
+        bar.one_more();
+    }
+    Ok(builder.finish()?)
+}
+
+/// What is mined, and from where.
+pub struct Mining<'a> {
+    /// With the queries that count.
+    pub collection: &'a Collection,
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// Which documents are compared.
+    pub pool: &'a Pool,
+    /// Where its files are looked for.
+    pub folder: &'a Path,
+    /// What is looked for.
+    pub asked: &'a [(Axiom, Mode)],
+    /// Bounds.
+    pub limits: &'a Limits,
+}
+
+/// All instances, and how many documents of the pools are not in the collection.
+pub fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
+    let Mining { collection, index, pool, folder, asked, limits } = mining;
+    pool.check(collection)?;
+    limits.check()?;
+    let run = match pool {
+        Pool::Run { file, .. } => Some(import::read_run(file, folder)?.0),
+        Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
+    };
+    let source = source(pool, run, index);
+    let numbers = collection.doc_numbers();
+    let number = |id: &str| numbers.get(id).copied();
+    let bar = Bar::of("mine", collection.queries.len() as u64, "queries");
+    let shards: Vec<_> = (0..collection.queries.len())
+        .into_par_iter()
+        .map(|query| {
+            let (docs, missing) = pool.docs_of(query, collection, &number, index, &source);
+            let text = &collection.queries[query].text;
+            let shard = mine_query(index, text, &docs, asked, limits);
+            bar.one_more();
+            (shard, missing)
+        })
+        .collect();
+    let n_without_text = shards.iter().map(|it| it.1).sum();
+    let shards = shards.into_iter().map(|it| it.0).collect();
+    Ok((Mined::collect(asked, shards), n_without_text))
+}
+
+/// Pairs to score, and where their texts come from.
+pub struct Scoring<'a> {
+    /// Where texts and queries lie.
+    pub collection: &'a Collection,
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// By number.
+    pub texts: &'a [Text],
+    /// Unique.
+    pub pairs: &'a Pairs,
+    /// Where score files are looked for.
+    pub folder: &'a Path,
+}
+
+/// Scores all pairs with a ranker.
+pub fn score(scoring: &Scoring<'_>, ranker: &RankerSpec, models: &Models) -> Result<Scores, Error> {
+    match ranker {
+        RankerSpec::Formula(formula) => score_formula(scoring, formula),
+        RankerSpec::Scores(file) => score_file(scoring, file),
+        RankerSpec::Model(spec) => {
+            let model = models.get(spec)?;
+            score_model(scoring, &model)
+        }
+    }
+}
+
+fn score_formula(scoring: &Scoring<'_>, ranker: &Ranker) -> Result<Scores, Error> {
+    let Scoring { collection, index, texts, pairs, .. } = scoring;
+    let shards = (0..pairs.n_queries())
+        .into_par_iter()
+        .map(|query| {
+            let text = &collection.queries[query].text;
+            lexical::score_query(index, ranker, text, lexical::texts_of(pairs, texts, query))
+        })
+        .collect();
+    Ok(lexical::collect(ranker, shards, pairs)?)
+}
+
+fn score_file(scoring: &Scoring<'_>, file: &str) -> Result<Scores, Error> {
+    let path = import::locate(file, scoring.folder)?;
+    let brought = import::with_bar(&path, |name, bytes, progress| {
+        shared::collection::trec::read_scores(name, bytes, progress)
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    brought_scores(scoring, &name, &brought)
+}
+
+/// Scores that somebody brought, put in the order of the pairs.
+fn brought_scores(
+    scoring: &Scoring<'_>,
+    name: &str,
+    brought: &BroughtScores,
+) -> Result<Scores, Error> {
+    use std::fmt::Write;
+    let values = scoring.pairs.iter().map(|(query, text)| {
+        let text = scoring.texts[text as usize];
+        let id = text.id(&scoring.collection.docs[text.doc() as usize].id);
+        brought.get(&scoring.collection.queries[query].id)?.get(&id).copied()
+    });
+    let values: Vec<Option<f64>> = values.collect();
+    let mut content = String::new();
+    for (query, texts) in brought {
+        for (text, score) in texts {
+            let _ = writeln!(content, "{query}\t{text}\t{:016x}", score.to_bits());
+        }
+    }
+    let about = RankerAbout {
+        spec: format!("scores:{name}"),
+        label: name.split('.').next().unwrap_or(name).to_owned(),
+        detail: "from a score file".to_owned(),
+        kind: RankerKind::File,
+        fingerprint: shared::collection::text_hash(&content),
+        note: None,
+    };
+    Ok(Scores::new(about, values, scoring.pairs)?)
+}
+
+/// Scores all pairs with a model.
+pub fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
+    let Scoring { collection, texts, pairs, .. } = scoring;
+    let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    let bodies: Vec<String> = needed
+        .iter()
+        .map(|&it| texts[it as usize])
+        .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
+        .collect();
+    let queries: Vec<String> = collection.queries.iter().map(|it| it.text.clone()).collect();
+    let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
+    let list: Vec<(u32, u32)> =
+        pairs.iter().map(|(query, text)| (query as u32, place(text))).collect();
+    let bar = Bar::of(&model.about.spec, list.len() as u64, "pairs");
+    let scored = model.score_pairs(&queries, &bodies, &list, |done| bar.at(done as u64))?;
+    let values = scored.iter().map(|it| Some(it.score)).collect();
+    let mut scores = Scores::new(model.about.clone(), values, pairs)?;
+    scores.truncated =
+        scored.iter().filter(|it| it.truncated).map(|it| it.pair).collect();
+    Ok(scores)
+}
+
+/// The best `k` documents of each query.
+pub fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: usize) -> Run {
+    let searcher = Searcher::new(index, *ranker);
+    let ranked = |query: &shared::collection::Query| {
+        let hits = searcher.top(index, &index.query_terms(&query.text), k);
+        let rows = hits.iter().enumerate().map(|(at, hit)| Ranked {
+            doc: collection.docs[hit.doc as usize].id.clone(),
+            rank: at as i64 + 1,
+            score: hit.score,
+        });
+        (query.id.clone(), rows.collect())
+    };
+    Run(collection.queries.par_iter().map(ranked).collect())
+}
+
+/// Makes a study and stores it, formulas first; models and score files are added one by one,
+/// so what is scored survives an interruption.
+pub fn make_study(
+    definition: Definition,
+    mut collection: Collection,
+    folder: &Path,
+    data: &DataFolder,
+    models: &Models,
+) -> Result<Study, Error> {
+    definition.check()?;
+    let rankers = definition.rankers.iter().map(|it| it.parse());
+    let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
+    if let Some(n_queries) = definition.n_queries {
+        collection.queries.truncate(n_queries);
+    }
+    check_collection(&collection, &definition)?;
+    let index = index(&collection, &definition.analyzer)?;
+    let asked = asked(&definition);
+    let mining = Mining {
+        collection: &collection,
+        index: &index,
+        pool: &definition.pool,
+        folder,
+        asked: &asked,
+        limits: &definition.limits,
+    };
+    let (mined, n_without_text) = mine(&mining)?;
+    let pairs = Pairs::of_mined(&mined);
+    let texts = mined.texts.clone();
+    let scoring =
+        Scoring { collection: &collection, index: &index, texts: &texts, pairs: &pairs, folder };
+    let formulas = rankers.iter().filter(|it| matches!(it, RankerSpec::Formula(_)));
+    let scores = formulas.map(|it| score(&scoring, it, models)).collect::<Result<_, Error>>()?;
+    let parts = Parts {
+        definition,
+        collection: &collection,
+        index: &index,
+        mined,
+        pairs: pairs.clone(),
+        scores,
+        n_without_text,
+    };
+    let mut study = assemble(parts, &today());
+    files::save(data, &study)?;
+    for ranker in rankers.iter().filter(|it| !matches!(it, RankerSpec::Formula(_))) {
+        study.add_scores(score(&scoring, ranker, models)?)?;
+        files::save(data, &study)?;
+    }
+    Ok(study)
+}
+
+/// The hash of a stored study's instances, mined again.
+pub fn mine_again(
+    stored: &Study,
+    mut collection: Collection,
+    folder: &Path,
+) -> Result<String, Error> {
+    let definition = &stored.definition;
+    if let Some(n_queries) = definition.n_queries {
+        collection.queries.truncate(n_queries);
+    }
+    let index = index(&collection, &definition.analyzer)?;
+    let (mined, _) = mine(&Mining {
+        collection: &collection,
+        index: &index,
+        pool: &definition.pool,
+        folder,
+        asked: &asked(definition),
+        limits: &definition.limits,
+    })?;
+    let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
+    Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
+}
+
+/// Scores what a stored study lacks of its rankers; how many were added.
+pub fn complete_study(
+    study: &mut Study,
+    folder: &Path,
+    data: &DataFolder,
+    models: &Models,
+) -> Result<usize, Error> {
+    let mut n_added = 0;
+    for spec in study.definition.rankers.clone() {
+        let ranker: RankerSpec = spec.parse()?;
+        let known = ranker.name(models);
+        if study.scores.iter().any(|it| it.ranker.spec == known && it.n_missing() == 0) {
+            continue;
+        }
+        let collection = Collection {
+            queries: study.queries.clone(),
+            docs: study.docs.clone(),
+            qrels: study.qrels.clone(),
+        };
+        // A model or a score file sees texts, not statistics of the whole collection.
+        let index = Index::build(&study.definition.analyzer, [])?;
+        let texts = study.texts.clone();
+        let pairs = study.pairs.clone();
+        let scoring =
+            Scoring { collection: &collection, index: &index, texts: &texts, pairs: &pairs, folder };
+        study.add_scores(score(&scoring, &ranker, models)?)?;
+        files::save(data, study)?;
+        n_added += 1;
+    }
+    Ok(n_added)
+}
+
+/// A stored study.
+pub fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
+    files::load(folder, name)
+}
+
+/// The date in UTC: `2026-11-20`.
+pub fn today() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let days = since.map_or(0, |it| it.as_secs() / 86_400);
+    jiff::civil::date(1970, 1, 1)
+        .checked_add(jiff::Span::new().days(days as i64))
+        .map_or_else(|_| "1970-01-01".to_owned(), |it| it.to_string())
+}

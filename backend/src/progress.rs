@@ -1,0 +1,45 @@
+//! How far a command is: a bar on a terminal, silence otherwise.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// One piece of work. It disappears when it is dropped.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// Work counted in bytes.
+    pub fn bytes(name: &str, of: u64) -> Bar {
+        Bar::new(name, of, "{msg:24} {wide_bar} {bytes}/{total_bytes}, {eta} left")
+    }
+
+    /// Work counted in `unit`.
+    pub fn of(name: &str, of: u64, unit: &str) -> Bar {
+        let template =
+            format!("{{msg:24}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
+        Bar::new(name, of, &template)
+    }
+
+    /// So much is done.
+    pub fn at(&self, done: u64) {
+        self.0.set_position(done);
+    }
+
+    /// One more is done.
+    pub fn one_more(&self) {
+        self.0.inc(1);
+    }
+
+    fn new(name: &str, of: u64, template: &str) -> Bar {
+        // `stderr` draws nothing where standard error is no terminal.
+        let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.expect("the templates of this file are well formed"));
+        bar.set_message(name.to_owned());
+        Bar(bar)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

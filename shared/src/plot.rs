@@ -1,0 +1,153 @@
+//! Figures as data, and how they are drawn: one writer of SVG for page, report and paper.
+//!
+//! A [`Figure`] is a list of marks with [`Ink`]s for colours; a theme says what an ink is. The
+//! builders decide what is drawn where, and put the finding into words for those who do not
+//! see it.
+
+pub mod ink;
+pub mod scale;
+mod heatmap;
+mod histogram;
+mod svg;
+mod thumbnail;
+
+pub use heatmap::heatmap;
+pub use histogram::histogram;
+pub use ink::{Ink, Theme};
+pub use scale::step_of_fraction;
+pub use svg::to_svg;
+pub use thumbnail::thumbnail;
+
+/// What is drawn, in pixels from the upper left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// From left to right.
+    pub width: f64,
+    /// From top to bottom.
+    pub height: f64,
+    /// Ground on every side of these.
+    pub margin: f64,
+    /// The finding, for those who do not see the figure.
+    pub label: String,
+    /// How to read it.
+    pub detail: String,
+    /// In the order in which they are drawn, later ones above earlier ones.
+    pub marks: Vec<Mark>,
+}
+
+/// One thing that is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// A filled rectangle.
+    Rect {
+        /// Upper left corner.
+        at: [f64; 2],
+        /// Width and height.
+        size: [f64; 2],
+        /// Radius of its corners.
+        round: f64,
+        /// Its colour.
+        fill: Ink,
+    },
+    /// A straight line.
+    Line {
+        /// One end.
+        from: [f64; 2],
+        /// The other.
+        to: [f64; 2],
+        /// How thick.
+        width: f64,
+        /// Its colour.
+        stroke: Ink,
+        /// 0 to 1.
+        opacity: f64,
+    },
+    /// A circle with an edge; hollow where it is filled with what lies below.
+    Dot {
+        /// Its centre.
+        at: [f64; 2],
+        /// Inside.
+        fill: Ink,
+        /// The edge.
+        stroke: Ink,
+    },
+    /// Words.
+    Text {
+        /// Where their baseline begins, or has its middle or end.
+        at: [f64; 2],
+        /// Which of these stands at `at`.
+        anchor: Anchor,
+        /// How they are set.
+        font: Font,
+        /// Colour.
+        fill: Ink,
+        /// Anything, also what strangers wrote.
+        text: String,
+    },
+    /// Marks that belong together, with what is said of them when a pointer rests there.
+    Group {
+        /// A sentence.
+        title: String,
+        /// The marks.
+        marks: Vec<Mark>,
+    },
+}
+
+/// The point of a text that stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its left end.
+    Start,
+    /// Its middle.
+    Middle,
+    /// Its right end.
+    End,
+}
+
+/// How a text is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Font {
+    /// 12 pixels.
+    Label,
+    /// 14 pixels.
+    Base,
+    /// 14 pixels, bold.
+    Head,
+    /// 15 pixels.
+    Cell,
+}
+
+/// Secondary words.
+const NOTE: (Font, Ink) = (Font::Label, Ink::Ink2);
+
+fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: Ink) -> Mark {
+    Mark::Rect {
+        at,
+        size,
+        round,
+        fill,
+    }
+}
+
+fn text(at: [f64; 2], anchor: Anchor, (font, fill): (Font, Ink), text: String) -> Mark {
+    Mark::Text {
+        at,
+        anchor,
+        font,
+        fill,
+        text,
+    }
+}
+
+/// `text` on one line and at most `n` characters long.
+fn fit(text: &str, n: usize) -> String {
+    let line = crate::report::markup::one_line(text);
+    if line.chars().count() <= n {
+        return line;
+    }
+    let kept: String = line.chars().take(n - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
+//! and counts below.
+
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, rect, step_of_fraction, text};
+use crate::report::format;
+use crate::report::markup::one_line;
+use crate::score::RankerKind;
+use crate::stats::Estimate;
+use crate::stats::correction::LEVEL;
+use crate::study::overview::{Cell, Overview, Row};
+
+/// Ground around the whole.
+const MARGIN: f64 = 16.0;
+/// Width of the names at the left.
+const NAMES: f64 = 176.0;
+/// Height of the names of axioms at the top.
+const HEAD: f64 = 58.0;
+/// Width and height of a cell, and the space after it.
+const CELL: [f64; 2] = [68.0, 44.0];
+const GAP: f64 = 2.0;
+/// Space before the measures, and the width of one.
+const BEFORE_MEASURES: f64 = 22.0;
+const MEASURE: f64 = 58.0;
+/// Height of the name of a group of rows, and of a row of counts.
+const GROUP: f64 = 30.0;
+const COUNT: f64 = 26.0;
+/// Height of the legend, and the least width that it needs.
+const LEGEND: f64 = 58.0;
+const LEAST: f64 = 640.0;
+/// Names of rows and measures.
+const BASE: (Font, Ink) = (Font::Base, Ink::Ink);
+
+/// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
+/// a dot that is hollow where the corrected test cannot tell it from chance.
+pub fn heatmap(overview: &Overview) -> Figure {
+    let n_axioms = overview.probes.len() as f64;
+    let right = measure_at(overview, overview.measures.len());
+    let mut drawing = Drawing {
+        overview,
+        marks: Vec::new(),
+        y: HEAD,
+    };
+    drawing.heads();
+    for (kind, name) in [
+        (RankerKind::Lexical, "Lexical"),
+        (RankerKind::Neural, "Neural"),
+        (RankerKind::File, "Scores that were brought"),
+    ] {
+        let rows: Vec<&Row> = overview
+            .rankers
+            .iter()
+            .filter(|it| it.ranker.kind == kind)
+            .collect();
+        if !rows.is_empty() {
+            drawing.group(name);
+            rows.iter().for_each(|it| drawing.ranker(it));
+        }
+    }
+    drawing.relevance();
+    drawing.counts();
+    drawing.legend();
+    Figure {
+        width: right.max(NAMES + n_axioms * (CELL[0] + GAP)).max(LEAST),
+        height: drawing.y,
+        margin: MARGIN,
+        label: finding(overview),
+        detail: "Rows are rankers, columns axioms. Each cell holds the fraction of instances that \
+                 the ranker orders as the axiom says, its 95 % interval with queries as units, \
+                 and a dot that is hollow where a test with Holm's correction cannot tell the \
+                 fraction from .5."
+            .to_owned(),
+        marks: drawing.marks,
+    }
+}
+
+fn finding(overview: &Overview) -> String {
+    let mut cells = Vec::new();
+    for row in &overview.rankers {
+        for (column, cell) in overview.probes.iter().zip(&row.cells) {
+            if let Some(cell) = cell {
+                let ranker = one_line(&row.ranker.label);
+                let name = format!("{ranker} on {}", column.axiom.about().name);
+                cells.push((cell.micro.value, cell.p_holm, name));
+            }
+        }
+    }
+    cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let told = "How often each ranker orders texts as the axiom says";
+    match (cells.first(), cells.last()) {
+        (Some((low, _, lowest)), Some((high, _, highest))) => format!(
+            "{told}: from {} ({lowest}) to {} ({highest}); {} of {} cells cannot be told apart \
+             from chance",
+            format::fraction(*low),
+            format::fraction(*high),
+            cells.iter().filter(|it| it.1 >= LEVEL).count(),
+            cells.len()
+        ),
+        _ => format!("{told}: no cell has a verdict"),
+    }
+}
+
+fn column_at(n: usize) -> f64 {
+    NAMES + n as f64 * (CELL[0] + GAP)
+}
+
+fn measure_at(overview: &Overview, n: usize) -> f64 {
+    column_at(overview.probes.len()) + BEFORE_MEASURES + n as f64 * MEASURE
+}
+
+struct Drawing<'a> {
+    overview: &'a Overview,
+    marks: Vec<Mark>,
+    /// Where the next row begins.
+    y: f64,
+}
+
+impl Drawing<'_> {
+    fn heads(&mut self) {
+        for (n, column) in self.overview.probes.iter().enumerate() {
+            let about = column.axiom.about();
+            let x = column_at(n) + 2.0;
+            let name = about.name.to_owned();
+            self.marks
+                .push(text([x, 16.0], Anchor::Start, (Font::Head, Ink::Ink), name));
+            let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
+            for (line, y) in lines.filter(|it| !it.0.is_empty()) {
+                self.marks.push(text([x, y], Anchor::Start, NOTE, line));
+            }
+        }
+        for (n, measure) in self.overview.measures.iter().enumerate() {
+            let x = measure_at(self.overview, n);
+            let (name, cut) = match measure.split_once('@') {
+                Some((name, cut)) => (name, Some(cut)),
+                None => (measure.as_str(), None),
+            };
+            self.marks
+                .push(text([x, 16.0], Anchor::Start, BASE, fit(name, 8)));
+            let cut = cut.map(|it| fit(&format!("at {it}"), 9));
+            self.marks
+                .extend(cut.map(|it| text([x, 32.0], Anchor::Start, NOTE, it)));
+        }
+    }
+
+    fn group(&mut self, name: &str) {
+        self.marks.push(text(
+            [0.0, self.y + 22.0],
+            Anchor::Start,
+            NOTE,
+            name.to_owned(),
+        ));
+        self.y += GROUP;
+    }
+
+    fn ranker(&mut self, row: &Row) {
+        let label = one_line(&row.ranker.label);
+        self.names(&label, &row.ranker.detail);
+        for (n, column) in self.overview.probes.iter().enumerate() {
+            let name = format!("{label} on {}", column.axiom.about().name);
+            let cell = row.cells.get(n).and_then(Option::as_ref);
+            self.marks.push(drawn([column_at(n), self.y], &name, cell));
+        }
+        for (n, value) in row.effectiveness.iter().enumerate() {
+            self.marks
+                .extend(measured([measure_at(self.overview, n), self.y], *value));
+        }
+        self.y += CELL[1] + GAP;
+    }
+
+    fn relevance(&mut self) {
+        if self.overview.probes.iter().all(|it| it.relevance.is_none()) {
+            return;
+        }
+        self.group("The axiom itself agrees with");
+        self.names("Relevance", "where grades differ");
+        for (n, column) in self.overview.probes.iter().enumerate() {
+            let name = format!("Relevance on {}", column.axiom.about().name);
+            self.marks.push(drawn(
+                [column_at(n), self.y],
+                &name,
+                column.relevance.as_ref(),
+            ));
+        }
+        self.y += CELL[1] + GAP;
+    }
+
+    fn counts(&mut self) {
+        self.group("Counts");
+        let probes = self.overview.probes.iter();
+        let instances: Vec<u64> = probes.clone().map(|it| it.n_instances).collect();
+        let relevant: Vec<u64> = probes.map(|it| it.n_relevant).collect();
+        for (name, counts) in [("Instances", instances), ("with a relevant text", relevant)] {
+            let y = self.y + 17.0;
+            self.marks
+                .push(text([0.0, y], Anchor::Start, BASE, name.to_owned()));
+            for (n, count) in counts.into_iter().enumerate() {
+                let at = [column_at(n) + CELL[0] / 2.0, y];
+                self.marks
+                    .push(text(at, Anchor::Middle, NOTE, format::count(count)));
+            }
+            self.y += COUNT;
+        }
+    }
+
+    fn legend(&mut self) {
+        let y = self.y + 16.0;
+        for step in -5..=5_i8 {
+            let at = [f64::from(step + 5) * 25.0, y];
+            self.marks
+                .push(rect(at, [24.0, 10.0], 0.0, Ink::Step(step)));
+        }
+        for (x, anchor, words) in [
+            (0.0, Anchor::Start, "0 never"),
+            (137.0, Anchor::Middle, ".5 chance"),
+            (274.0, Anchor::End, "always 1"),
+        ] {
+            self.marks
+                .push(text([x, y + 26.0], anchor, NOTE, words.to_owned()));
+        }
+        let n_tests = format::count(self.overview.n_tests);
+        let interval = Estimate {
+            value: 0.75,
+            interval: [0.6, 0.9],
+        };
+        let chance = Estimate {
+            value: 0.55,
+            interval: [0.4, 0.7],
+        };
+        for (y, it, fill, words) in [
+            (
+                y + 5.0,
+                interval,
+                Ink::Ink,
+                "95 % interval, queries as units".to_owned(),
+            ),
+            (
+                y + 23.0,
+                chance,
+                Ink::Paper,
+                format!("not told apart from chance (Holm, {n_tests} tests)"),
+            ),
+        ] {
+            self.marks.extend(whisker([310.0, y], &it, Ink::Ink, fill));
+            self.marks
+                .push(text([372.0, y + 4.0], Anchor::Start, NOTE, words));
+        }
+        self.y += LEGEND;
+    }
+
+    fn names(&mut self, name: &str, detail: &str) {
+        self.marks.push(text(
+            [0.0, self.y + 18.0],
+            Anchor::Start,
+            BASE,
+            fit(name, 23),
+        ));
+        self.marks.push(text(
+            [0.0, self.y + 34.0],
+            Anchor::Start,
+            NOTE,
+            fit(detail, 28),
+        ));
+    }
+}
+
+/// A cell with what it says in a sentence.
+fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&Cell>) -> Mark {
+    let number = [x + CELL[0] / 2.0, y + 21.0];
+    let Some(cell) = cell else {
+        return text(
+            number,
+            Anchor::Middle,
+            (Font::Cell, Ink::Ink3),
+            format::MISSING.to_owned(),
+        );
+    };
+    let step = step_of_fraction(cell.micro.value);
+    let (ground, ink) = (Ink::Step(step), Ink::OnStep(step));
+    let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
+    let mut marks = vec![
+        rect([x, y], CELL, 2.0, ground),
+        text(number, Anchor::Middle, (Font::Cell, ink), shown),
+    ];
+    let fill = if cell.p_holm >= LEVEL { ground } else { ink };
+    marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
+    Mark::Group {
+        title: said(name, cell),
+        marks,
+    }
+}
+
+fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<Mark> {
+    let number = [x, y + 21.0];
+    let Some(value) = value else {
+        let ink = (Font::Cell, Ink::Ink3);
+        return vec![text(number, Anchor::Start, ink, format::MISSING.to_owned())];
+    };
+    let length = MEASURE - 8.0;
+    let bar = [length * value.clamp(0.0, 1.0), 3.0];
+    vec![
+        text(
+            number,
+            Anchor::Start,
+            (Font::Cell, Ink::Ink),
+            format::fraction(value),
+        ),
+        rect([x, y + 34.0], [length, 1.0], 0.0, Ink::Rule),
+        rect([x, y + 33.0], bar, 0.0, Ink::Ink2),
+    ]
+}
+
+/// A line from 0 to 1 with a tick at .5, the interval and a dot filled with `fill`.
+fn whisker([x, y]: [f64; 2], estimate: &Estimate, ink: Ink, fill: Ink) -> [Mark; 4] {
+    const LENGTH: f64 = 52.0;
+    let place = |value: f64| x + value.clamp(0.0, 1.0) * LENGTH;
+    let line = |from, to, opacity| Mark::Line {
+        from,
+        to,
+        width: 1.0,
+        stroke: ink,
+        opacity,
+    };
+    let [low, high] = estimate.interval.map(place);
+    [
+        line([x, y], [place(1.0), y], 0.38),
+        line([place(0.5), y - 3.5], [place(0.5), y + 3.5], 0.55),
+        rect([low, y - 1.5], [(high - low).max(1.0), 3.0], 0.0, ink),
+        Mark::Dot {
+            at: [place(estimate.value), y],
+            fill,
+            stroke: ink,
+        },
+    ]
+}
+
+/// What a cell says in a sentence.
+fn said(name: &str, cell: &Cell) -> String {
+    let mut said = format!(
+        "{name}: {}, {} instances of {} queries, p {} after Holm",
+        format::estimate(&cell.micro),
+        format::count(cell.tally.judged()),
+        format::count(cell.n_queries),
+        format::p(cell.p_holm)
+    );
+    if cell.tally.unscored > 0 {
+        said += &format!(", {} unscored", format::count(cell.tally.unscored));
+    }
+    said
+}
+
+/// Words on at most two lines of a column.
+fn two_lines(text: &str) -> [String; 2] {
+    const N: usize = 9; // 12-pixel letters in a column of 68
+    let (mut first, mut second) = (String::new(), String::new());
+    for word in text.split(' ') {
+        let room = first.chars().count() + 1 + word.chars().count() <= N;
+        let line = match (first.is_empty(), second.is_empty() && room) {
+            (true, _) | (_, true) => &mut first,
+            _ => &mut second,
+        };
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    [first, second].map(|it| fit(&it, N + 2))
+}

@@ -1,0 +1,135 @@
+//! Margins of one ranker on one axiom: against the axiom left of 0, with it right of 0, ties
+//! apart.
+
+use super::scale::Linear;
+use super::{Anchor, Figure, Ink, Mark, NOTE, rect, text};
+use crate::report::format;
+use crate::study::cell::Histogram;
+
+const WIDTH: f64 = 344.0;
+const HEIGHT: f64 = 122.0;
+/// Left end of the first bar, and the line on which the bars stand.
+const LEFT: f64 = 4.0;
+const FLOOR: f64 = 98.0;
+/// Height of the highest bar.
+const HIGHEST: f64 = 76.0;
+/// Where ties stand, if there are any.
+const TIES: [f64; 2] = [318.0, 334.0];
+
+/// Draws a bar for each bin, rust below 0 and blue above, and one of its own for ties.
+pub fn histogram(histogram: &Histogram) -> Figure {
+    let Histogram {
+        from,
+        width,
+        counts,
+        n_tied,
+    } = histogram;
+    let edge = |n: usize| from + n as f64 * width;
+    let to = edge(counts.len());
+    let right = if *n_tied > 0 {
+        TIES[0] - 22.0
+    } else {
+        WIDTH - LEFT
+    };
+    let x = Linear {
+        domain: [*from, to],
+        range: [LEFT, right],
+    };
+    let most = counts
+        .iter()
+        .chain([n_tied])
+        .copied()
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let y = Linear {
+        domain: [0.0, most as f64],
+        range: [0.0, HIGHEST],
+    };
+    // A bin lies on the side of its middle, since its edge at 0 may be off by a last digit.
+    let is_below = |n: usize| edge(n) + width / 2.0 < 0.0;
+    let bar = |left: f64, right: f64, count: u64, fill: Ink| {
+        let height = y.at(count as f64);
+        let size = [(right - left - 0.8).max(0.5), height];
+        rect([left, FLOOR - height], size, 0.0, fill)
+    };
+    let mut marks: Vec<Mark> = Vec::new();
+    for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
+        let fill = Ink::Step(if is_below(n) { -4 } else { 4 });
+        marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
+    }
+    marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], Ink::Edge));
+    let zero = x.at(0.0).clamp(LEFT, right);
+    marks.push(line([zero, 2.0], [zero, FLOOR + 6.0], Ink::Ink));
+    // The words need some 54 pixels beside the line.
+    if zero - LEFT > 54.0 {
+        marks.push(text(
+            [zero - 6.0, 11.0],
+            Anchor::End,
+            NOTE,
+            "violated".to_owned(),
+        ));
+    }
+    if right - zero > 54.0 {
+        marks.push(text(
+            [zero + 6.0, 11.0],
+            Anchor::Start,
+            NOTE,
+            "satisfied".to_owned(),
+        ));
+    }
+    let (ticks, digits) = x.ticks(5);
+    // A word in the middle of an edge would be cut off.
+    let inside = |it: &f64| (LEFT + 8.0..=right - 8.0).contains(it);
+    for (tick, at) in ticks
+        .iter()
+        .map(|it| (*it, x.at(*it)))
+        .filter(|it| inside(&it.1))
+    {
+        marks.push(text(
+            [at, HEIGHT - 5.0],
+            Anchor::Middle,
+            NOTE,
+            format::score(tick, digits),
+        ));
+    }
+    if *n_tied > 0 {
+        marks.push(bar(TIES[0], TIES[1], *n_tied, Ink::Ink3));
+        marks.push(line(
+            [TIES[0] - 6.0, FLOOR + 0.5],
+            [TIES[1] + 6.0, FLOOR + 0.5],
+            Ink::Edge,
+        ));
+        let at = [(TIES[0] + TIES[1]) / 2.0, HEIGHT - 5.0];
+        marks.push(text(at, Anchor::Middle, NOTE, "tied".to_owned()));
+    }
+    let (below, above): (Vec<_>, Vec<_>) = counts.iter().enumerate().partition(|it| is_below(it.0));
+    let total = |bins: Vec<(usize, &u64)>| format::count(bins.iter().map(|it| it.1).sum());
+    Figure {
+        width: WIDTH,
+        height: HEIGHT,
+        margin: 0.0,
+        label: format!(
+            "Margins from {} to {}: {} below zero, {} above, {} tied",
+            format::score(*from, digits + 1),
+            format::score(to, digits + 1),
+            total(below),
+            total(above),
+            format::count(*n_tied)
+        ),
+        detail: "A margin is the left side of the claim less the right side; above zero the \
+                 ranker agrees with the axiom."
+            .to_owned(),
+        marks,
+    }
+}
+
+fn line(from: [f64; 2], to: [f64; 2], stroke: Ink) -> Mark {
+    Mark::Line {
+        from,
+        to,
+        width: 1.0,
+        stroke,
+        opacity: 1.0,
+    }
+}

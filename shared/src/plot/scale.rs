@@ -1,0 +1,54 @@
+//! From numbers to places and steps.
+
+/// The step of the diverging scale for a fraction: `round(10 (fraction − .5))`, −5 to 5, halves
+/// away from 0 so that both arms are alike.
+pub fn step_of_fraction(fraction: f64) -> i8 {
+    // .45 less .5 is a little less than .05 in binary; nine digits are those that were meant.
+    let meant = ((fraction - 0.5) * 1e9).round() / 1e9;
+    (10.0 * meant).round().clamp(-5.0, 5.0) as i8
+}
+
+/// A straight line from numbers to pixels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Linear {
+    /// Two numbers.
+    pub domain: [f64; 2],
+    /// The places of these.
+    pub range: [f64; 2],
+}
+
+impl Linear {
+    /// The place of a number.
+    pub fn at(&self, value: f64) -> f64 {
+        let ([from, to], [left, right]) = (self.domain, self.range);
+        if from == to {
+            return left;
+        }
+        left + (value - from) / (to - from) * (right - left)
+    }
+
+    /// Round numbers in the domain, some `n` of them, and the digits after the point that they
+    /// need. Steps are 1, 2 or 5 times a power of ten, whichever is nearest by its logarithm.
+    pub fn ticks(&self, n: usize) -> (Vec<f64>, u8) {
+        let [from, to] = self.domain;
+        let raw = (to - from) / n as f64;
+        if !raw.is_finite() || raw <= 0.0 {
+            return (Vec::new(), 0);
+        }
+        let exponent = libm::floor(libm::log10(raw));
+        let unit = libm::pow(10.0, exponent);
+        // Squared, half-way between two of 1, 2, 5 and 10 is their product.
+        let (step, exponent) = match (raw / unit) * (raw / unit) {
+            ..2.0 => (unit, exponent),
+            ..10.0 => (2.0 * unit, exponent),
+            ..50.0 => (5.0 * unit, exponent),
+            _ => (10.0 * unit, exponent + 1.0),
+        };
+        let (first, last) = (
+            libm::ceil(from / step) as i64,
+            libm::floor(to / step) as i64,
+        );
+        let ticks = (first..=last).map(|it| it as f64 * step).collect();
+        (ticks, (-exponent).clamp(0.0, 9.0) as u8)
+    }
+}

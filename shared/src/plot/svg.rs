@@ -1,0 +1,139 @@
+//! A figure as a file of SVG that needs nothing beside it (SVG 1.1, presentation attributes
+//! only, so that a page may forbid styles).
+
+use std::fmt::Write;
+
+use super::{Anchor, Figure, Font, Ink, Mark, Theme};
+use crate::report::markup::escape;
+
+const SANS: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif";
+
+/// Draws the figure on the ground of the theme.
+pub fn to_svg(figure: &Figure, theme: Theme) -> String {
+    let mut out = String::new();
+    write_figure(&mut out, figure, theme).expect("a String takes every write");
+    out
+}
+
+fn write_figure(out: &mut String, figure: &Figure, theme: Theme) -> std::fmt::Result {
+    let corner = px(-figure.margin);
+    let [width, height] = [figure.width, figure.height].map(|it| px(it + 2.0 * figure.margin));
+    let label = escape(&figure.label);
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"{corner} {corner} {width} {height}\" role=\"img\" aria-label=\"{label}\" \
+         font-family=\"{SANS}\">"
+    )?;
+    writeln!(
+        out,
+        "<title>{label}</title>\n<desc>{}</desc>",
+        escape(&figure.detail)
+    )?;
+    let paper = Ink::Paper.hex(theme);
+    writeln!(
+        out,
+        "<rect x=\"{corner}\" y=\"{corner}\" width=\"{width}\" height=\"{height}\" \
+         fill=\"{paper}\"/>"
+    )?;
+    write_marks(out, &figure.marks, theme)?;
+    writeln!(out, "</svg>")
+}
+
+fn write_marks(out: &mut String, marks: &[Mark], theme: Theme) -> std::fmt::Result {
+    marks.iter().try_for_each(|it| write_mark(out, it, theme))
+}
+
+fn write_mark(out: &mut String, mark: &Mark, theme: Theme) -> std::fmt::Result {
+    match mark {
+        Mark::Rect {
+            at: [x, y],
+            size: [width, height],
+            round,
+            fill,
+        } => {
+            let [x, y, width, height] = [x, y, width, height].map(|it| px(*it));
+            write!(
+                out,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""
+            )?;
+            if *round > 0.0 {
+                write!(out, " rx=\"{}\"", px(*round))?;
+            }
+            writeln!(out, " fill=\"{}\"/>", fill.hex(theme))
+        }
+        Mark::Line {
+            from: [x1, y1],
+            to: [x2, y2],
+            width,
+            stroke,
+            opacity,
+        } => {
+            let [x1, y1, x2, y2, width] = [x1, y1, x2, y2, width].map(|it| px(*it));
+            write!(
+                out,
+                "<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{}\"",
+                stroke.hex(theme)
+            )?;
+            write!(out, " stroke-width=\"{width}\"")?;
+            if *opacity < 1.0 {
+                write!(out, " stroke-opacity=\"{}\"", px(*opacity))?;
+            }
+            writeln!(out, "/>")
+        }
+        Mark::Dot {
+            at: [x, y],
+            fill,
+            stroke,
+        } => {
+            let (fill, stroke) = (fill.hex(theme), stroke.hex(theme));
+            let (x, y) = (px(*x), px(*y));
+            writeln!(
+                out,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"3\" fill=\"{fill}\" stroke=\"{stroke}\" \
+                 stroke-width=\"1.5\"/>"
+            )
+        }
+        Mark::Text {
+            at: [x, y],
+            anchor,
+            font,
+            fill,
+            text,
+        } => {
+            let (x, y) = (px(*x), px(*y));
+            let anchor = match anchor {
+                Anchor::Start => "",
+                Anchor::Middle => " text-anchor=\"middle\"",
+                Anchor::End => " text-anchor=\"end\"",
+            };
+            let font = match font {
+                Font::Label => "font-size=\"12\"",
+                Font::Base => "font-size=\"14\"",
+                Font::Head => "font-size=\"14\" font-weight=\"600\"",
+                Font::Cell => "font-size=\"15\"",
+            };
+            let (fill, text) = (fill.hex(theme), escape(text));
+            writeln!(
+                out,
+                "<text x=\"{x}\" y=\"{y}\"{anchor} {font} fill=\"{fill}\">{text}</text>"
+            )
+        }
+        Mark::Group { title, marks } => {
+            writeln!(out, "<g><title>{}</title>", escape(title))?;
+            write_marks(out, marks, theme)?;
+            writeln!(out, "</g>")
+        }
+    }
+}
+
+/// A length with at most two digits after the point.
+fn px(value: f64) -> String {
+    let exact = format!("{:.2}", value + 0.0);
+    let short = exact.trim_end_matches('0').trim_end_matches('.');
+    if short == "-0" {
+        "0".to_owned()
+    } else {
+        short.to_owned()
+    }
+}

@@ -1,0 +1,296 @@
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::probe::Axiom;
+use crate::report::fixture;
+use crate::study::cell::Histogram;
+use crate::study::overview::Card;
+
+fn check(figure: &Figure, expect: Expect) {
+    expect.assert_eq(&to_svg(figure, Theme::Light));
+}
+
+#[test]
+fn every_mark_is_drawn_and_no_text_is_markup() {
+    let at = [4.0, 10.0];
+    let text = |anchor, font, text: &str| Mark::Text {
+        at,
+        anchor,
+        font,
+        fill: Ink::Ink,
+        text: text.to_owned(),
+    };
+    let rect = Mark::Rect {
+        at,
+        size: [8.125, 1.0 / 3.0],
+        round: 2.0,
+        fill: Ink::Step(4),
+    };
+    let figure = Figure {
+        width: 40.0,
+        height: 20.0,
+        margin: 0.0,
+        label: "A \"small\" figure".to_owned(),
+        detail: "<b> & more".to_owned(),
+        marks: vec![
+            Mark::Group {
+                title: "a < b".to_owned(),
+                marks: vec![rect],
+            },
+            Mark::Line {
+                from: at,
+                to: [-0.001, 2.5],
+                width: 1.0,
+                stroke: Ink::Rule,
+                opacity: 0.4,
+            },
+            Mark::Dot {
+                at,
+                fill: Ink::Paper,
+                stroke: Ink::Ink,
+            },
+            text(Anchor::Middle, Font::Cell, "</text><script>\u{0}"),
+            text(Anchor::End, Font::Head, ".93"),
+        ],
+    };
+    check(
+        &figure,
+        expect![[r##"
+            <svg xmlns="http://www.w3.org/2000/svg" width="40" height="20" viewBox="0 0 40 20" role="img" aria-label="A &quot;small&quot; figure" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
+            <title>A &quot;small&quot; figure</title>
+            <desc>&lt;b&gt; &amp; more</desc>
+            <rect x="0" y="0" width="40" height="20" fill="#ffffff"/>
+            <g><title>a &lt; b</title>
+            <rect x="4" y="10" width="8.12" height="0.33" rx="2" fill="#2b7cab"/>
+            </g>
+            <path d="M4 10L0 2.5" stroke="#e3e1db" stroke-width="1" stroke-opacity="0.4"/>
+            <circle cx="4" cy="10" r="3" fill="#ffffff" stroke="#1b1c1e" stroke-width="1.5"/>
+            <text x="4" y="10" text-anchor="middle" font-size="15" fill="#1b1c1e">&lt;/text&gt;&lt;script&gt;�</text>
+            <text x="4" y="10" text-anchor="end" font-size="14" font-weight="600" fill="#1b1c1e">.93</text>
+            </svg>
+        "##]],
+    );
+}
+
+#[test]
+fn dark_is_the_same_figure_in_other_inks() {
+    let marks = vec![Mark::Dot {
+        at: [1.0, 2.0],
+        fill: Ink::Step(-5),
+        stroke: Ink::OnStep(-5),
+    }];
+    let (label, detail) = (String::new(), String::new());
+    let figure = Figure {
+        width: 4.0,
+        height: 4.0,
+        margin: 1.0,
+        label,
+        detail,
+        marks,
+    };
+    let [light, dark] = [Theme::Light, Theme::Dark].map(|it| to_svg(&figure, it));
+    let inks = [["#ffffff", "#76350c"], ["#16171a", "#f6b290"]];
+    for (svg, inks) in [light, dark].iter().zip(inks) {
+        assert!(inks.iter().all(|it| svg.contains(it)), "{svg}");
+    }
+}
+
+/// Chance is 0; every further tenth is a step, and halves count away from chance.
+#[test]
+fn steps_part_at_odd_twentieths() {
+    let fractions = [0.0, 0.04, 0.05, 0.051, 0.449, 0.45, 0.451, 0.5];
+    assert_eq!(
+        fractions.map(step_of_fraction),
+        [-5, -5, -5, -4, -1, -1, 0, 0]
+    );
+    let mirrored = fractions.map(|it| step_of_fraction(1.0 - it));
+    assert_eq!(mirrored, [5, 5, 5, 4, 1, 1, 0, 0]);
+}
+
+#[test]
+fn ticks_are_round_numbers() {
+    let ticks = |from, to| {
+        let (ticks, digits) = scale::Linear {
+            domain: [from, to],
+            range: [0.0, 1.0],
+        }
+        .ticks(5);
+        ticks
+            .iter()
+            .map(|it| crate::report::format::score(*it, digits))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(-3.0, 7.5), ["−2", "0", "2", "4", "6"]);
+    assert_eq!(ticks(-0.2, 0.19), ["−0.2", "−0.1", "0.0", "0.1"]);
+    assert_eq!(ticks(0.0, 0.0), [""; 0]);
+}
+
+/// The text marks of a figure with their places, since these are what one can check by eye.
+fn words(marks: &[Mark]) -> String {
+    let word = |it: &Mark| match it {
+        Mark::Text {
+            at: [x, y], text, ..
+        } => format!("{x:.0},{y:.0} {text}\n"),
+        Mark::Group { title, marks } => format!("[{title}]\n{}", words(marks)),
+        Mark::Rect { .. } | Mark::Line { .. } | Mark::Dot { .. } => String::new(),
+    };
+    marks.iter().map(word).collect()
+}
+
+#[test]
+fn the_heat_map_says_what_it_shows() {
+    let figure = heatmap(&fixture::overview());
+    let told = format!("{}\n{}", figure.label, words(&figure.marks));
+    expect![[r#"
+        How often each ranker orders texts as the axiom says: from .52 (<script>|%& _mean on TFC1) to 1.00 (BM25 on LNC2); 1 of 3 cells cannot be told apart from chance
+        178,16 TFC1
+        178,32 more
+        178,47 terms
+        248,16 LNC2
+        248,32 repeating
+        248,47 is safe
+        338,16 nDCG
+        338,32 at 10
+        0,80 Lexical
+        0,106 BM25
+        0,122 k1 1.2, b .75
+        [BM25 on TFC1: .93 [.93, .94], 14,057 instances of 60 queries, p < .001 after Holm]
+        210,109 .93
+        [BM25 on LNC2: 1.00 [1.00, 1.00], 9,785 instances of 60 queries, p < .001 after Holm]
+        280,109 1.00
+        338,109 .51
+        0,156 Neural
+        0,182 <script>|%& _mean
+        0,198 =1+1
+        [<script>|%& _mean on TFC1: .5 [.4, .6], 14,057 instances of 60 queries, p .34 after Holm]
+        210,185 .5
+        280,185 –
+        338,185 –
+        0,232 The axiom itself agrees with
+        0,258 Relevance
+        0,274 where grades differ
+        [Relevance on TFC1: .79 [.70, .86], 100 instances of 60 queries, p < .001 after Holm]
+        210,261 .79
+        280,261 –
+        0,308 Counts
+        0,333 Instances
+        210,333 14,057
+        280,333 9,785
+        0,359 with a relevant text
+        210,359 4,685
+        280,359 3,261
+        0,410 0 never
+        137,410 .5 chance
+        274,410 always 1
+        372,393 95 % interval, queries as units
+        372,411 not told apart from chance (Holm, 3 tests)
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn a_dot_is_hollow_where_chance_explains_it() {
+    let figure = heatmap(&fixture::overview());
+    let mut dots = Vec::new();
+    for mark in &figure.marks {
+        if let Mark::Group { marks, .. } = mark {
+            dots.extend(marks.iter().filter_map(|it| match it {
+                Mark::Dot { fill, stroke, .. } => Some(fill == stroke),
+                Mark::Rect { .. } | Mark::Line { .. } | Mark::Text { .. } | Mark::Group { .. } => {
+                    None
+                }
+            }));
+        }
+    }
+    assert_eq!(dots, [true, true, false, true]); // the third has p .34
+}
+
+#[test]
+fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
+    let counts = vec![1, 3, 4, 0, 2];
+    let figure = histogram(&Histogram {
+        from: -2.0,
+        width: 1.0,
+        counts,
+        n_tied: 5,
+    });
+    check(
+        &figure,
+        expect![[r##"
+            <svg xmlns="http://www.w3.org/2000/svg" width="344" height="122" viewBox="0 0 344 122" role="img" aria-label="Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
+            <title>Margins from −2.0 to 3.0: 4 below zero, 6 above, 5 tied</title>
+            <desc>A margin is the left side of the claim less the right side; above zero the ranker agrees with the axiom.</desc>
+            <rect x="0" y="0" width="344" height="122" fill="#ffffff"/>
+            <rect x="4" y="82.8" width="57.6" height="15.2" fill="#ac5c2e"/>
+            <rect x="62.4" y="52.4" width="57.6" height="45.6" fill="#ac5c2e"/>
+            <rect x="120.8" y="37.2" width="57.6" height="60.8" fill="#2b7cab"/>
+            <rect x="237.6" y="67.6" width="57.6" height="30.4" fill="#2b7cab"/>
+            <path d="M4 98.5L296 98.5" stroke="#8a8880" stroke-width="1"/>
+            <path d="M120.8 2L120.8 104" stroke="#1b1c1e" stroke-width="1"/>
+            <text x="114.8" y="11" text-anchor="end" font-size="12" fill="#55585e">violated</text>
+            <text x="126.8" y="11" font-size="12" fill="#55585e">satisfied</text>
+            <text x="62.4" y="117" text-anchor="middle" font-size="12" fill="#55585e">−1</text>
+            <text x="120.8" y="117" text-anchor="middle" font-size="12" fill="#55585e">0</text>
+            <text x="179.2" y="117" text-anchor="middle" font-size="12" fill="#55585e">1</text>
+            <text x="237.6" y="117" text-anchor="middle" font-size="12" fill="#55585e">2</text>
+            <rect x="318" y="22" width="15.2" height="76" fill="#6a6d73"/>
+            <path d="M312 98.5L340 98.5" stroke="#8a8880" stroke-width="1"/>
+            <text x="326" y="117" text-anchor="middle" font-size="12" fill="#55585e">tied</text>
+            </svg>
+        "##]],
+    );
+}
+
+#[test]
+fn no_margins_are_no_bars() {
+    let figure = histogram(&Histogram {
+        from: 0.0,
+        width: 0.0,
+        counts: vec![],
+        n_tied: 0,
+    });
+    assert_eq!(
+        figure.label,
+        "Margins from 0.0 to 0.0: 0 below zero, 0 above, 0 tied"
+    );
+}
+
+#[test]
+fn a_card_has_a_small_map() {
+    let card = Card {
+        name: "tiny".to_owned(),
+        title: "Rivers".to_owned(),
+        description: String::new(),
+        made: "2026-11-20".to_owned(),
+        hash: String::new(),
+        n_queries: 60,
+        n_docs: 480,
+        n_instances: 23_842,
+        rankers: vec!["BM25".to_owned(), "a ranker with a long name".to_owned()],
+        probes: vec![Axiom::Tfc1, Axiom::Mtdc],
+        fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],
+        published: true,
+    };
+    check(
+        &thumbnail(&card),
+        expect![[r##"
+            <svg xmlns="http://www.w3.org/2000/svg" width="320" height="56" viewBox="0 0 320 56" role="img" aria-label="2 rankers on 2 axioms: fractions satisfied from .07 to .93" font-family="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, sans-serif">
+            <title>2 rankers on 2 axioms: fractions satisfied from .07 to .93</title>
+            <desc>Rows are rankers, columns axioms; blue follows the axiom, rust goes against it.</desc>
+            <rect x="0" y="0" width="320" height="56" fill="#ffffff"/>
+            <text x="149" y="12" text-anchor="middle" font-size="12" fill="#55585e">TFC1</text>
+            <text x="263" y="12" text-anchor="middle" font-size="12" fill="#55585e">M-TDC</text>
+            <text x="0" y="31" font-size="12" fill="#55585e">BM25</text>
+            <text x="0" y="50" font-size="12" fill="#55585e">a ranker with…</text>
+            <g><title>BM25 on TFC1: .93</title>
+            <rect x="92" y="18" width="113" height="18" fill="#2b7cab"/>
+            </g>
+            <g><title>BM25 on M-TDC: .50</title>
+            <rect x="206" y="18" width="113" height="18" fill="#f1f0ed"/>
+            </g>
+            <g><title>a ranker with a long name on M-TDC: .07</title>
+            <rect x="206" y="37" width="113" height="18" fill="#ac5c2e"/>
+            </g>
+            </svg>
+        "##]],
+    );
+}

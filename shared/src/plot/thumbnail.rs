@@ -1,0 +1,71 @@
+//! The heat map of a study in a hand's breadth, for its card.
+
+use super::{Anchor, Figure, Ink, Mark, NOTE, fit, rect, step_of_fraction, text};
+use crate::report::format;
+use crate::study::overview::Card;
+
+const WIDTH: f64 = 320.0;
+const NAMES: f64 = 92.0;
+const HEAD: f64 = 18.0;
+const ROW: f64 = 19.0;
+
+/// Draws a coloured cell for each ranker and axiom, without numbers.
+pub fn thumbnail(card: &Card) -> Figure {
+    let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
+    let mut marks = Vec::new();
+    let names: Vec<&str> = card.probes.iter().map(|it| it.about().name).collect();
+    // Seven pixels a letter: narrower columns go without names.
+    if names.iter().all(|it| 7.0 * it.len() as f64 <= column) {
+        for (n, name) in names.iter().enumerate() {
+            let at = [NAMES + (n as f64 + 0.5) * column, 12.0];
+            marks.push(text(at, Anchor::Middle, NOTE, (*name).to_owned()));
+        }
+    }
+    for (row, ranker) in card.rankers.iter().enumerate() {
+        let at = [0.0, HEAD + row as f64 * ROW + 13.0];
+        marks.push(text(at, Anchor::Start, NOTE, fit(ranker, 14)));
+    }
+    for (row, (ranker, fractions)) in card.rankers.iter().zip(&card.fractions).enumerate() {
+        for (n, (name, fraction)) in names.iter().zip(fractions).enumerate() {
+            let Some(fraction) = *fraction else { continue };
+            let at = [NAMES + n as f64 * column, HEAD + row as f64 * ROW];
+            let fill = Ink::Step(step_of_fraction(fraction));
+            let size = [column - 1.0, ROW - 1.0];
+            let title = format!("{ranker} on {name}: {}", format::fraction(fraction));
+            let cell = rect(at, size, 0.0, fill);
+            marks.push(Mark::Group {
+                title,
+                marks: vec![cell],
+            });
+        }
+    }
+    Figure {
+        width: WIDTH,
+        height: HEAD + card.rankers.len() as f64 * ROW,
+        margin: 0.0,
+        label: finding(card),
+        detail: "Rows are rankers, columns axioms; blue follows the axiom, rust goes against it."
+            .to_owned(),
+        marks,
+    }
+}
+
+fn finding(card: &Card) -> String {
+    let values = || card.fractions.iter().flatten().flatten().copied();
+    let told = format!(
+        "{} rankers on {} axioms",
+        card.rankers.len(),
+        card.probes.len()
+    );
+    match (
+        values().min_by(f64::total_cmp),
+        values().max_by(f64::total_cmp),
+    ) {
+        (Some(low), Some(high)) => format!(
+            "{told}: fractions satisfied from {} to {}",
+            format::fraction(low),
+            format::fraction(high)
+        ),
+        _ => told,
+    }
+}
