@@ -335,17 +335,13 @@ fn read_hub(name: &str) -> Result<ModelFiles, Error> {
         model: name.to_owned(),
         reason,
     };
-    let (owner, repository) = name.split_once('/').expect("checked by Place::parse");
-    let client = hf_hub::HFClientSync::new().map_err(|it| no_model(it.to_string()))?;
-    let repository = client.model(owner, repository);
+    let hub = hf_hub::api::sync::ApiBuilder::from_env()
+        .with_progress(false)
+        .build()
+        .map_err(|it| no_model(it.to_string()))?;
+    let repository = hub.model(name.to_owned());
     let read = |file: &str| {
-        let cached = repository
-            .download_file()
-            .filename(file)
-            .local_files_only(true)
-            .send();
-        let path = cached.or_else(|_| repository.download_file().filename(file).send());
-        let path = path.map_err(|error| {
+        let path = repository.get(file).map_err(|error| {
             no_model(format!(
                 "{file} cannot be had from the hub: {error}. Without a network, put {} into a \
                  folder and name that by `--model`",
