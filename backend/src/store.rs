@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use shared::study::check_name;
-use sqlx::SqlitePool;
+use sqlx::{Connection, SqlitePool};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
@@ -131,6 +131,9 @@ impl Store {
         let failed = |error| database_error(file, error);
         let pool = SqlitePoolOptions::new()
             .max_connections(4)
+            // On a full disk SQLite ends a transaction by itself, sqlx cannot end it once more
+            // and takes the connection for one inside of a transaction from then on.
+            .before_acquire(|it, _| Box::pin(async move { Ok(!it.is_in_transaction()) }))
             .connect_with(options)
             .await
             .map_err(failed)?;

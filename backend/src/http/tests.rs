@@ -342,7 +342,7 @@ async fn about_says_what_the_caller_may() {
 async fn bad_requests_are_the_callers_fault() {
     let site = Site::new(Door::Loopback).await;
     let check = async |request: Request<Body>, status: u16, says: &str| {
-        let path = request.uri().to_string();
+        let path: String = request.uri().to_string().chars().take(200).collect();
         let (found, error) = site.send(request).await.problem();
         assert_eq!(found, status, "{path}: {error}");
         assert!(error.contains(says), "{path}: {error}");
@@ -351,7 +351,8 @@ async fn bad_requests_are_the_callers_fault() {
     let look = |q: &str| get(&format!("/api/study?q={}", encoded(q)));
     check(look("{"), 400, "the parameter `q` is not JSON: EOF").await;
     check(look("\u{0}"), 400, "is not JSON").await;
-    check(look("[".repeat(5_000).as_str()), 400, "recursion").await;
+    let deep = format!(r#"{{"study":"open","x":{}"#, "[".repeat(5_000));
+    check(look(&deep), 400, "EOF").await;
     check(get("/api/study?q=%FF"), 400, "").await;
     check(look("{}"), 422, "missing field `study`").await;
     check(get("/api/study"), 422, "missing field `study`").await;

@@ -249,7 +249,7 @@ fn a_file_of_scores_can_be_read_by_others() {
         rows,
         [
             r#"{query_hash: "a1", text_hash: "b2", score: 0.30000000000000004, truncated: false}"#,
-            r#"{query_hash: "a1", text_hash: "c3", score: -1e-300, truncated: true}"#,
+            r#"{query_hash: "a1", text_hash: "c3", score: -1E-300, truncated: true}"#,
         ]
     );
     let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
