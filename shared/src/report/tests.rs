@@ -157,22 +157,22 @@ fn json_comes_back_as_it_went() {
             .collect::<Vec<_>>()
             .join("\n"),
         expect![[r#"
-            "rows": [
-              [
-                {
-                  "text": "<script>alert(1)</script>"
-                },
-                {
-                  "count": 14057
-                },
-                {
-                  "estimate": {
-                    "value": 0.9314,
-                    "interval": [
-                      0.926,
-                      0.937
-                    ]
-                  }"#]],
+                "rows": [
+                  [
+                    {
+                      "text": "<script>alert(1)</script>"
+                    },
+                    {
+                      "count": 14057
+                    },
+                    {
+                      "estimate": {
+                        "value": 0.9314,
+                        "interval": [
+                          0.926,
+                          0.937
+                        ]
+                      }"#]],
     );
 }
 
