@@ -1,1 +1,1 @@
-//! Begins here.
+//! Cargo asks every package for a library or a program; the tests are in `main.rs`.

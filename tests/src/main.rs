@@ -1,1 +1,6 @@
-fn main() {}
+//! End-to-end tests: the program as people and scripts meet it.
+//!
+//! `cargo xtask test e2e` runs them with everything they may need; by hand, build the program
+//! and set the variables that [`harness`] names.
+
+mod harness;

@@ -1,0 +1,307 @@
+//! What every test starts from: the program, a folder of its own, the tiny collection, a server.
+//!
+//! `AXIOSCOPE_BIN` names the program; without it the one beside this test binary is taken.
+//! `AXIOSCOPE_DATA` (public collections) and `AXIOSCOPE_MODEL` (the default model) may be
+//! absent: a test that needs them then calls [`skip`].
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use serde_json::Value;
+use shared::api::{Endpoint, Method, Problem};
+use tempfile::TempDir;
+
+/// Somebody who waits longer waits for something that will not come, also on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
+
+/// A dozen documents, three queries, judgements and a run.
+pub(crate) fn tiny() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
+}
+
+/// The folder of the public collections.
+pub(crate) fn collections() -> Option<PathBuf> {
+    from_environment("AXIOSCOPE_DATA")
+}
+
+/// The folder of the default model.
+pub(crate) fn model() -> Option<PathBuf> {
+    from_environment("AXIOSCOPE_MODEL")
+}
+
+/// Says that a test found nothing to run on.
+pub(crate) fn skip(test: &str, reason: &str) {
+    eprintln!("skipped: {test}: {reason}");
+    if let Some(file) = from_environment("AXIOSCOPE_SKIPPED") {
+        let mut file = fs::OpenOptions::new().append(true).create(true).open(file).unwrap();
+        // One write, since tests run side by side.
+        file.write_all(format!("{test}: {reason}\n").as_bytes()).unwrap();
+    }
+}
+
+fn from_environment(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
+}
+
+fn program() -> PathBuf {
+    let program = from_environment("AXIOSCOPE_BIN").unwrap_or_else(|| {
+        let tests = std::env::current_exe().unwrap();
+        let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
+        tests.parent().and_then(Path::parent).unwrap().join(name)
+    });
+    assert!(program.is_file(), "{}: run `cargo build` first", program.display());
+    program
+}
+
+/// A folder that lasts as long as its test: where the program runs, with its data in `data/`.
+pub(crate) struct Home(TempDir);
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        Home(tempfile::tempdir().unwrap())
+    }
+
+    /// The place of a file.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    /// Writes a file, with the folders it lies in.
+    pub(crate) fn write(&self, file: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// What a file holds.
+    pub(crate) fn read(&self, file: &str) -> String {
+        let path = self.path(file);
+        fs::read_to_string(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()))
+    }
+
+    /// Every file below this folder, in order.
+    pub(crate) fn files(&self) -> Vec<String> {
+        fn walk(folder: &Path, root: &Path, found: &mut Vec<String>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    walk(&path, root, found);
+                } else {
+                    found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self.0.path(), self.0.path(), &mut found);
+        found.sort();
+        found
+    }
+
+    /// The program, in this folder, without a model and with nothing of this machine's user.
+    pub(crate) fn program(&self) -> Command {
+        let mut program = Command::new(program());
+        program
+            .current_dir(self.0.path())
+            .env("HOME", self.0.path())
+            .env_remove("AXIOSCOPE_MODEL")
+            .env_remove("AXIOSCOPE_LOG")
+            .stdin(Stdio::null());
+        program
+    }
+
+    /// Runs the program with what stands in a line; no argument holds a space.
+    pub(crate) fn run(&self, line: &str) -> Ran {
+        self.run_with(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the program with any arguments.
+    pub(crate) fn run_with(&self, args: &[&str]) -> Ran {
+        Ran::of(self.program().args(["--data", "data"]).args(args))
+    }
+
+    /// Starts a server on a free port with this folder's data.
+    pub(crate) fn serve(&self, args: &[&str]) -> Server {
+        self.serve_by(self.program(), args)
+    }
+
+    /// As [`Home::serve`], of a program with an environment of its own.
+    pub(crate) fn serve_by(&self, mut program: Command, args: &[&str]) -> Server {
+        let mut all = vec!["--data", "data", "serve"];
+        if !args.contains(&"--listen") {
+            all.extend(["--listen", "127.0.0.1:0"]);
+        }
+        all.extend(args);
+        let log = self.path("server.log");
+        let file = fs::OpenOptions::new().append(true).create(true).open(&log).unwrap();
+        program.args(all).stdout(Stdio::piped()).stderr(file);
+        Server::start(program.spawn().unwrap(), log)
+    }
+}
+
+/// What the program said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(command: &mut Command) -> Ran {
+        let output = command.output().unwrap();
+        let ran = Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+        ran
+    }
+
+    /// Standard output of what had to be done.
+    pub(crate) fn done(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self.out
+    }
+
+    /// The one JSON value on standard output.
+    pub(crate) fn json(self) -> Value {
+        let out = self.done();
+        serde_json::from_str(&out).unwrap_or_else(|it| panic!("{it}: {out}"))
+    }
+
+    /// The message of what had to be refused; nothing stands on standard output.
+    pub(crate) fn refused(self) -> String {
+        assert_eq!(self.code, Some(1), "{}\n{}", self.out, self.err);
+        assert_eq!(self.out, "");
+        let last = self.err.rsplit_once("error: ").map(|it| it.1.trim_end().to_owned());
+        last.unwrap_or_else(|| panic!("no message: {}", self.err))
+    }
+}
+
+/// A server that ends with its test.
+pub(crate) struct Server {
+    child: Child,
+    log: PathBuf,
+    /// Kept open, since the server would fail to print.
+    _out: BufReader<ChildStdout>,
+    /// `http://127.0.0.1:PORT`.
+    pub(crate) address: String,
+    /// The operator's token, if one was printed.
+    pub(crate) token: Option<String>,
+    client: Client,
+}
+
+impl Server {
+    fn start(mut child: Child, log: PathBuf) -> Server {
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let (mut token, mut line) = (None, String::new());
+        let address = loop {
+            line.clear();
+            if out.read_line(&mut line).unwrap() == 0 {
+                panic!("the server ended: {}", fs::read_to_string(&log).unwrap());
+            }
+            if let Some((_, found)) = line.trim_end().split_once("token, shown this once: ") {
+                token = Some(found.to_owned());
+            }
+            if let Some((_, found)) = line.trim_end().split_once("Axioscope is at ") {
+                // Who listens everywhere is reached on loopback.
+                break found.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");
+            }
+        };
+        let client = Client::builder().timeout(PATIENCE).build().unwrap();
+        Server { child, log, _out: out, address, token, client }
+    }
+
+    /// A request to a path.
+    pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.address))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Response {
+        self.request("GET", path).send().unwrap()
+    }
+
+    /// The request of an endpoint, to be sent.
+    pub(crate) fn asking<E: Endpoint>(&self, asked: &E) -> RequestBuilder {
+        let json = serde_json::to_string(asked).unwrap();
+        match E::METHOD {
+            Method::Get => self.request("GET", E::PATH).query(&[("q", json)]),
+            Method::Post => self.request("POST", E::PATH).body(json),
+        }
+    }
+
+    /// What an endpoint replies, or its status and what is wrong.
+    pub(crate) fn try_ask<E: Endpoint>(&self, asked: &E) -> Result<E::Reply, (u16, Problem)> {
+        reply(self.asking(asked).send().unwrap())
+    }
+
+    /// What an endpoint replies.
+    pub(crate) fn ask<E: Endpoint>(&self, asked: &E) -> E::Reply {
+        self.try_ask(asked).unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
+    }
+
+    /// Asks again and again until the reply is as it should be.
+    pub(crate) fn ask_until<E: Endpoint>(
+        &self,
+        asked: &E,
+        enough: impl Fn(&E::Reply) -> bool,
+    ) -> E::Reply {
+        let since = Instant::now();
+        loop {
+            let reply = self.ask(asked);
+            if enough(&reply) {
+                return reply;
+            }
+            assert!(since.elapsed() < PATIENCE, "{} stays as it is", E::PATH);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends the server as a crash of the machine would: by SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// What the server has logged.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // An error says that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if !std::thread::panicking() {
+            let log = fs::read_to_string(&self.log).unwrap_or_default();
+            assert!(!log.contains("panicked"), "{log}");
+        }
+    }
+}
+
+/// Takes a reply apart.
+pub(crate) fn reply<T: serde::de::DeserializeOwned>(
+    response: Response,
+) -> Result<T, (u16, Problem)> {
+    let status = response.status().as_u16();
+    let body = response.bytes().unwrap();
+    if status == 200 {
+        return Ok(from_json(&body));
+    }
+    Err((status, from_json(&body)))
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> T {
+    serde_json::from_slice(body).unwrap_or_else(|it| {
+        panic!("{it}: {}", String::from_utf8_lossy(body))
+    })
+}
