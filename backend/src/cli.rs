@@ -17,7 +17,7 @@ use crate::error::Error;
 /// command was typed wrongly, 3 a check found a difference.
 #[derive(Parser)]
 #[command(version, propagate_version = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Where collections, studies, scores and the database lie
     #[arg(long, global = true, value_name = "FOLDER", default_value = "axioscope-data")]
     data: PathBuf,
@@ -53,7 +53,7 @@ enum Command {
 
 impl Cli {
     /// Runs the command.
-    pub fn run(self) -> Result<Exit, Error> {
+    pub(crate) fn run(self) -> Result<Exit, Error> {
         let data = &self.data;
         match self.command {
             Command::Import(it) => it.run(data),
@@ -71,11 +71,11 @@ impl Cli {
     }
 }
 
-pub use study::with_store;
+pub(crate) use study::with_store;
 
 /// How a command ended, if not in an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// All done.
     Done,
     /// A check found a difference.
@@ -90,20 +90,7 @@ fn print_json(value: &impl serde::Serialize) {
 
 /// Says on standard error what the readers of a collection had to say.
 fn tell_reading(loaded: &crate::import::Loaded) {
-    let reading = &loaded.reading;
-    let shown = 5;
-    for it in reading.refused.iter().take(shown) {
-        eprintln!("refused: {it}");
-    }
-    if reading.n_refused > 0 {
-        eprintln!("{} rows were refused and left out", reading.n_refused);
-    }
-    for it in reading.warned.iter().take(shown) {
-        eprintln!("warning: {it}");
-    }
-    if reading.n_warned > 0 {
-        eprintln!("{} rows were taken with a warning", reading.n_warned);
-    }
+    crate::import::tell(&loaded.reading);
     if let Some(unknown) = &loaded.unknown {
         eprintln!("qrels: {unknown}");
     }

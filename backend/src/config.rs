@@ -13,7 +13,7 @@ use crate::models::Models;
 
 /// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, a model's folder or name.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RankerSpec {
+pub(crate) enum RankerSpec {
     /// A formula over term counts.
     Formula(Ranker),
     /// A file of scores.
@@ -24,7 +24,7 @@ pub enum RankerSpec {
 
 impl RankerSpec {
     /// As [`shared::score::RankerAbout::spec`] will have it.
-    pub fn name(&self, models: &Models) -> String {
+    pub(crate) fn name(&self, models: &Models) -> String {
         match self {
             RankerSpec::Formula(it) => it.to_string(),
             RankerSpec::Scores(file) => {
@@ -57,7 +57,7 @@ impl FromStr for RankerSpec {
 
 /// A named set of limits, analyser and pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Preset {
+pub(crate) enum Preset {
     /// Rennings, Moraes & Hauff, ECIR 2019
     Rennings2019,
     /// Câmara & Hauff, ECIR 2020 (with the analyser of `--tokenizer` in place of WordPiece)
@@ -66,7 +66,7 @@ pub enum Preset {
 
 /// How texts become terms.
 #[derive(Debug, clap::Args)]
-pub struct AnalyzerArgs {
+pub(crate) struct AnalyzerArgs {
     /// alnum ([a-z0-9]+ on lower-case) or unicode (UAX 29 words) [default: alnum]
     #[arg(long)]
     tokenizer: Option<Tokenizer>,
@@ -80,7 +80,7 @@ pub struct AnalyzerArgs {
 
 /// What is looked for, and within which bounds.
 #[derive(Debug, clap::Args)]
-pub struct ProbeArgs {
+pub(crate) struct ProbeArgs {
     /// tfc1,tfc2,mtdc,lnc1,lnc2,tp or all
     #[arg(long, default_value = "all")]
     probes: String,
@@ -113,7 +113,7 @@ pub struct ProbeArgs {
 }
 
 /// What [`ProbeArgs`] mean.
-pub struct Asked {
+pub(crate) struct Asked {
     /// Which axioms, in which mode.
     pub asked: Vec<(Axiom, Mode)>,
     /// Bounds.
@@ -126,7 +126,7 @@ pub struct Asked {
 
 impl ProbeArgs {
     /// Reads the arguments over those of the preset.
-    pub fn resolve(&self) -> Result<Asked, Error> {
+    pub(crate) fn resolve(&self) -> Result<Asked, Error> {
         let (source, mut limits, pool, stemmer) = match self.preset {
             Some(Preset::Rennings2019) => {
                 (Source::Rennings2019, Limits::RENNINGS_2019, "group", Stemmer::Porter2)
@@ -161,7 +161,7 @@ impl ProbeArgs {
 
 impl AnalyzerArgs {
     /// Reads the arguments; `stemmer` is the one if none is given.
-    pub fn resolve(&self, stemmer: Stemmer) -> Result<Analyzer, Error> {
+    pub(crate) fn resolve(&self, stemmer: Stemmer) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {
             None | Some("none") => Stopwords::None,
             Some("en-function") => Stopwords::EnFunction,
@@ -181,13 +181,13 @@ impl AnalyzerArgs {
 }
 
 /// A count that is typed.
-pub fn count<T: FromStr>(setting: &str, value: &str, allowed: &str) -> Result<T, Error> {
+pub(crate) fn count<T: FromStr>(setting: &str, value: &str, allowed: &str) -> Result<T, Error> {
     let wrong = || shared::error::Error::setting(setting, format!("`{value}` is not {allowed}"));
     value.parse().map_err(|_| wrong().into())
 }
 
 /// The width of a tie that is typed.
-pub fn tie_width(value: &str) -> Result<f64, Error> {
+pub(crate) fn tie_width(value: &str) -> Result<f64, Error> {
     let width: f64 = count("delta-score", value, "a number, 0 or more")?;
     if width.is_finite() && width >= 0.0 {
         return Ok(width);

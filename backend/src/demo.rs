@@ -16,7 +16,7 @@ const STUDY: &str = include_str!("../../demo/study.toml");
 
 /// Makes and publishes the demo study, unless it is there with all its rankers. Without a
 /// model it has the formulas alone.
-pub fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error> {
+pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error> {
     let mut definition = Definition::from_toml("study.toml", STUDY)?;
     let known = models.specs();
     let formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
@@ -39,7 +39,7 @@ pub fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error> {
 }
 
 /// The demo collection.
-pub fn collection() -> Result<Collection, Error> {
+pub(crate) fn collection() -> Result<Collection, Error> {
     let quiet = &mut |_| {};
     let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;
     let (queries, _) = beir::read_queries("queries.jsonl", QUERIES, quiet)?;

@@ -20,7 +20,7 @@ use crate::store::DataFolder;
 
 /// A collection with what its readers had to say.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Queries, documents, judgements.
     pub collection: Collection,
     /// Rows taken, refused and warned about, over all files.
@@ -33,7 +33,7 @@ pub struct Loaded {
 
 /// How a corpus is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// One JSON object a line: `_id`, `title`, `text`.
     Beir,
     /// `pid<TAB>passage`, as MS MARCO distributes passages.
@@ -46,7 +46,7 @@ pub enum Layout {
 
 /// Files that are not where [`load`] looks for them.
 #[derive(Debug, Default, clap::Args)]
-pub struct Files {
+pub(crate) struct Files {
     /// The corpus, if it is not `corpus.jsonl` of the folder
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub struct Files {
 }
 
 /// A collection by the name it was imported under, or a folder.
-pub fn load(named: &str, data: &Path) -> Result<Loaded, Error> {
+pub(crate) fn load(named: &str, data: &Path) -> Result<Loaded, Error> {
     load_folder(&folder_of(named, data)?, &Files::default())
 }
 
@@ -83,7 +83,7 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Reads the files of a folder.
-pub fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
+pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
     let mut loaded = Loaded { folder: folder.to_owned(), ..Loaded::default() };
     let corpus = match &files.corpus {
         Some(path) => path.clone(),
@@ -112,7 +112,7 @@ pub fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
 
 /// Copies a collection into the data folder under a name: what was read, as BEIR files. It
 /// appears whole or not at all.
-pub fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
+pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
     let target = data.collection(name)?;
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
@@ -139,26 +139,43 @@ pub fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf,
 }
 
 /// A run by its path, or by its name in the collection's `runs/`.
-pub fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
+pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
     let path = locate(file, folder)?;
     with_bar(&path, |name, bytes, progress| trec::read_run(name, bytes, progress))
 }
 
 /// A file that is absolute, relative to the working directory, or in the collection's `runs/`;
 /// with or without `.gz` or `.zst`.
-pub fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [PathBuf::from(file), folder.join("runs").join(file)];
     let found = places.iter().flat_map(packed).find(|it| it.is_file());
     found.ok_or_else(|| Error::NoFile { file: file.to_owned(), looked_in: folder.join("runs") })
 }
 
+/// Says on standard error what a reader had to say.
+pub(crate) fn tell(reading: &Reading) {
+    let shown = 5;
+    for it in reading.refused.iter().take(shown) {
+        eprintln!("refused: {it}");
+    }
+    if reading.n_refused > 0 {
+        eprintln!("{} rows were refused and left out", reading.n_refused);
+    }
+    for it in reading.warned.iter().take(shown) {
+        eprintln!("warning: {it}");
+    }
+    if reading.n_warned > 0 {
+        eprintln!("{} rows were taken with a warning", reading.n_warned);
+    }
+}
+
 /// Judgements of a file.
-pub fn read_qrels(path: &Path) -> Result<(Qrels, Reading), Error> {
+pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, Reading), Error> {
     with_bar(path, |name, bytes, progress| trec::read_qrels(name, bytes, progress))
 }
 
 /// Calls `take` with each line of a file and its number; every line is needed.
-pub fn each_line(
+pub(crate) fn each_line(
     path: &Path,
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -181,7 +198,7 @@ pub fn each_line(
 }
 
 /// Calls a reader with a file's name, its bytes and a bar for what has been read.
-pub fn with_bar<T>(
+pub(crate) fn with_bar<T>(
     path: &Path,
     read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
 ) -> Result<T, Error> {

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Ok(cli::Exit::Done) => ExitCode::SUCCESS,
         Ok(cli::Exit::Differs) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("error: {:#}", anyhow::Error::new(error));
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }

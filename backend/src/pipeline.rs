@@ -27,7 +27,7 @@ use crate::store::DataFolder;
 use crate::store::studies::files;
 
 /// Analyses and indexes a collection.
-pub fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     let bar = Bar::of("index", collection.docs.len() as u64, "documents");
     let mut builder = IndexBuilder::new(analyzer.clone());
     for doc in &collection.docs {
@@ -38,7 +38,7 @@ pub fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Erro
 }
 
 /// What is mined, and from where.
-pub struct Mining<'a> {
+pub(crate) struct Mining<'a> {
     /// With the queries that count.
     pub collection: &'a Collection,
     /// Of the whole collection.
@@ -54,12 +54,22 @@ pub struct Mining<'a> {
 }
 
 /// All instances, and how many documents of the pools are not in the collection.
-pub fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
+pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
     let Mining { collection, index, pool, folder, asked, limits } = mining;
     pool.check(collection)?;
     limits.check()?;
     let run = match pool {
-        Pool::Run { file, .. } => Some(import::read_run(file, folder)?.0),
+        Pool::Run { file, .. } => {
+            let (run, reading) = import::read_run(file, folder)?;
+            import::tell(&reading);
+            let n_queries = collection.queries.len();
+            let without = collection.queries.iter().filter(|it| !run.0.contains_key(&it.id));
+            let n_without = without.count();
+            if n_without > 0 {
+                eprintln!("{file} ranks nothing for {n_without} of {n_queries} queries");
+            }
+            Some(run)
+        }
         Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
     };
     let source = source(pool, run, index);
@@ -82,7 +92,7 @@ pub fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
 }
 
 /// Pairs to score, and where their texts come from.
-pub struct Scoring<'a> {
+pub(crate) struct Scoring<'a> {
     /// Where texts and queries lie.
     pub collection: &'a Collection,
     /// Of the whole collection.
@@ -96,7 +106,7 @@ pub struct Scoring<'a> {
 }
 
 /// Scores all pairs with a ranker.
-pub fn score(scoring: &Scoring<'_>, ranker: &RankerSpec, models: &Models) -> Result<Scores, Error> {
+pub(crate) fn score(scoring: &Scoring<'_>, ranker: &RankerSpec, models: &Models) -> Result<Scores, Error> {
     match ranker {
         RankerSpec::Formula(formula) => score_formula(scoring, formula),
         RankerSpec::Scores(file) => score_file(scoring, file),
@@ -159,7 +169,7 @@ fn brought_scores(
 }
 
 /// Scores all pairs with a model.
-pub fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
+pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
     let Scoring { collection, texts, pairs, .. } = scoring;
     let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
     needed.sort_unstable();
@@ -183,7 +193,7 @@ pub fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scor
 }
 
 /// The best `k` documents of each query.
-pub fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: usize) -> Run {
+pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: usize) -> Run {
     let searcher = Searcher::new(index, *ranker);
     let ranked = |query: &shared::collection::Query| {
         let hits = searcher.top(index, &index.query_terms(&query.text), k);
@@ -199,7 +209,7 @@ pub fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: usize) -
 
 /// Makes a study and stores it, formulas first; models and score files are added one by one,
 /// so what is scored survives an interruption.
-pub fn make_study(
+pub(crate) fn make_study(
     definition: Definition,
     mut collection: Collection,
     folder: &Path,
@@ -249,7 +259,7 @@ pub fn make_study(
 }
 
 /// The hash of a stored study's instances, mined again.
-pub fn mine_again(
+pub(crate) fn mine_again(
     stored: &Study,
     mut collection: Collection,
     folder: &Path,
@@ -272,7 +282,7 @@ pub fn mine_again(
 }
 
 /// Scores what a stored study lacks of its rankers; how many were added.
-pub fn complete_study(
+pub(crate) fn complete_study(
     study: &mut Study,
     folder: &Path,
     data: &DataFolder,
@@ -304,12 +314,12 @@ pub fn complete_study(
 }
 
 /// A stored study.
-pub fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
+pub(crate) fn load_study(folder: &DataFolder, name: &str) -> Result<Study, Error> {
     files::load(folder, name)
 }
 
 /// The date in UTC: `2026-11-20`.
-pub fn today() -> String {
+pub(crate) fn today() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let days = since.map_or(0, |it| it.as_secs() / 86_400);
     jiff::civil::date(1970, 1, 1)

@@ -3,28 +3,28 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// One piece of work. It disappears when it is dropped.
-pub struct Bar(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     /// Work counted in bytes.
-    pub fn bytes(name: &str, of: u64) -> Bar {
+    pub(crate) fn bytes(name: &str, of: u64) -> Bar {
         Bar::new(name, of, "{msg:24} {wide_bar} {bytes}/{total_bytes}, {eta} left")
     }
 
     /// Work counted in `unit`.
-    pub fn of(name: &str, of: u64, unit: &str) -> Bar {
+    pub(crate) fn of(name: &str, of: u64, unit: &str) -> Bar {
         let template =
             format!("{{msg:24}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
         Bar::new(name, of, &template)
     }
 
     /// So much is done.
-    pub fn at(&self, done: u64) {
+    pub(crate) fn at(&self, done: u64) {
         self.0.set_position(done);
     }
 
     /// One more is done.
-    pub fn one_more(&self) {
+    pub(crate) fn one_more(&self) {
         self.0.inc(1);
     }
 

@@ -17,6 +17,7 @@ pub(crate) mod jobs;
 pub(crate) mod operator;
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -99,6 +100,36 @@ impl DataFolder {
         }
         Ok(Lock { _file: file })
     }
+}
+
+/// Writes a file beside its place and moves it there, so that it appears whole or not at all.
+/// What is there and no file, as a pipe, is written as it comes.
+pub(crate) fn write_whole<E>(
+    path: &Path,
+    way_out: &'static str,
+    write: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), Error>
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let failed = || Error::file(path, way_out);
+    if fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        let pipe = File::create(path).map_err(failed())?;
+        return write(&pipe).map_err(|it| failed()(io::Error::other(it)));
+    }
+    let folder = match path.parent() {
+        Some(it) if !it.as_os_str().is_empty() => it,
+        _ => Path::new("."),
+    };
+    let mut beside = tempfile::Builder::new();
+    // As any other new file, where a temporary one is for its owner alone.
+    #[cfg(unix)]
+    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = beside.tempfile_in(folder).map_err(failed())?;
+    write(file.as_file()).map_err(|it| failed()(io::Error::other(it)))?;
+    file.as_file().sync_all().map_err(failed())?;
+    file.persist(path).map_err(|it| failed()(it.error))?;
+    Ok(())
 }
 
 /// The right to work on the jobs of a data folder.

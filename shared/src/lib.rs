@@ -24,5 +24,5 @@ pub mod stats;
 pub mod effectiveness;
 pub mod study;
 pub mod report;
-// pub mod plot;
+pub mod plot;
 pub mod api;

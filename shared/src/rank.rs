@@ -8,13 +8,10 @@ pub mod likelihood;
 pub mod top;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::collection::hex;
 use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::QueryTerms;
-use crate::score::{RankerAbout, RankerKind};
 
 pub use bm25::Bm25;
 pub use likelihood::Likelihood;
@@ -37,20 +34,11 @@ impl Ranker {
         }
     }
 
-    /// What is needed to tell it apart and to show it.
-    pub fn about(&self) -> RankerAbout {
-        let spec = self.to_string();
-        let (label, detail) = match self {
+    /// Name and parameters, for people.
+    pub fn words(&self) -> (String, String) {
+        match self {
             Ranker::Bm25(it) => it.words(),
             Ranker::Likelihood(it) => it.words(),
-        };
-        RankerAbout {
-            fingerprint: hex(&Sha256::digest(&spec)),
-            spec,
-            label,
-            detail,
-            kind: RankerKind::Lexical,
-            note: None,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `import`, `rank`, `eval`: a collection before any axiom.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,10 +12,10 @@ use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Files};
 use crate::pipeline;
-use crate::store::DataFolder;
+use crate::store::{DataFolder, write_whole};
 
 #[derive(clap::Args)]
-pub struct Import {
+pub(crate) struct Import {
     /// A folder with corpus.jsonl, queries.jsonl and, if there are judgements, qrels.tsv; each
     /// may be packed (.gz, .zst)
     src: PathBuf,
@@ -54,7 +53,7 @@ impl Import {
 }
 
 #[derive(clap::Args)]
-pub struct Rank {
+pub(crate) struct Rank {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -104,19 +103,19 @@ impl Rank {
 /// Writes six columns, 17 digits a score.
 fn write_run(path: &Path, run: &Run, tag: &str) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
-    let failed = || Error::file(path, way_out);
-    let mut out = BufWriter::new(File::create(path).map_err(failed())?);
-    for (query, rows) in &run.0 {
-        for row in rows {
-            writeln!(out, "{query} Q0 {} {} {:e} {tag}", row.doc, row.rank, row.score)
-                .map_err(failed())?;
+    write_whole(path, way_out, |file| {
+        let mut out = BufWriter::new(file);
+        for (query, rows) in &run.0 {
+            for row in rows {
+                writeln!(out, "{query} Q0 {} {} {:e} {tag}", row.doc, row.rank, row.score)?;
+            }
         }
-    }
-    out.flush().map_err(failed())
+        out.flush()
+    })
 }
 
 #[derive(clap::Args)]
-pub struct Eval {
+pub(crate) struct Eval {
     /// QRELS RUN, or with --labels-in-run only RUN
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -162,12 +161,7 @@ impl Eval {
                 .into());
             }
         };
-        for it in reading.refused.iter().take(5) {
-            eprintln!("refused: {it}");
-        }
-        if reading.n_refused > 0 {
-            eprintln!("{} rows were refused and left out", reading.n_refused);
-        }
+        import::tell(&reading);
         let evaluation = effectiveness::evaluate(&qrels, &run, &measures).ok_or_else(|| {
             shared::error::Error::setting("eval", "no query of the run has a judgement")
         })?;

@@ -1,7 +1,6 @@
 //! `mine`, `pairs`, `score`, `judge`: from pools to verdicts.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +19,12 @@ use crate::import::{self, Loaded};
 use crate::models::Models;
 use crate::pipeline::{self, Mining, Scoring};
 use crate::store::instances::{self, Ids, Origin};
+use crate::store::write_whole;
+
+const WAY_OUT: &str = "make room, or choose another file";
 
 #[derive(clap::Args)]
-pub struct Mine {
+pub(crate) struct Mine {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -101,7 +103,7 @@ impl Mine {
 }
 
 #[derive(clap::Args)]
-pub struct PairsOf {
+pub(crate) struct PairsOf {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -116,28 +118,29 @@ pub struct PairsOf {
 impl PairsOf {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let work = Work::from_instances(&self.collection, &self.instances, data)?;
-        let failed = || Error::file(&self.out, "make room, or choose another file");
-        let mut out = BufWriter::new(File::create(&self.out).map_err(failed())?);
         let collection = &work.loaded.collection;
-        for (query, text) in work.pairs.iter() {
-            let text = work.mined.texts[text as usize];
-            let doc = &collection.docs[text.doc() as usize];
-            let line = serde_json::json!({
-                "query_id": collection.queries[query].id,
-                "text_id": text.id(&doc.id),
-                "query": collection.queries[query].text,
-                "text": text.body(&doc.body()),
-            });
-            writeln!(out, "{line}").map_err(failed())?;
-        }
-        out.flush().map_err(failed())?;
+        write_whole(&self.out, WAY_OUT, |file| {
+            let mut out = BufWriter::new(file);
+            for (query, text) in work.pairs.iter() {
+                let text = work.mined.texts[text as usize];
+                let doc = &collection.docs[text.doc() as usize];
+                let line = serde_json::json!({
+                    "query_id": collection.queries[query].id,
+                    "text_id": text.id(&doc.id),
+                    "query": collection.queries[query].text,
+                    "text": text.body(&doc.body()),
+                });
+                writeln!(out, "{line}")?;
+            }
+            out.flush()
+        })?;
         eprintln!("{} unique pairs", work.pairs.len());
         Ok(Exit::Done)
     }
 }
 
 #[derive(clap::Args)]
-pub struct Score {
+pub(crate) struct Score {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,
@@ -167,17 +170,17 @@ impl Score {
             }
         };
         let scores = work.score(&ranker)?;
-        let failed = || Error::file(&self.out, "make room, or choose another file");
-        let mut out = BufWriter::new(File::create(&self.out).map_err(failed())?);
         let collection = &work.loaded.collection;
-        for (place, (query, text)) in work.pairs.iter().enumerate() {
-            let Some(score) = scores.at(place) else { continue };
-            let text = work.mined.texts[text as usize];
-            let id = text.id(&collection.docs[text.doc() as usize].id);
-            writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)
-                .map_err(failed())?;
-        }
-        out.flush().map_err(failed())?;
+        write_whole(&self.out, WAY_OUT, |file| {
+            let mut out = BufWriter::new(file);
+            for (place, (query, text)) in work.pairs.iter().enumerate() {
+                let Some(score) = scores.at(place) else { continue };
+                let text = work.mined.texts[text as usize];
+                let id = text.id(&collection.docs[text.doc() as usize].id);
+                writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)?;
+            }
+            out.flush()
+        })?;
         if scores.n_missing() > 0 {
             eprintln!("{} pairs have no score", scores.n_missing());
         }
@@ -189,7 +192,7 @@ impl Score {
 }
 
 #[derive(clap::Args)]
-pub struct Judge {
+pub(crate) struct Judge {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
     collection: String,

@@ -13,7 +13,7 @@ use crate::models::Models;
 use crate::store::DataFolder;
 
 #[derive(clap::Args)]
-pub struct Serve {
+pub(crate) struct Serve {
     /// Where to listen; anything but loopback lets visitors in, and asks for the operator's
     /// token where something is written or costs
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
@@ -51,7 +51,7 @@ impl Serve {
 }
 
 #[derive(clap::Args)]
-pub struct ModelsArgs {
+pub(crate) struct ModelsArgs {
     #[command(subcommand)]
     command: ModelsCommand,
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use shared::plot;
 use shared::report;
 use shared::study::dials::Dials;
 use shared::study::{Definition, Study};
@@ -16,7 +17,7 @@ use crate::store::studies::Visibility;
 use crate::store::{DataFolder, Store};
 
 #[derive(clap::Args)]
-pub struct StudyArgs {
+pub(crate) struct StudyArgs {
     #[command(subcommand)]
     command: StudyCommand,
     /// A model's folder or its name on the hub, for the neural rankers of the study
@@ -167,7 +168,7 @@ fn list(folder: &DataFolder) -> Result<Exit, Error> {
 }
 
 #[derive(clap::Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// Name of the study
     study: String,
     /// md, csv, tex, json or html
@@ -211,16 +212,19 @@ impl Report {
         let tables = report::of_overview(&overview);
         Ok(match self.format {
             Format::Md => report::to_markdown(&tables),
-            Format::Csv => report::to_csv(&tables),
+            Format::Csv => report::to_csv(&tables[1]),
             Format::Tex => report::to_latex(&tables),
             Format::Json => report::to_json(&tables),
-            Format::Html => report::to_html(&overview.title, &tables),
+            Format::Html => {
+                let figure = plot::to_svg(&plot::heatmap(&overview), plot::Theme::Light);
+                report::to_html(&overview.title, &[figure], &tables)
+            }
         })
     }
 }
 
 /// Opens the database for one piece of work.
-pub fn with_store<T>(
+pub(crate) fn with_store<T>(
     folder: &DataFolder,
     work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
 ) -> Result<T, Error> {

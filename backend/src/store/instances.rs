@@ -24,10 +24,11 @@ use shared::probe::{Axiom, Instances, Limits, Mined, Mode, Pool};
 use shared::text::Analyzer;
 
 use crate::error::Error;
+use crate::store::write_whole;
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// Version of this layout; 1.
     pub format: u32,
     /// Version of the software.
@@ -58,7 +59,7 @@ const COLUMNS: [&str; 7] =
 const GROUP: usize = 1 << 20;
 
 /// Ids by number.
-pub struct Ids<'a> {
+pub(crate) struct Ids<'a> {
     /// Of queries.
     pub queries: Vec<&'a str>,
     /// Of documents.
@@ -66,21 +67,9 @@ pub struct Ids<'a> {
 }
 
 /// Writes a file. It appears whole or not at all.
-pub fn write(path: &Path, mined: &Mined, ids: &Ids<'_>, origin: &Origin) -> Result<(), Error> {
+pub(crate) fn write(path: &Path, mined: &Mined, ids: &Ids<'_>, origin: &Origin) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
-    let folder = match path.parent() {
-        Some(it) if !it.as_os_str().is_empty() => it,
-        _ => Path::new("."),
-    };
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder, way_out))?;
-    write_to(file.as_file(), mined, ids, origin).map_err(|error| Error::File {
-        path: path.to_owned(),
-        source: std::io::Error::other(error),
-        way_out,
-    })?;
-    file.as_file().sync_all().map_err(Error::file(path, way_out))?;
-    file.persist(path).map_err(|it| Error::file(path, way_out)(it.error))?;
-    Ok(())
+    write_whole(path, way_out, |file| write_to(file, mined, ids, origin))
 }
 
 fn write_to(
@@ -145,7 +134,7 @@ fn write_to(
 }
 
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
-pub fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
+pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
     let way_out = "check the path and its rights";
     let damaged = |reason: String| Error::Damaged { what: path.display().to_string(), reason };
     let file = File::open(path).map_err(Error::file(path, way_out))?;
@@ -160,12 +149,18 @@ pub fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
     if origin.format != 1 {
         return Err(damaged(format!("layout {} is later than this version's 1", origin.format)));
     }
+    let other = "it was mined from another collection";
+    if origin.n_queries > ids.queries.len() {
+        return Err(damaged(format!("it is of {} queries: {other}", origin.n_queries)));
+    }
+    if origin.found.iter().any(|(_, _, found)| found.len() != origin.n_queries) {
+        return Err(damaged("its queries are not those that it says".to_owned()));
+    }
     let columns = read_columns(&reader).map_err(|it| damaged(it.to_string()))?;
     let query_of: HashMap<&str, usize> =
         ids.queries.iter().enumerate().map(|(at, &id)| (id, at)).collect();
     let doc_of: HashMap<&str, u32> =
         ids.docs.iter().enumerate().map(|(at, &id)| (id, at as u32)).collect();
-    let other = "it was mined from another collection";
     let texts = columns.names.iter().map(|it| Text::parse(it, |id| doc_of.get(id).copied()));
     let texts: Vec<Option<Text>> = texts.collect();
     let text = |name: u32| {

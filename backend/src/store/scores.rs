@@ -19,7 +19,7 @@ use shared::score::{RankerAbout, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::{Store, write_whole};
 
 /// What a ranker said about some pairs, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -42,18 +42,7 @@ impl Columns {
             .parent()
             .expect("a file of the score store lies in a folder");
         fs::create_dir_all(folder).map_err(Error::file(folder, way_out))?;
-        let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder, way_out))?;
-        self.write_to(file.as_file()).map_err(|error| Error::File {
-            path: path.to_owned(),
-            source: std::io::Error::other(error),
-            way_out,
-        })?;
-        file.as_file()
-            .sync_all()
-            .map_err(Error::file(path, way_out))?;
-        file.persist(path)
-            .map_err(|it| Error::file(path, way_out)(it.error))?;
-        Ok(())
+        write_whole(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {

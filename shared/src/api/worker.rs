@@ -48,7 +48,8 @@ pub enum Ask {
         /// Today: `2026-11-20`.
         made: String,
     },
-    /// Hold the study whose JSON stands beside this message. Answered by [`Tell::Done`].
+    /// Hold the study whose JSON stands beside this message. Answered by [`Tell::Done`], for
+    /// [`LOCAL`] by [`Tell::Made`].
     Hold {
         /// By which it will be asked for.
         study: String,

@@ -52,6 +52,10 @@ impl Limits {
     /// Câmara & Hauff (ECIR 2020), section 3.
     pub const CAMARA_2020: Limits = Limits::STANDARD;
 
+    /// The longest text that repetition makes, and so the most times a text is repeated: the
+    /// longest input of the rerankers of the day, with room.
+    pub const MOST_REPEATED_TERMS: u32 = 4_096;
+
     /// Whether two lengths are within δ.
     pub fn same_length(&self, a: u32, b: u32) -> bool {
         self.length_gap_terms.is_none_or(|gap| a.abs_diff(b) <= gap)
@@ -63,6 +67,13 @@ impl Limits {
             return Err(Error::setting(
                 "repeat",
                 "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
+            ));
+        }
+        let most = Self::MOST_REPEATED_TERMS;
+        if [self.repeat_to, self.repeated_terms, self.filled_terms].iter().any(|&it| it > most) {
+            return Err(Error::setting(
+                "repeat",
+                format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
             ));
         }
         if self.per_query == Some(0) {

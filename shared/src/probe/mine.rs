@@ -66,7 +66,8 @@ impl Text {
             return Some(Text::Document { doc });
         }
         let (doc, times) = id.rsplit_once("#lnc2:")?;
-        Some(Text::Repeated { doc: doc_of(doc)?, times: times.parse().ok()? })
+        let times = times.parse().ok().filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
+        Some(Text::Repeated { doc: doc_of(doc)?, times: times? })
     }
 
     /// What is analysed and scored.

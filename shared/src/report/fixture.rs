@@ -4,6 +4,7 @@ use crate::index::Totals;
 use crate::probe::{Axiom, ClaimKind, Limits, Mode};
 use crate::score::{RankerAbout, RankerKind};
 use crate::stats::Estimate;
+use crate::study::dials::Dials;
 use crate::study::overview::{Cell, Column, Overview, Row};
 use crate::text::Analyzer;
 use crate::verdict::Tally;
@@ -27,6 +28,7 @@ pub(crate) fn overview() -> Overview {
         analyzer: Analyzer::default(),
         pool: "group".parse().unwrap(),
         limits: Limits::STANDARD,
+        dials: Dials::default(),
         mode: Mode::Fixed,
         modes: vec![Mode::Fixed],
         rankers: vec![

@@ -5,6 +5,7 @@ use super::{Column, Kind, Table, Value, format};
 use crate::probe::Limits;
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
+use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
 /// Four tables, for the state of the dials that `overview` was made with:
@@ -220,6 +221,23 @@ fn kind(kind: RankerKind) -> &'static str {
     }
 }
 
+/// What was turned away from how the study was made, if anything was.
+fn dials(dials: &Dials) -> String {
+    let mut turned = String::new();
+    if let Some(delta) = dials.delta {
+        turned += &format!(", lengths within {delta} terms");
+    }
+    if let Some(width) = dials.delta_score {
+        turned += &format!(", scores within {width} tie");
+    }
+    match dials.only {
+        Only::All => {}
+        Only::Whole => turned += ", only texts that the ranker saw whole",
+        Only::Relevant => turned += ", only instances with a relevant text",
+    }
+    turned
+}
+
 /// Twelve digits of a hash tell any two apart that a reader will ever hold.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
@@ -236,6 +254,7 @@ fn same_instances(overview: &Overview) -> String {
 
 fn notes(overview: &Overview) -> Vec<String> {
     let count = format::count;
+    let dials = dials(&overview.dials);
     let mut notes = vec![
         format!(
             "Study {}, mined {} by Axioscope {}, reported by Axioscope {}.",
@@ -245,7 +264,7 @@ fn notes(overview: &Overview) -> Vec<String> {
             env!("CARGO_PKG_VERSION")
         ),
         format!(
-            "Instances {}, mode {}.",
+            "Instances {}, mode {}{dials}.",
             overview.hash,
             overview.mode.name()
         ),

@@ -2,7 +2,8 @@
 //!
 //! A derived text is scored with the collection's statistics and never enters them.
 
-use super::{Pairs, Scores};
+use super::{Pairs, RankerAbout, RankerKind, Scores};
+use crate::collection::text_hash;
 use crate::error::Error;
 use crate::index::Index;
 use crate::probe::TextNo;
@@ -24,8 +25,8 @@ pub fn score_query(
         match text {
             Text::Document { .. } => {}
             Text::Repeated { times, .. } => {
-                len *= times;
-                counts.iter_mut().for_each(|it| *it *= times);
+                len = len.saturating_mul(times);
+                counts.iter_mut().for_each(|it| *it = it.saturating_mul(times));
             }
         }
         weighed.score(&counts, len)
@@ -36,7 +37,21 @@ pub fn score_query(
 /// Puts the shards of all queries together.
 pub fn collect(ranker: &Ranker, shards: Vec<Vec<f64>>, pairs: &Pairs) -> Result<Scores, Error> {
     let values = shards.into_iter().flatten().map(Some).collect();
-    Scores::new(ranker.about(), values, pairs)
+    Scores::new(about(ranker), values, pairs)
+}
+
+/// What is needed to tell a formula apart and to show it.
+pub fn about(ranker: &Ranker) -> RankerAbout {
+    let spec = ranker.to_string();
+    let (label, detail) = ranker.words();
+    RankerAbout {
+        fingerprint: text_hash(&spec),
+        spec,
+        label,
+        detail,
+        kind: RankerKind::Lexical,
+        note: None,
+    }
 }
 
 /// The texts of one query of `pairs`.

@@ -9,7 +9,7 @@ use crate::index::stats::{QueryTerms, query_terms};
 use crate::probe::counts::Counted;
 use crate::probe::{Axiom, Claim, Instances, Measured, Mode, TextNo};
 use crate::rank::Ranker;
-use crate::score::{RankerAbout, RankerKind, Scores};
+use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
 use crate::text::{Analyzer, Span};
 use crate::verdict::Verdict;
@@ -305,7 +305,7 @@ impl<'a> Read<'a> {
             texts.map(|it| weighed.contribution(term, it.counts[term], it.len)).collect()
         });
         Contributions {
-            ranker: ranker.about(),
+            ranker: lexical::about(ranker),
             terms: terms.collect(),
             scores: self.counted.iter().map(|it| weighed.score(&it.counts, it.len)).collect(),
         }

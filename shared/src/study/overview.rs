@@ -79,6 +79,8 @@ pub struct Overview {
     pub pool: Pool,
     /// What becomes an instance.
     pub limits: Limits,
+    /// What it was aggregated with.
+    pub dials: Dials,
     /// The reading that is shown.
     pub mode: Mode,
     /// The readings that were mined.
@@ -202,6 +204,7 @@ impl Study {
             analyzer: self.definition.analyzer.clone(),
             pool: self.definition.pool.clone(),
             limits: self.definition.limits,
+            dials: dials.clone(),
             mode,
             modes: self.definition.modes.clone(),
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,

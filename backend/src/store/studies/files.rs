@@ -19,7 +19,7 @@ use crate::store::scores::StudyScores;
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
 /// Writes a study.
-pub fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
+pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let target = data.study(&study.definition.name)?;
     let parent = target.parent().unwrap_or(&target);
     let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
@@ -51,7 +51,7 @@ pub fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
 }
 
 /// Reads a study.
-pub fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
+pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study(name)?;
     if !folder.is_dir() {
         return Err(shared::error::Error::unknown("study", name).into());
