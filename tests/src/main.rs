@@ -4,3 +4,5 @@
 //! and set the variables that [`harness`] names.
 
 mod harness;
+mod browser;
+mod parity;

@@ -1,0 +1,78 @@
+//! A host of files only, as anybody can rent one: unknown addresses give the start page.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Serves folders until this test program ends.
+pub(crate) struct Host {
+    /// `http://127.0.0.1:PORT`
+    pub(crate) origin: String,
+}
+
+/// Where each beginning of a path is looked for; the longest that fits is taken.
+pub(crate) type Mounts = BTreeMap<&'static str, PathBuf>;
+
+impl Host {
+    /// Serves `mounts`; what names no file gives `/index.html`.
+    pub(crate) fn start(mounts: Mounts) -> Host {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let origin = format!("http://{}", listener.local_addr().expect("it is bound"));
+        let mounts = Arc::new(mounts);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mounts = Arc::clone(&mounts);
+                // A browser that goes away in the middle of an answer is no error.
+                std::thread::spawn(move || answer(&stream, &mounts));
+            }
+        });
+        Host { origin }
+    }
+}
+
+fn answer(mut stream: &TcpStream, mounts: &Mounts) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let first = lines.next().transpose()?.unwrap_or_default();
+    for line in lines {
+        if line?.is_empty() {
+            break;
+        }
+    }
+    let path = first.split(' ').nth(1).unwrap_or("/");
+    let path = path.split(['?', '#']).next().unwrap_or("/");
+    let file = find(path, mounts).or_else(|| find("/index.html", mounts));
+    let (status, file) = match file {
+        Some(file) => ("200 OK", file),
+        None => ("404 Not Found", PathBuf::new()),
+    };
+    let body = std::fs::read(&file).unwrap_or_default();
+    let kind = content_type(&file);
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\
+         cache-control: no-cache\r\nconnection: close\r\n\r\n",
+        body.len()
+    )?;
+    stream.write_all(&body)
+}
+
+fn find(path: &str, mounts: &Mounts) -> Option<PathBuf> {
+    let (beginning, folder) = mounts.iter().rev().find(|it| path.starts_with(it.0))?;
+    let rest = Path::new(path[beginning.len()..].trim_start_matches('/'));
+    let plain = rest.components().all(|it| matches!(it, Component::Normal(_)));
+    Some(folder.join(rest)).filter(|it| plain && it.is_file())
+}
+
+fn content_type(file: &Path) -> &'static str {
+    match file.extension().and_then(|it| it.to_str()).unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript",
+        "css" => "text/css",
+        "wasm" => "application/wasm",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,55 @@
+//! Programs that serve all tests and end with the test program, however that ends.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// A program that runs until this test program has ended.
+pub(super) struct Lasting {
+    /// Closes when this program ends, even by a signal; then the shell ends the other.
+    _leash: ChildStdin,
+    _shell: Child,
+    /// What it said when it was ready.
+    pub(super) said: String,
+}
+
+/// Waits on its input, which nobody writes to, and cleans up when that is closed.
+const SHELL: &str = r#"
+    scratch=$1; shift
+    "$@" </dev/null &
+    program=$!
+    read -r _
+    kill $program
+    wait $program 2>/dev/null
+    rm -rf "$scratch"
+"#;
+
+impl Lasting {
+    /// Starts a program and waits for the line of its output that holds `ready`. The folder
+    /// `scratch` is removed when it has ended.
+    pub(super) fn start(program: &Command, scratch: &Path, ready: &str) -> Lasting {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", SHELL, "sh"]).arg(scratch);
+        shell.arg(program.get_program()).args(program.get_args());
+        for (variable, value) in program.get_envs() {
+            match value {
+                Some(value) => shell.env(variable, value),
+                None => shell.env_remove(variable),
+            };
+        }
+        if let Some(folder) = program.get_current_dir() {
+            shell.current_dir(folder);
+        }
+        // Ctrl-C at the terminal is for the tests; the shell has to live to clean up.
+        shell.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let leash = shell.stdin.take().unwrap();
+        let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
+        let said = lines.by_ref().map_while(Result::ok).find(|it| it.contains(ready));
+        let said = said.unwrap_or_else(|| panic!("{program:?} ended before it said `{ready}`"));
+        // Who writes to a pipe that nobody reads waits for ever.
+        std::thread::spawn(move || lines.for_each(drop));
+        Lasting { _leash: leash, _shell: shell, said }
+    }
+}

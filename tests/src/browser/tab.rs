@@ -1,0 +1,447 @@
+//! A browser with one tab, driven as a person would: by roles and names, waiting for what is
+//! to appear.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use thirtyfour::common::command::FormatRequestData;
+use thirtyfour::prelude::*;
+use thirtyfour::{LoggingPrefsLogLevel, RequestData, SessionId};
+use tokio::runtime::Runtime;
+
+use super::lasting::Lasting;
+use super::{named, skip};
+
+/// How long a person would wait, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+const HEIGHT: u32 = 900;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Opens a tab on a site, lets `act` use it, and sees to it that the browser ends. Nothing on
+/// the way may have written an error to the console. Without a browser the test is skipped.
+pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&Tab)) {
+    if named("CHROMIUM").is_none() || named("CHROMEDRIVER").is_none() {
+        return skip("no browser");
+    }
+    let tab = Tab::start(origin);
+    act(&tab);
+    tab.expect_quiet_console();
+}
+
+/// A browser of its own, with an empty profile.
+pub(crate) struct Tab {
+    /// None once it was ended.
+    driver: Option<WebDriver>,
+    runtime: Runtime,
+    origin: String,
+    _profile: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// What somebody looks for on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Button,
+    Link,
+    Radio,
+    Checkbox,
+    Textbox,
+    Select,
+    Slider,
+    Heading,
+}
+
+impl Role {
+    fn selector(self) -> &'static str {
+        match self {
+            Role::Button => "button, [role=button], summary",
+            Role::Link => "a[href]",
+            Role::Radio => "input[type=radio], [role=radio]",
+            Role::Checkbox => "input[type=checkbox], [role=checkbox]",
+            Role::Textbox => {
+                "textarea, [contenteditable], input:not([type]), input[type=text], \
+                 input[type=search], input[type=number]"
+            }
+            Role::Select => "select",
+            Role::Slider => "input[type=range]",
+            Role::Heading => "h1, h2, h3",
+        }
+    }
+}
+
+/// Finds an element by selector and by the beginning of its name; a radio button or checkbox
+/// that is drawn by its label gives the label.
+const FIND: &str = r#"
+    const [selector, name] = arguments;
+    const plain = text => (text || '').replace(/\s+/g, ' ').trim();
+    const shown = it => it.getClientRects().length > 0;
+    const nameOf = it => {
+        if (it.getAttribute('aria-label')) return plain(it.getAttribute('aria-label'));
+        const by = it.getAttribute('aria-labelledby');
+        if (by) return plain(by.split(' ').map(id => document.getElementById(id)?.textContent).join(' '));
+        if (it.labels && it.labels.length) return plain(it.labels[0].textContent);
+        return plain(it.textContent) || plain(it.title);
+    };
+    const target = it => ['radio', 'checkbox'].includes(it.type) && it.labels?.length ? it.labels[0] : it;
+    const found = [...document.querySelectorAll(selector)].filter(it => shown(target(it)));
+    const exact = found.find(it => nameOf(it) === name);
+    const first = exact || found.find(it => nameOf(it).startsWith(name));
+    return first ? target(first) : null;
+"#;
+
+impl Tab {
+    fn start(origin: &str) -> Tab {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let profile = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.unwrap();
+        let capabilities = capabilities(profile.path()).unwrap();
+        let driver = runtime.block_on(WebDriver::new(&*DRIVER.origin, capabilities));
+        let driver = driver.expect("chromium starts");
+        let tab = Tab {
+            driver: Some(driver),
+            runtime,
+            origin: origin.to_owned(),
+            _profile: profile,
+            _turn: turn,
+        };
+        tab.runtime
+            .block_on(tab.driver().set_script_timeout(Duration::from_secs(300)))
+            .unwrap();
+        tab
+    }
+
+    fn driver(&self) -> &WebDriver {
+        self.driver.as_ref().unwrap()
+    }
+
+    /// Goes to a path of the site, from nothing.
+    pub(crate) fn open(&self, path: &str) {
+        let address = format!("{}{path}", self.origin);
+        let gone = self.runtime.block_on(self.driver().goto(address));
+        gone.unwrap_or_else(|it| panic!("opening {path}: {it}"));
+        self.until("the page is drawn", "return !!document.querySelector('main h1, main .failure')");
+    }
+
+    /// Runs a script with `arguments`; it may return a value.
+    pub(crate) fn js(&self, script: &str, arguments: &[Value]) -> Value {
+        let ran = self.runtime.block_on(self.driver().execute(script, arguments));
+        ran.unwrap_or_else(|it| panic!("script failed: {it}\n{script}")).json().clone()
+    }
+
+    /// Runs the body of an async function with `arguments` and waits for what it returns.
+    pub(crate) fn js_async(&self, body: &str, arguments: &[Value]) -> Value {
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             const given = [...arguments].slice(0, -1);
+             (async (...arguments) => {{ {body} }})(...given)
+                 .then(it => done([it ?? null, null]), why => done([null, String(why)]));"
+        );
+        let ran = self.runtime.block_on(self.driver().execute_async(script, arguments));
+        let ran = ran.unwrap_or_else(|it| panic!("script failed: {it}\n{body}")).json().clone();
+        assert_eq!(ran[1], Value::Null, "script failed:\n{body}");
+        ran[0].clone()
+    }
+
+    /// Waits until a script returns something that is true.
+    pub(crate) fn until(&self, what: &str, script: &str) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.js(script, &[]);
+            if !matches!(found, Value::Null | Value::Bool(false)) && found != json!("") {
+                return found;
+            }
+            if Instant::now() > end {
+                self.give_up(what);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits until the page shows a text.
+    pub(crate) fn see(&self, text: &str) {
+        let script = format!(
+            "return document.body.innerText.replace(/\\s+/g, ' ').includes({})",
+            json!(text)
+        );
+        self.until(&format!("to see `{text}`"), &script);
+    }
+
+    /// Waits until the address begins so: path, `?` and `#`.
+    pub(crate) fn at(&self, address: &str) {
+        let script = format!(
+            "return (location.pathname + location.search + location.hash).startsWith({})",
+            json!(address)
+        );
+        self.until(&format!("to be at {address}"), &script);
+    }
+
+    /// Path, `?` and `#` of the address.
+    pub(crate) fn address(&self) -> String {
+        let address = self.js("return location.pathname + location.search + location.hash", &[]);
+        address.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The text of the first element of a selector, once it is there.
+    pub(crate) fn text(&self, selector: &str) -> String {
+        let script = format!("return document.querySelector({})?.innerText", json!(selector));
+        let text = self.until(&format!("a text in {selector}"), &script);
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// How many elements a selector finds now.
+    pub(crate) fn count(&self, selector: &str) -> u64 {
+        let script = "return document.querySelectorAll(arguments[0]).length";
+        self.js(script, &[json!(selector)]).as_u64().unwrap_or_default()
+    }
+
+    /// Clicks on what has a role and a name that begins so.
+    pub(crate) fn click(&self, role: Role, name: &str) {
+        self.click_on(FIND, &[json!(role.selector()), json!(name)], &format!("{role:?} `{name}`"));
+    }
+
+    /// Clicks on the first element of a selector.
+    pub(crate) fn click_at(&self, selector: &str) {
+        self.click_on("return document.querySelector(arguments[0])", &[json!(selector)], selector);
+    }
+
+    fn click_on(&self, script: &str, arguments: &[Value], what: &str) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(element) = self.find(script, arguments)
+                && self.runtime.block_on(element.click()).is_ok()
+            {
+                return;
+            }
+            if Instant::now() > end {
+                self.give_up(&format!("to click on {what}"));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Waits for what has a role and a name that begins so.
+    pub(crate) fn named(&self, role: Role, name: &str) -> WebElement {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(element) = self.find(FIND, &[json!(role.selector()), json!(name)]) {
+                return element;
+            }
+            if Instant::now() > end {
+                self.give_up(&format!("to find {role:?} `{name}`"));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether something with that role and name is there now.
+    pub(crate) fn has(&self, role: Role, name: &str) -> bool {
+        self.find(FIND, &[json!(role.selector()), json!(name)]).is_some()
+    }
+
+    /// An attribute of what has a role and a name that begins so.
+    pub(crate) fn attribute(&self, role: Role, name: &str, attribute: &str) -> Option<String> {
+        let element = self.named(role, name);
+        self.runtime.block_on(element.attr(attribute)).unwrap()
+    }
+
+    /// Types into a field in place of what it holds.
+    pub(crate) fn fill(&self, name: &str, text: &str) {
+        let field = self.named(Role::Textbox, name);
+        self.runtime.block_on(async {
+            // `clear` sends no input event to the page; a person selects and types over.
+            field.send_keys(Key::Control + "a").await.unwrap();
+            field.send_keys(Key::Delete + text).await.unwrap();
+        });
+    }
+
+    /// Chooses an option of a select by what it says.
+    pub(crate) fn choose(&self, name: &str, option: &str) {
+        let select = self.named(Role::Select, name);
+        let chosen = self.runtime.block_on(async {
+            let by = By::XPath(format!("./option[normalize-space()='{option}']"));
+            select.find(by).await?.click().await
+        });
+        chosen.unwrap_or_else(|it| panic!("choosing {option} in {name}: {it}"));
+    }
+
+    /// Presses keys, one after the other, wherever the focus is.
+    pub(crate) fn press(&self, keys: impl Into<TypingData>) {
+        let keys = self.driver().action_chain().send_keys(keys);
+        self.runtime.block_on(keys.perform()).unwrap();
+    }
+
+    /// Goes one page back.
+    pub(crate) fn back(&self) {
+        self.runtime.block_on(self.driver().back()).unwrap();
+    }
+
+    /// Loads the page again.
+    pub(crate) fn reload(&self) {
+        self.runtime.block_on(self.driver().refresh()).unwrap();
+    }
+
+    /// Gives files to a file input, as if they were chosen.
+    pub(crate) fn bring(&self, selector: &str, files: &[&Path]) {
+        let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+        let script = "return document.querySelector(arguments[0])";
+        let end = Instant::now() + PATIENCE;
+        let input = loop {
+            match self.find(script, &[json!(selector)]) {
+                Some(input) => break input,
+                None if Instant::now() > end => self.give_up(&format!("to find {selector}")),
+                None => std::thread::sleep(PAUSE),
+            }
+        };
+        let given = self.runtime.block_on(input.send_keys(files.join("\n")));
+        given.unwrap_or_else(|it| panic!("bringing {files:?}: {it}"));
+    }
+
+    /// Makes the page so wide, in light or dark.
+    pub(crate) fn wear(&self, width: u32, scheme: Scheme) {
+        self.look(width, HEIGHT, scheme);
+    }
+
+    fn look(&self, width: u32, height: u32, scheme: Scheme) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.tool("Emulation.setDeviceMetricsOverride", size);
+        let scheme = json!({"name": "prefers-color-scheme", "value": scheme.name()});
+        self.tool("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
+    }
+
+    /// Runs a script in every page before its own scripts.
+    pub(crate) fn before_pages(&self, script: &str) {
+        self.tool("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}));
+    }
+
+    /// A picture of the whole page at a width.
+    pub(crate) fn shoot(&self, width: u32, scheme: Scheme, file: &Path) {
+        let height = self.js("return document.documentElement.scrollHeight", &[]);
+        self.look(width, height.as_u64().map_or(900, |it| it.min(5000) as u32), scheme);
+        std::thread::sleep(Duration::from_millis(300));
+        self.runtime.block_on(self.driver().screenshot(file)).unwrap();
+        self.look(width, HEIGHT, scheme);
+    }
+
+    /// A command of the browser's own developer tools.
+    fn tool(&self, command: &str, parameters: Value) -> Value {
+        let asked = Tool { command: command.to_owned(), parameters };
+        let told = self.runtime.block_on(self.driver().cmd(asked));
+        let told = told.and_then(|it| it.value_json());
+        told.unwrap_or_else(|it| panic!("{command}: {it}"))
+    }
+
+    fn find(&self, script: &str, arguments: &[Value]) -> Option<WebElement> {
+        let found = self.runtime.block_on(self.driver().execute(script, arguments)).ok()?;
+        if found.json().is_null() { None } else { found.element().ok() }
+    }
+
+    /// What was written to the console since it was last asked for.
+    fn console(&self) -> Vec<String> {
+        let log = self.runtime.block_on(self.driver().browser_log()).unwrap_or_default();
+        log.into_iter().map(|it| format!("{}: {}", it.level, it.message)).collect()
+    }
+
+    fn expect_quiet_console(&self) {
+        let errors: Vec<String> =
+            self.console().into_iter().filter(|it| it.starts_with("SEVERE")).collect();
+        assert!(errors.is_empty(), "errors in the console:\n{}", errors.join("\n"));
+    }
+
+    fn give_up(&self, what: &str) -> ! {
+        let address = self.address();
+        let text = self.js("return document.body.innerText.slice(0, 3000)", &[]);
+        let console = self.console().join("\n");
+        panic!(
+            "waited {PATIENCE:?} in vain {what}\nat {address}\n--- page\n{}\n--- console\n{console}",
+            text.as_str().unwrap_or_default()
+        );
+    }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        if let Some(driver) = self.driver.take()
+            && let Err(error) = self.runtime.block_on(driver.quit())
+        {
+            eprintln!("the browser did not end: {error}");
+        }
+    }
+}
+
+/// Light or dark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Light,
+    Dark,
+}
+
+impl Scheme {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Scheme::Light => "light",
+            Scheme::Dark => "dark",
+        }
+    }
+}
+
+/// A command of the developer tools, which chromedriver passes on.
+#[derive(Debug)]
+struct Tool {
+    command: String,
+    parameters: Value,
+}
+
+impl FormatRequestData for Tool {
+    fn format_request(&self, session: &SessionId) -> RequestData {
+        RequestData::new(reqwest::Method::POST, format!("session/{session}/goog/cdp/execute"))
+            .add_body(json!({"cmd": self.command, "params": self.parameters}))
+    }
+}
+
+fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
+    const FLAGS: [&str; 12] = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--lang=en",
+        "--window-size=1440,900",
+    ];
+    let mut asked = DesiredCapabilities::chrome();
+    let chromium = named("CHROMIUM").unwrap();
+    asked.set_binary(&chromium.display().to_string())?;
+    for flag in FLAGS {
+        asked.add_arg(flag)?;
+    }
+    asked.add_arg(&format!("--user-data-dir={}", profile.display()))?;
+    asked.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    Ok(asked.into())
+}
+
+/// One browser at a time: two would take each other's processor and time out.
+static TURN: Mutex<()> = Mutex::new(());
+
+struct Driver {
+    origin: String,
+    _program: Lasting,
+}
+
+static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
+    let scratch = tempfile::tempdir().unwrap().keep();
+    let mut chromedriver = Command::new(named("CHROMEDRIVER").unwrap());
+    // What browsers forget to remove lies in a folder that is removed.
+    chromedriver.arg("--port=0").env("TMPDIR", &scratch);
+    let program = Lasting::start(&chromedriver, &scratch, "started successfully on port");
+    let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
+    Driver { origin: format!("http://127.0.0.1:{port}"), _program: program }
+});
