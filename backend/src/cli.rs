@@ -19,7 +19,12 @@ use crate::error::Error;
 #[command(version, propagate_version = true)]
 pub(crate) struct Cli {
     /// Where collections, studies, scores and the database lie
-    #[arg(long, global = true, value_name = "FOLDER", default_value = "axioscope-data")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FOLDER",
+        default_value = "axioscope-data"
+    )]
     data: PathBuf,
     #[command(subcommand)]
     command: Command,

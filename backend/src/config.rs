@@ -29,11 +29,17 @@ impl RankerSpec {
             RankerSpec::Formula(it) => it.to_string(),
             RankerSpec::Scores(file) => {
                 let name = PathBuf::from(file);
-                format!("scores:{}", name.file_name().unwrap_or_default().to_string_lossy())
+                format!(
+                    "scores:{}",
+                    name.file_name().unwrap_or_default().to_string_lossy()
+                )
             }
             RankerSpec::Model(spec) => {
                 let known = models.specs();
-                known.into_iter().find(|it| it == spec).unwrap_or_else(|| spec.clone())
+                known
+                    .into_iter()
+                    .find(|it| it == spec)
+                    .unwrap_or_else(|| spec.clone())
             }
         }
     }
@@ -47,7 +53,9 @@ impl FromStr for RankerSpec {
             "bm25" | "ql" => Ok(RankerSpec::Formula(spec.parse()?)),
             "scores" => match spec.split_once(':') {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
-                _ => Err(shared::error::Error::setting("ranker", "scores:FILE needs a file").into()),
+                _ => {
+                    Err(shared::error::Error::setting("ranker", "scores:FILE needs a file").into())
+                }
             },
             "" => Err(shared::error::Error::setting("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
@@ -128,18 +136,33 @@ impl ProbeArgs {
     /// Reads the arguments over those of the preset.
     pub(crate) fn resolve(&self) -> Result<Asked, Error> {
         let (source, mut limits, pool, stemmer) = match self.preset {
-            Some(Preset::Rennings2019) => {
-                (Source::Rennings2019, Limits::RENNINGS_2019, "group", Stemmer::Porter2)
-            }
-            Some(Preset::Camara2020) => {
-                (Source::Camara2020, Limits::CAMARA_2020, "rank:ql:mu=2500:100", Stemmer::Porter)
-            }
-            None => (Source::Camara2020, Limits::STANDARD, "rank:bm25:100", Stemmer::Porter),
+            Some(Preset::Rennings2019) => (
+                Source::Rennings2019,
+                Limits::RENNINGS_2019,
+                "group",
+                Stemmer::Porter2,
+            ),
+            Some(Preset::Camara2020) => (
+                Source::Camara2020,
+                Limits::CAMARA_2020,
+                "rank:ql:mu=2500:100",
+                Stemmer::Porter,
+            ),
+            None => (
+                Source::Camara2020,
+                Limits::STANDARD,
+                "rank:bm25:100",
+                Stemmer::Porter,
+            ),
         };
         if let Some(delta) = &self.delta {
             limits.length_gap_terms = match delta.as_str() {
                 "inf" => None,
-                number => Some(count("delta", number, "a number of terms, 0 or more, or inf")?),
+                number => Some(count(
+                    "delta",
+                    number,
+                    "a number of terms, 0 or more, or inf",
+                )?),
             };
         }
         if let Some(least) = &self.min_terms {

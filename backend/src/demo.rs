@@ -20,7 +20,9 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
     let mut definition = Definition::from_toml("study.toml", STUDY)?;
     let known = models.specs();
     let formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
-    definition.rankers.retain(|it| formula(it) || known.contains(it));
+    definition
+        .rankers
+        .retain(|it| formula(it) || known.contains(it));
     let collection = collection()?;
     if let Ok(stored) = pipeline::load_study(folder, &definition.name)
         && stored.collection_hash == collection.hash()
@@ -34,7 +36,9 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
     let study = pipeline::make_study(definition, collection, nowhere, folder, models)?;
     crate::cli::with_store(folder, async |store: &Store| {
         store.put_study(&study).await?;
-        store.set_visibility(&study.definition.name, Visibility::Published).await
+        store
+            .set_visibility(&study.definition.name, Visibility::Published)
+            .await
     })
 }
 
@@ -44,5 +48,9 @@ pub(crate) fn collection() -> Result<Collection, Error> {
     let (docs, _) = beir::read_corpus("corpus.jsonl", CORPUS, quiet)?;
     let (queries, _) = beir::read_queries("queries.jsonl", QUERIES, quiet)?;
     let (qrels, _) = trec::read_qrels("qrels.tsv", QRELS, quiet)?;
-    Ok(Collection { queries, docs, qrels })
+    Ok(Collection {
+        queries,
+        docs,
+        qrels,
+    })
 }

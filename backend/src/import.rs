@@ -79,12 +79,17 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    Err(Error::NoCollection { named: named.to_owned() })
+    Err(Error::NoCollection {
+        named: named.to_owned(),
+    })
 }
 
 /// Reads the files of a folder.
 pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
-    let mut loaded = Loaded { folder: folder.to_owned(), ..Loaded::default() };
+    let mut loaded = Loaded {
+        folder: folder.to_owned(),
+        ..Loaded::default()
+    };
     let corpus = match &files.corpus {
         Some(path) => path.clone(),
         None => found(folder, "corpus.jsonl")?,
@@ -99,7 +104,10 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
     let (queries, reading) = read_queries(&queries)?;
     loaded.collection.queries = queries;
     loaded.reading.absorb(reading);
-    let qrels = files.qrels.clone().or_else(|| found(folder, "qrels.tsv").ok());
+    let qrels = files
+        .qrels
+        .clone()
+        .or_else(|| found(folder, "qrels.tsv").ok());
     if let Some(qrels) = qrels {
         let (qrels, reading) = read_qrels(&qrels)?;
         loaded.reading.absorb(reading);
@@ -118,10 +126,17 @@ pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<P
     let way_out = "make room, or take another folder by `--data`";
     let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
     let at = temporary.path();
-    write_lines(&at.join("corpus.jsonl"), loaded.collection.docs.iter().map(doc_line))?;
-    write_lines(&at.join("queries.jsonl"), loaded.collection.queries.iter().map(query_line))?;
+    write_lines(
+        &at.join("corpus.jsonl"),
+        loaded.collection.docs.iter().map(doc_line),
+    )?;
+    write_lines(
+        &at.join("queries.jsonl"),
+        loaded.collection.queries.iter().map(query_line),
+    )?;
     let qrels = loaded.collection.qrels.0.iter().flat_map(|(query, docs)| {
-        docs.iter().map(move |(doc, grade)| format!("{query}\t0\t{doc}\t{grade}"))
+        docs.iter()
+            .map(move |(doc, grade)| format!("{query}\t0\t{doc}\t{grade}"))
     });
     write_lines(&at.join("qrels.tsv"), qrels)?;
     let runs = loaded.folder.join("runs");
@@ -141,7 +156,9 @@ pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<P
 /// A run by its path, or by its name in the collection's `runs/`.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
     let path = locate(file, folder)?;
-    with_bar(&path, |name, bytes, progress| trec::read_run(name, bytes, progress))
+    with_bar(&path, |name, bytes, progress| {
+        trec::read_run(name, bytes, progress)
+    })
 }
 
 /// A file that is absolute, relative to the working directory, or in the collection's `runs/`;
@@ -149,7 +166,10 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Erro
 pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [PathBuf::from(file), folder.join("runs").join(file)];
     let found = places.iter().flat_map(packed).find(|it| it.is_file());
-    found.ok_or_else(|| Error::NoFile { file: file.to_owned(), looked_in: folder.join("runs") })
+    found.ok_or_else(|| Error::NoFile {
+        file: file.to_owned(),
+        looked_in: folder.join("runs"),
+    })
 }
 
 /// Says on standard error what a reader had to say.
@@ -171,7 +191,9 @@ pub(crate) fn tell(reading: &Reading) {
 
 /// Judgements of a file.
 pub(crate) fn read_qrels(path: &Path) -> Result<(Qrels, Reading), Error> {
-    with_bar(path, |name, bytes, progress| trec::read_qrels(name, bytes, progress))
+    with_bar(path, |name, bytes, progress| {
+        trec::read_qrels(name, bytes, progress)
+    })
 }
 
 /// Calls `take` with each line of a file and its number; every line is needed.
@@ -205,8 +227,13 @@ pub(crate) fn with_bar<T>(
     let way_out = "check the path and its rights";
     let file = File::open(path).map_err(Error::file(path, way_out))?;
     let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
-    let bar = Bar::bytes(&path.file_name().unwrap_or_default().to_string_lossy(), bytes);
-    Ok(read(&path.display().to_string(), file, &mut |done| bar.at(done))?)
+    let bar = Bar::bytes(
+        &path.file_name().unwrap_or_default().to_string_lossy(),
+        bytes,
+    );
+    Ok(read(&path.display().to_string(), file, &mut |done| {
+        bar.at(done)
+    })?)
 }
 
 fn read_corpus(path: &Path, layout: Layout) -> Result<(Vec<Doc>, Reading), Error> {
@@ -232,8 +259,13 @@ fn read_queries(path: &Path) -> Result<(Vec<Query>, Reading), Error> {
 
 /// The file of a name in a folder, packed or not.
 fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
-    let found = packed(&folder.join(name)).into_iter().find(|it| it.is_file());
-    found.ok_or_else(|| Error::NoFile { file: name.to_owned(), looked_in: folder.to_owned() })
+    let found = packed(&folder.join(name))
+        .into_iter()
+        .find(|it| it.is_file());
+    found.ok_or_else(|| Error::NoFile {
+        file: name.to_owned(),
+        looked_in: folder.to_owned(),
+    })
 }
 
 fn packed(path: &PathBuf) -> [PathBuf; 3] {

@@ -20,7 +20,10 @@ use clap::Parser;
 fn main() -> ExitCode {
     let level = tracing_subscriber::EnvFilter::try_from_env("AXIOSCOPE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,axioscope=info"));
-    tracing_subscriber::fmt().with_env_filter(level).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(level)
+        .with_writer(std::io::stderr)
+        .init();
     match cli::Cli::parse().run() {
         Ok(cli::Exit::Done) => ExitCode::SUCCESS,
         Ok(cli::Exit::Differs) => ExitCode::from(3),

@@ -55,7 +55,14 @@ pub(crate) struct Mining<'a> {
 
 /// All instances, and how many documents of the pools are not in the collection.
 pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
-    let Mining { collection, index, pool, folder, asked, limits } = mining;
+    let Mining {
+        collection,
+        index,
+        pool,
+        folder,
+        asked,
+        limits,
+    } = mining;
     pool.check(collection)?;
     limits.check()?;
     let run = match pool {
@@ -63,7 +70,10 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
             let (run, reading) = import::read_run(file, folder)?;
             import::tell(&reading);
             let n_queries = collection.queries.len();
-            let without = collection.queries.iter().filter(|it| !run.0.contains_key(&it.id));
+            let without = collection
+                .queries
+                .iter()
+                .filter(|it| !run.0.contains_key(&it.id));
             let n_without = without.count();
             if n_without > 0 {
                 eprintln!("{file} ranks nothing for {n_without} of {n_queries} queries");
@@ -106,7 +116,11 @@ pub(crate) struct Scoring<'a> {
 }
 
 /// Scores all pairs with a ranker.
-pub(crate) fn score(scoring: &Scoring<'_>, ranker: &RankerSpec, models: &Models) -> Result<Scores, Error> {
+pub(crate) fn score(
+    scoring: &Scoring<'_>,
+    ranker: &RankerSpec,
+    models: &Models,
+) -> Result<Scores, Error> {
     match ranker {
         RankerSpec::Formula(formula) => score_formula(scoring, formula),
         RankerSpec::Scores(file) => score_file(scoring, file),
@@ -118,7 +132,13 @@ pub(crate) fn score(scoring: &Scoring<'_>, ranker: &RankerSpec, models: &Models)
 }
 
 fn score_formula(scoring: &Scoring<'_>, ranker: &Ranker) -> Result<Scores, Error> {
-    let Scoring { collection, index, texts, pairs, .. } = scoring;
+    let Scoring {
+        collection,
+        index,
+        texts,
+        pairs,
+        ..
+    } = scoring;
     let shards = (0..pairs.n_queries())
         .into_par_iter()
         .map(|query| {
@@ -134,7 +154,11 @@ fn score_file(scoring: &Scoring<'_>, file: &str) -> Result<Scores, Error> {
     let brought = import::with_bar(&path, |name, bytes, progress| {
         shared::collection::trec::read_scores(name, bytes, progress)
     })?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     brought_scores(scoring, &name, &brought)
 }
 
@@ -148,7 +172,10 @@ fn brought_scores(
     let values = scoring.pairs.iter().map(|(query, text)| {
         let text = scoring.texts[text as usize];
         let id = text.id(&scoring.collection.docs[text.doc() as usize].id);
-        brought.get(&scoring.collection.queries[query].id)?.get(&id).copied()
+        brought
+            .get(&scoring.collection.queries[query].id)?
+            .get(&id)
+            .copied()
     });
     let values: Vec<Option<f64>> = values.collect();
     let mut content = String::new();
@@ -170,7 +197,12 @@ fn brought_scores(
 
 /// Scores all pairs with a model.
 pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
-    let Scoring { collection, texts, pairs, .. } = scoring;
+    let Scoring {
+        collection,
+        texts,
+        pairs,
+        ..
+    } = scoring;
     let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
     needed.sort_unstable();
     needed.dedup();
@@ -179,16 +211,25 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         .map(|&it| texts[it as usize])
         .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
         .collect();
-    let queries: Vec<String> = collection.queries.iter().map(|it| it.text.clone()).collect();
+    let queries: Vec<String> = collection
+        .queries
+        .iter()
+        .map(|it| it.text.clone())
+        .collect();
     let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
-    let list: Vec<(u32, u32)> =
-        pairs.iter().map(|(query, text)| (query as u32, place(text))).collect();
+    let list: Vec<(u32, u32)> = pairs
+        .iter()
+        .map(|(query, text)| (query as u32, place(text)))
+        .collect();
     let bar = Bar::of(&model.about.spec, list.len() as u64, "pairs");
     let scored = model.score_pairs(&queries, &bodies, &list, |done| bar.at(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
     let mut scores = Scores::new(model.about.clone(), values, pairs)?;
-    scores.truncated =
-        scored.iter().filter(|it| it.truncated).map(|it| it.pair).collect();
+    scores.truncated = scored
+        .iter()
+        .filter(|it| it.truncated)
+        .map(|it| it.pair)
+        .collect();
     Ok(scores)
 }
 
@@ -236,10 +277,19 @@ pub(crate) fn make_study(
     let (mined, n_without_text) = mine(&mining)?;
     let pairs = Pairs::of_mined(&mined);
     let texts = mined.texts.clone();
-    let scoring =
-        Scoring { collection: &collection, index: &index, texts: &texts, pairs: &pairs, folder };
-    let formulas = rankers.iter().filter(|it| matches!(it, RankerSpec::Formula(_)));
-    let scores = formulas.map(|it| score(&scoring, it, models)).collect::<Result<_, Error>>()?;
+    let scoring = Scoring {
+        collection: &collection,
+        index: &index,
+        texts: &texts,
+        pairs: &pairs,
+        folder,
+    };
+    let formulas = rankers
+        .iter()
+        .filter(|it| matches!(it, RankerSpec::Formula(_)));
+    let scores = formulas
+        .map(|it| score(&scoring, it, models))
+        .collect::<Result<_, Error>>()?;
     let parts = Parts {
         definition,
         collection: &collection,
@@ -251,7 +301,10 @@ pub(crate) fn make_study(
     };
     let mut study = assemble(parts, &today());
     files::save(data, &study)?;
-    for ranker in rankers.iter().filter(|it| !matches!(it, RankerSpec::Formula(_))) {
+    for ranker in rankers
+        .iter()
+        .filter(|it| !matches!(it, RankerSpec::Formula(_)))
+    {
         study.add_scores(score(&scoring, ranker, models)?)?;
         files::save(data, &study)?;
     }
@@ -292,7 +345,11 @@ pub(crate) fn complete_study(
     for spec in study.definition.rankers.clone() {
         let ranker: RankerSpec = spec.parse()?;
         let known = ranker.name(models);
-        if study.scores.iter().any(|it| it.ranker.spec == known && it.n_missing() == 0) {
+        if study
+            .scores
+            .iter()
+            .any(|it| it.ranker.spec == known && it.n_missing() == 0)
+        {
             continue;
         }
         let collection = Collection {
@@ -304,8 +361,13 @@ pub(crate) fn complete_study(
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.texts.clone();
         let pairs = study.pairs.clone();
-        let scoring =
-            Scoring { collection: &collection, index: &index, texts: &texts, pairs: &pairs, folder };
+        let scoring = Scoring {
+            collection: &collection,
+            index: &index,
+            texts: &texts,
+            pairs: &pairs,
+            folder,
+        };
         study.add_scores(score(&scoring, &ranker, models)?)?;
         files::save(data, study)?;
         n_added += 1;

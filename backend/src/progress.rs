@@ -8,7 +8,11 @@ pub(crate) struct Bar(ProgressBar);
 impl Bar {
     /// Work counted in bytes.
     pub(crate) fn bytes(name: &str, of: u64) -> Bar {
-        Bar::new(name, of, "{msg:24} {wide_bar} {bytes}/{total_bytes}, {eta} left")
+        Bar::new(
+            name,
+            of,
+            "{msg:24} {wide_bar} {bytes}/{total_bytes}, {eta} left",
+        )
     }
 
     /// Work counted in `unit`.

@@ -22,12 +22,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use shared::study::check_name;
-use sqlx::{Connection, SqlitePool};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
     SqliteTransaction,
 };
+use sqlx::{Connection, SqlitePool};
 
 use crate::error::Error;
 

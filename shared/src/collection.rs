@@ -103,7 +103,11 @@ pub struct Collection {
 impl Collection {
     /// Number of each document by its id.
     pub fn doc_numbers(&self) -> BTreeMap<&str, u32> {
-        self.docs.iter().enumerate().map(|(at, doc)| (doc.id.as_str(), at as u32)).collect()
+        self.docs
+            .iter()
+            .enumerate()
+            .map(|(at, doc)| (doc.id.as_str(), at as u32))
+            .collect()
     }
 
     /// SHA-256 over ids, titles, texts and groups of all queries and documents, in hex.

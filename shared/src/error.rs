@@ -46,17 +46,26 @@ pub enum Error {
 impl Error {
     /// A file that cannot be read to its end.
     pub fn file(file: &str, reason: impl ToString) -> Error {
-        Error::File { file: file.to_owned(), reason: reason.to_string() }
+        Error::File {
+            file: file.to_owned(),
+            reason: reason.to_string(),
+        }
     }
 
     /// A setting outside of its range or spelled wrongly.
     pub fn setting(setting: impl ToString, reason: impl ToString) -> Error {
-        Error::Setting { setting: setting.to_string(), reason: reason.to_string() }
+        Error::Setting {
+            setting: setting.to_string(),
+            reason: reason.to_string(),
+        }
     }
 
     /// A name that nothing has.
     pub fn unknown(what: &str, name: impl ToString) -> Error {
-        Error::Unknown { what: what.to_owned(), name: name.to_string() }
+        Error::Unknown {
+            what: what.to_owned(),
+            name: name.to_string(),
+        }
     }
 }
 
@@ -102,7 +111,11 @@ impl Reading {
         self.n_refused += 1;
         if self.refused.len() < Self::KEPT {
             let reason = reason.to_string();
-            self.refused.push(Remark { file: file.to_owned(), line, reason });
+            self.refused.push(Remark {
+                file: file.to_owned(),
+                line,
+                reason,
+            });
         }
     }
 
@@ -110,7 +123,11 @@ impl Reading {
         self.n_warned += 1;
         if self.warned.len() < Self::KEPT {
             let reason = reason.to_string();
-            self.warned.push(Remark { file: file.to_owned(), line, reason });
+            self.warned.push(Remark {
+                file: file.to_owned(),
+                line,
+                reason,
+            });
         }
     }
 

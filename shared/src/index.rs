@@ -53,7 +53,11 @@ impl IndexBuilder {
             ));
         }
         self.forward.shrink_to_fit();
-        let IndexBuilder { vocabulary, starts, forward } = self;
+        let IndexBuilder {
+            vocabulary,
+            starts,
+            forward,
+        } = self;
         let n_terms = vocabulary.len();
 
         // Postings of a term stand together: first how many each has, then where they begin.
@@ -90,7 +94,15 @@ impl IndexBuilder {
                 counts[next[term] as usize - 1] += 1;
             }
         }
-        Ok(Index { vocabulary, starts, forward, begins, docs, counts, cf })
+        Ok(Index {
+            vocabulary,
+            starts,
+            forward,
+            begins,
+            docs,
+            counts,
+            cf,
+        })
     }
 }
 
@@ -150,9 +162,11 @@ impl Index {
 
     /// The documents that hold a term.
     pub fn postings(&self, term: TermNo) -> Postings<'_> {
-        let range =
-            self.begins[term as usize] as usize..self.begins[term as usize + 1] as usize;
-        Postings { docs: &self.docs[range.clone()], counts: &self.counts[range] }
+        let range = self.begins[term as usize] as usize..self.begins[term as usize + 1] as usize;
+        Postings {
+            docs: &self.docs[range.clone()],
+            counts: &self.counts[range],
+        }
     }
 
     /// In how many documents a term occurs.
@@ -167,7 +181,10 @@ impl Index {
 
     /// What is known of the whole collection.
     pub fn totals(&self) -> Totals {
-        Totals { n_docs: self.n_docs() as u64, n_terms: self.forward.len() as u64 }
+        Totals {
+            n_docs: self.n_docs() as u64,
+            n_terms: self.forward.len() as u64,
+        }
     }
 
     /// Bytes held: forward index, postings, statistics and vocabulary.
@@ -196,7 +213,13 @@ mod tests {
         assert_eq!((bank.docs, bank.counts), (&[0, 2][..], &[1, 1][..]));
         assert_eq!((index.df(term("bank")), index.cf(term("river"))), (2, 2));
         assert_eq!(index.len_of(1), 0);
-        assert_eq!(index.totals(), Totals { n_docs: 3, n_terms: 5 });
+        assert_eq!(
+            index.totals(),
+            Totals {
+                n_docs: 3,
+                n_terms: 5
+            }
+        );
         assert_eq!(index.terms(0), [term("river"), term("bank"), term("river")]);
     }
 }

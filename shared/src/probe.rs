@@ -73,12 +73,14 @@ impl<T: Copy> Claim<T> {
     /// The same statement about what `score` gives for each text, or none if one has none.
     pub fn scored<S>(self, mut score: impl FnMut(T) -> Option<S>) -> Option<Claim<S>> {
         Some(match self {
-            Claim::Above { winner, loser } => {
-                Claim::Above { winner: score(winner)?, loser: score(loser)? }
-            }
-            Claim::NotBelow { winner, loser } => {
-                Claim::NotBelow { winner: score(winner)?, loser: score(loser)? }
-            }
+            Claim::Above { winner, loser } => Claim::Above {
+                winner: score(winner)?,
+                loser: score(loser)?,
+            },
+            Claim::NotBelow { winner, loser } => Claim::NotBelow {
+                winner: score(winner)?,
+                loser: score(loser)?,
+            },
             Claim::ShrinkingGain { few, more, most } => Claim::ShrinkingGain {
                 few: score(few)?,
                 more: score(more)?,
@@ -113,11 +115,19 @@ impl ClaimKind {
     /// The claim of this kind about `texts`.
     pub fn about<T: Copy>(self, texts: &[T]) -> Claim<T> {
         match self {
-            ClaimKind::Above => Claim::Above { winner: texts[0], loser: texts[1] },
-            ClaimKind::NotBelow => Claim::NotBelow { winner: texts[0], loser: texts[1] },
-            ClaimKind::ShrinkingGain => {
-                Claim::ShrinkingGain { few: texts[0], more: texts[1], most: texts[2] }
-            }
+            ClaimKind::Above => Claim::Above {
+                winner: texts[0],
+                loser: texts[1],
+            },
+            ClaimKind::NotBelow => Claim::NotBelow {
+                winner: texts[0],
+                loser: texts[1],
+            },
+            ClaimKind::ShrinkingGain => Claim::ShrinkingGain {
+                few: texts[0],
+                more: texts[1],
+                most: texts[2],
+            },
         }
     }
 
@@ -256,7 +266,9 @@ impl Measured {
     /// Whether the premise holds.
     pub fn holds(&self) -> bool {
         let Some(bound) = self.bound else { return true };
-        let Some(value) = self.value else { return false };
+        let Some(value) = self.value else {
+            return false;
+        };
         match self.relation {
             Relation::AtMost => value <= bound,
             Relation::AtLeast => value >= bound,
@@ -289,21 +301,34 @@ impl Instances {
     /// Without any query yet.
     pub fn new(axiom: Axiom, mode: Mode) -> Instances {
         let (found, texts) = (Vec::new(), Vec::new());
-        Instances { axiom, mode, claim: axiom.claim(mode), found, starts: vec![0], texts }
+        Instances {
+            axiom,
+            mode,
+            claim: axiom.claim(mode),
+            found,
+            starts: vec![0],
+            texts,
+        }
     }
 
     /// Adds the next query: the texts of its instances one after the other, and how many
     /// instances there were before a cap.
     pub fn push_query(&mut self, texts: impl IntoIterator<Item = TextNo>, n_found: u32) {
         self.texts.extend(texts);
-        self.starts.push((self.texts.len() / self.claim.arity()) as u32);
+        self.starts
+            .push((self.texts.len() / self.claim.arity()) as u32);
         self.found.push(n_found);
     }
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.
     pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
         let texts = self.texts.iter().map(|&it| numbers[it as usize]).collect();
-        Instances { texts, found: self.found.clone(), starts: self.starts.clone(), ..*self }
+        Instances {
+            texts,
+            found: self.found.clone(),
+            starts: self.starts.clone(),
+            ..*self
+        }
     }
 
     /// How many instances there are.
@@ -351,6 +376,10 @@ impl Instances {
     /// The share of what was found that a cap has kept; 1 without a cap.
     pub fn sampled(&self) -> f64 {
         let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
-        if found == 0 { 1.0 } else { self.len() as f64 / found as f64 }
+        if found == 0 {
+            1.0
+        } else {
+            self.len() as f64 / found as f64
+        }
     }
 }

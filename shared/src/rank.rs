@@ -76,7 +76,11 @@ impl Weighed {
     #[inline]
     pub fn contribution(&self, term: usize, count: u32, len: u32) -> f64 {
         match self {
-            Weighed::Bm25 { weights, still, per_term } => {
+            Weighed::Bm25 {
+                weights,
+                still,
+                per_term,
+            } => {
                 if count == 0 {
                     return 0.0;
                 }
@@ -91,8 +95,11 @@ impl Weighed {
             },
             Weighed::JelinekMercer { terms, lambda } => match terms[term] {
                 Some((weight, prior)) => {
-                    let share =
-                        if len == 0 { 0.0 } else { f64::from(count) / f64::from(len) };
+                    let share = if len == 0 {
+                        0.0
+                    } else {
+                        f64::from(count) / f64::from(len)
+                    };
                     weight * libm::log((1.0 - lambda) * share + prior)
                 }
                 None => 0.0,
@@ -104,7 +111,9 @@ impl Weighed {
     #[inline]
     pub fn score(&self, counts: &[u32], len: u32) -> f64 {
         let terms = counts.iter().enumerate();
-        terms.fold(0.0, |sum, (term, &count)| sum + self.contribution(term, count, len))
+        terms.fold(0.0, |sum, (term, &count)| {
+            sum + self.contribution(term, count, len)
+        })
     }
 }
 
@@ -113,7 +122,9 @@ pub(crate) fn parameters<'a>(
     spec: &'a str,
     known: &[&str],
 ) -> Result<Vec<(&'a str, &'a str)>, Error> {
-    let Some((name, list)) = spec.split_once(':') else { return Ok(Vec::new()) };
+    let Some((name, list)) = spec.split_once(':') else {
+        return Ok(Vec::new());
+    };
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
         let (key, value) = part.split_once('=').ok_or_else(|| {

@@ -23,7 +23,10 @@ pub struct Pairs {
 impl Pairs {
     /// From the texts of each query, in any order and with any repetition.
     pub fn new(by_query: impl IntoIterator<Item = Vec<TextNo>>) -> Pairs {
-        let mut pairs = Pairs { starts: vec![0], texts: Vec::new() };
+        let mut pairs = Pairs {
+            starts: vec![0],
+            texts: Vec::new(),
+        };
         for mut texts in by_query {
             texts.sort_unstable();
             texts.dedup();
@@ -153,13 +156,20 @@ impl Scores {
                 format!("{} scores for {} pairs", values.len(), pairs.len()),
             ));
         }
-        if let Some(at) = values.iter().position(|it| it.is_some_and(|it| !it.is_finite())) {
+        if let Some(at) = values
+            .iter()
+            .position(|it| it.is_some_and(|it| !it.is_finite()))
+        {
             return Err(Error::setting(
                 &ranker.spec,
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }
-        Ok(Scores { ranker, values, truncated: Vec::new() })
+        Ok(Scores {
+            ranker,
+            values,
+            truncated: Vec::new(),
+        })
     }
 
     /// The score at a place of [`Pairs`].

@@ -78,12 +78,18 @@ impl Definition {
         if self.format != 1 {
             return Err(Error::setting(
                 "format",
-                format!("{} is not known to this version, which reads 1; update it", self.format),
+                format!(
+                    "{} is not known to this version, which reads 1; update it",
+                    self.format
+                ),
             ));
         }
         check_name(&self.name)?;
         if self.probes.is_empty() || self.modes.is_empty() {
-            return Err(Error::setting("probes", "a study needs at least one probe and one mode"));
+            return Err(Error::setting(
+                "probes",
+                "a study needs at least one probe and one mode",
+            ));
         }
         self.limits.check()
     }
@@ -92,7 +98,9 @@ impl Definition {
 /// Refuses a name that could not stand in an address or a file name.
 pub fn check_name(name: &str) -> Result<(), Error> {
     let fine = (1..=64).contains(&name.len())
-        && name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
+        && name
+            .bytes()
+            .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
         && !name.starts_with('-');
     if fine {
         return Ok(());
@@ -151,7 +159,11 @@ impl Study {
         if scores.values().len() != self.pairs.len() {
             return Err(Error::setting(
                 &scores.ranker.spec,
-                format!("{} scores for {} pairs", scores.values().len(), self.pairs.len()),
+                format!(
+                    "{} scores for {} pairs",
+                    scores.values().len(),
+                    self.pairs.len()
+                ),
             ));
         }
         let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
@@ -177,7 +189,8 @@ impl Study {
     /// The grade of a text for a query: that of its document.
     pub fn grade(&self, query: usize, text: TextNo) -> Option<i32> {
         let doc = self.texts[text as usize].doc();
-        self.qrels.grade(&self.queries[query].id, &self.docs[doc as usize].id)
+        self.qrels
+            .grade(&self.queries[query].id, &self.docs[doc as usize].id)
     }
 
     /// The unique pairs as a list to score elsewhere: each query and text once.
@@ -187,7 +200,11 @@ impl Study {
         texts.dedup();
         let place = |text: TextNo| texts.partition_point(|&it| it < text) as u32;
         UniquePairs {
-            pairs: self.pairs.iter().map(|(query, text)| (query as u32, place(text))).collect(),
+            pairs: self
+                .pairs
+                .iter()
+                .map(|(query, text)| (query as u32, place(text)))
+                .collect(),
             texts: texts.iter().map(|&it| self.text_body(it)).collect(),
             text_ids: texts.iter().map(|&it| self.text_id(it)).collect(),
             queries: self.queries.iter().map(|it| it.text.clone()).collect(),

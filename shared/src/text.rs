@@ -100,7 +100,11 @@ impl Analyzer {
             Stopwords::EnFunction => "stop list en-function".to_owned(),
             Stopwords::List(words) => format!("stop list of {} words", words.len()),
         };
-        format!("{}, {stopwords}, {}", self.tokenizer.name(), self.stemmer.name())
+        format!(
+            "{}, {stopwords}, {}",
+            self.tokenizer.name(),
+            self.stemmer.name()
+        )
     }
 }
 
@@ -148,7 +152,10 @@ impl std::str::FromStr for Stemmer {
     fn from_str(word: &str) -> Result<Stemmer, Error> {
         let found = Stemmer::ALL.iter().find(|it| it.name() == word).copied();
         found.ok_or_else(|| {
-            Error::setting("stemmer", format!("`{word}` is none of none, porter, porter2"))
+            Error::setting(
+                "stemmer",
+                format!("`{word}` is none of none, porter, porter2"),
+            )
         })
     }
 }
@@ -159,7 +166,10 @@ mod tests {
 
     fn check(analyzer: &Analyzer, text: &str, terms: &[&str]) {
         let found = analyzer.terms(text);
-        assert_eq!(found.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), terms);
+        assert_eq!(
+            found.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(),
+            terms
+        );
         let mut vocabulary = Vocabulary::new(analyzer.clone());
         let mut numbers = Vec::new();
         vocabulary.read(text, &mut numbers);
@@ -168,26 +178,46 @@ mod tests {
     }
 
     fn analyzer(tokenizer: Tokenizer, stopwords: Stopwords, stemmer: Stemmer) -> Analyzer {
-        Analyzer { tokenizer, stopwords, stemmer }
+        Analyzer {
+            tokenizer,
+            stopwords,
+            stemmer,
+        }
     }
 
     #[test]
     fn the_standard_analyser_is_alnum_and_porter() {
         // Porter (1980), section 2: relational → relat, hopping → hop, flies → fli.
-        check(&Analyzer::default(), "Relational hopping, FLIES!", &["relat", "hop", "fli"]);
+        check(
+            &Analyzer::default(),
+            "Relational hopping, FLIES!",
+            &["relat", "hop", "fli"],
+        );
     }
 
     #[test]
     fn the_two_porters_differ() {
         // Snowball's own word lists: porter keeps `fairli`, english gives `fair`.
-        check(&analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter), "fairly", &["fairli"]);
-        check(&analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter2), "fairly", &["fair"]);
+        check(
+            &analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter),
+            "fairly",
+            &["fairli"],
+        );
+        check(
+            &analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::Porter2),
+            "fairly",
+            &["fair"],
+        );
     }
 
     #[test]
     fn letters_outside_ascii_part_alnum_tokens_and_stay_in_unicode_words() {
         let alnum = analyzer(Tokenizer::Alnum, Stopwords::None, Stemmer::None);
-        check(&alnum, "Émile's Ærø 12½ \u{212A}elvin", &["mile", "s", "r", "12", "kelvin"]);
+        check(
+            &alnum,
+            "Émile's Ærø 12½ \u{212A}elvin",
+            &["mile", "s", "r", "12", "kelvin"],
+        );
         let unicode = analyzer(Tokenizer::Unicode, Stopwords::None, Stemmer::None);
         check(&unicode, "Émile's Ærø – 3.14", &["émile's", "ærø", "3.14"]);
     }
@@ -197,15 +227,21 @@ mod tests {
         let stopped = analyzer(Tokenizer::Alnum, Stopwords::EnFunction, Stemmer::Porter);
         check(&stopped, "the tides of the Moon", &["tide", "moon"]);
         let own = Stopwords::List(vec!["tides".to_owned()]);
-        check(&analyzer(Tokenizer::Alnum, own, Stemmer::Porter), "tides tide", &["tide"]);
+        check(
+            &analyzer(Tokenizer::Alnum, own, Stemmer::Porter),
+            "tides tide",
+            &["tide"],
+        );
     }
 
     #[test]
     fn offsets_point_into_the_text_as_written() {
         let text = "ÉTÉ İstanbul Tides";
         let found = Analyzer::default().terms(text);
-        let written: Vec<&str> =
-            found.iter().map(|it| &text[it.1.start as usize..it.1.end as usize]).collect();
+        let written: Vec<&str> = found
+            .iter()
+            .map(|it| &text[it.1.start as usize..it.1.end as usize])
+            .collect();
         assert_eq!(written, ["T", "İ", "stanbul", "Tides"]);
     }
 }

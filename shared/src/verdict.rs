@@ -117,17 +117,15 @@ pub fn judge<'a>(
 }
 
 /// The tally of each query.
-pub fn tally(
-    instances: &Instances,
-    pairs: &Pairs,
-    scores: &Scores,
-    tie_width: f64,
-) -> Vec<Tally> {
+pub fn tally(instances: &Instances, pairs: &Pairs, scores: &Scores, tie_width: f64) -> Vec<Tally> {
     let mut verdicts = judge(instances, pairs, scores, tie_width);
     (0..instances.n_queries())
         .map(|query| {
             let mut tally = Tally::default();
-            verdicts.by_ref().take(instances.len_of(query)).for_each(|it| tally.add(it));
+            verdicts
+                .by_ref()
+                .take(instances.len_of(query))
+                .for_each(|it| tally.add(it));
             tally
         })
         .collect()

@@ -35,7 +35,10 @@ impl Import {
         let loaded = import::load_folder(&self.src, &self.files)?;
         tell_reading(&loaded);
         let target = import::import(&loaded, &self.to, &DataFolder::open(data)?)?;
-        let (docs, queries) = (loaded.collection.docs.len(), loaded.collection.queries.len());
+        let (docs, queries) = (
+            loaded.collection.docs.len(),
+            loaded.collection.queries.len(),
+        );
         if self.json {
             print_json(&serde_json::json!({
                 "name": self.to,
@@ -46,7 +49,10 @@ impl Import {
                 "warned": loaded.reading.n_warned,
             }));
         } else {
-            println!("{docs} documents and {queries} queries are in {}", target.display());
+            println!(
+                "{docs} documents and {queries} queries are in {}",
+                target.display()
+            );
         }
         Ok(Exit::Done)
     }
@@ -91,7 +97,10 @@ impl Rank {
         }
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
-        loaded.collection.queries.truncate(self.queries.unwrap_or(usize::MAX));
+        loaded
+            .collection
+            .queries
+            .truncate(self.queries.unwrap_or(usize::MAX));
         let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
@@ -107,7 +116,11 @@ fn write_run(path: &Path, run: &Run, tag: &str) -> Result<(), Error> {
         let mut out = BufWriter::new(file);
         for (query, rows) in &run.0 {
             for row in rows {
-                writeln!(out, "{query} Q0 {} {} {:e} {tag}", row.doc, row.rank, row.score)?;
+                writeln!(
+                    out,
+                    "{query} Q0 {} {} {:e} {tag}",
+                    row.doc, row.rank, row.score
+                )?;
             }
         }
         out.flush()
@@ -139,10 +152,9 @@ impl Eval {
         let measures = measures.collect::<Result<Vec<Measure>, shared::error::Error>>()?;
         let (qrels, run, reading) = match (self.labels_in_run, self.files.as_slice()) {
             (true, [run]) => {
-                let (run, qrels, reading) =
-                    import::with_bar(run, |name, bytes, progress| {
-                        trec::read_labelled_run(name, bytes, progress)
-                    })?;
+                let (run, qrels, reading) = import::with_bar(run, |name, bytes, progress| {
+                    trec::read_labelled_run(name, bytes, progress)
+                })?;
                 (qrels, run, reading)
             }
             (false, [qrels, run]) => {
@@ -178,7 +190,11 @@ impl Eval {
         };
         match (self.json, self.per_query) {
             (true, false) => {
-                print_json(&names().zip(&evaluation.mean).collect::<BTreeMap<&str, &f64>>());
+                print_json(
+                    &names()
+                        .zip(&evaluation.mean)
+                        .collect::<BTreeMap<&str, &f64>>(),
+                );
             }
             (true, true) => {
                 let each = names().enumerate().map(|(at, name)| (name, by_query(at)));

@@ -46,7 +46,10 @@ impl Mine {
         let asked = self.probes.resolve()?;
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
-        loaded.collection.queries.truncate(self.queries.unwrap_or(usize::MAX));
+        loaded
+            .collection
+            .queries
+            .truncate(self.queries.unwrap_or(usize::MAX));
         let collection = &loaded.collection;
         let index = pipeline::index(collection, &asked.analyzer)?;
         let (mined, n_without_text) = pipeline::mine(&Mining {
@@ -78,10 +81,16 @@ impl Mine {
                 .collect(),
         };
         instances::write(&self.out, &mined, &ids, &origin)?;
-        let counts: BTreeMap<&str, u64> =
-            mined.n_instances().iter().map(|(axiom, &n)| (axiom.slug(), n)).collect();
-        let sampled: BTreeMap<&str, f64> =
-            mined.instances.iter().map(|it| (it.axiom.slug(), it.sampled())).collect();
+        let counts: BTreeMap<&str, u64> = mined
+            .n_instances()
+            .iter()
+            .map(|(axiom, &n)| (axiom.slug(), n))
+            .collect();
+        let sampled: BTreeMap<&str, f64> = mined
+            .instances
+            .iter()
+            .map(|it| (it.axiom.slug(), it.sampled()))
+            .collect();
         if self.json {
             print_json(&serde_json::json!({
                 "instances": counts,
@@ -92,8 +101,11 @@ impl Mine {
         } else {
             for (axiom, n) in counts {
                 let share = sampled[axiom];
-                let note =
-                    if share < 1.0 { format!("\tsampled {share:.4}") } else { String::new() };
+                let note = if share < 1.0 {
+                    format!("\tsampled {share:.4}")
+                } else {
+                    String::new()
+                };
                 println!("{axiom}\t{n}{note}");
             }
             println!("hash\t{hash}");
@@ -174,7 +186,9 @@ impl Score {
         write_whole(&self.out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
-                let Some(score) = scores.at(place) else { continue };
+                let Some(score) = scores.at(place) else {
+                    continue;
+                };
                 let text = work.mined.texts[text as usize];
                 let id = text.id(&collection.docs[text.doc() as usize].id);
                 writeln!(out, "{}\t{id}\t{score:.16e}", collection.queries[query].id)?;
@@ -244,9 +258,15 @@ impl Judge {
         }
         println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
         for (axiom, row) in &all {
-            let number = |key: &str| row[key].as_f64().map_or("–".into(), |it| format!("{it:.4}"));
+            let number = |key: &str| {
+                row[key]
+                    .as_f64()
+                    .map_or("–".into(), |it| format!("{it:.4}"))
+            };
             let bound = |at: usize| {
-                row["interval"][at].as_f64().map_or("–".into(), |it| format!("{it:.4}"))
+                row["interval"][at]
+                    .as_f64()
+                    .map_or("–".into(), |it| format!("{it:.4}"))
             };
             println!(
                 "{axiom}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
@@ -286,7 +306,12 @@ impl Work {
             );
         }
         let pairs = Pairs::of_mined(&mined);
-        Ok(Work { loaded, mined, pairs, analyzer: origin.analyzer })
+        Ok(Work {
+            loaded,
+            mined,
+            pairs,
+            analyzer: origin.analyzer,
+        })
     }
 
     fn from_pairs(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
@@ -297,8 +322,12 @@ impl Work {
         }
         let loaded = import::load(named, data)?;
         let collection = &loaded.collection;
-        let query_of: BTreeMap<&str, usize> =
-            collection.queries.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
+        let query_of: BTreeMap<&str, usize> = collection
+            .queries
+            .iter()
+            .enumerate()
+            .map(|(at, it)| (it.id.as_str(), at))
+            .collect();
         let numbers = collection.doc_numbers();
         let wrong = |line: u64, reason: String| {
             let file = file.display().to_string();
@@ -310,11 +339,17 @@ impl Work {
                 .map_err(|it| wrong(line, format!("{it}; a row has query_id and text_id")))?;
             let query = query_of.get(row.query_id.as_str()).copied();
             let query = query.ok_or_else(|| {
-                wrong(line, format!("there is no query `{}`", row.query_id.escape_debug()))
+                wrong(
+                    line,
+                    format!("there is no query `{}`", row.query_id.escape_debug()),
+                )
             })?;
             let text = Text::parse(&row.text_id, |id| numbers.get(id).copied());
             let text = text.ok_or_else(|| {
-                wrong(line, format!("there is no text `{}`", row.text_id.escape_debug()))
+                wrong(
+                    line,
+                    format!("there is no text `{}`", row.text_id.escape_debug()),
+                )
             })?;
             found.push((query, text));
             Ok(())
@@ -327,8 +362,16 @@ impl Work {
             by_query[*query].push(texts.partition_point(|it| it < text) as u32);
         }
         let pairs = Pairs::new(by_query);
-        let mined = Mined { texts, ..Mined::default() };
-        Ok(Work { loaded, mined, pairs, analyzer: shared::text::Analyzer::default() })
+        let mined = Mined {
+            texts,
+            ..Mined::default()
+        };
+        Ok(Work {
+            loaded,
+            mined,
+            pairs,
+            analyzer: shared::text::Analyzer::default(),
+        })
     }
 
     fn score(&self, ranker: &RankerSpec) -> Result<Scores, Error> {

@@ -44,7 +44,11 @@ impl Serve {
             listen: self.listen,
             models: self.model,
             device,
-            token: if self.new_token { Token::New } else { Token::AsBefore },
+            token: if self.new_token {
+                Token::New
+            } else {
+                Token::AsBefore
+            },
         }))?;
         Ok(Exit::Done)
     }
@@ -113,6 +117,11 @@ fn device(word: &str) -> Result<neural::Device, Error> {
 
 /// For the commands that talk to the database or the network.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let built = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    built.map_err(Error::file(&PathBuf::from("tokio"), "free some memory or threads"))
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built.map_err(Error::file(
+        &PathBuf::from("tokio"),
+        "free some memory or threads",
+    ))
 }

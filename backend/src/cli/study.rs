@@ -91,19 +91,22 @@ fn run_file(
     let models = Models::new(models, neural::Device::Cpu)?;
     let loaded = import::load(&definition.collection, data)?;
     tell_reading(&loaded);
-    let study =
-        pipeline::make_study(definition, loaded.collection, &loaded.folder, folder, &models)?;
+    let study = pipeline::make_study(
+        definition,
+        loaded.collection,
+        &loaded.folder,
+        folder,
+        &models,
+    )?;
     with_store(folder, async |store| store.put_study(&study).await)?;
-    println!("study `{}` is made; hash {}", study.definition.name, study.instances_hash);
+    println!(
+        "study `{}` is made; hash {}",
+        study.definition.name, study.instances_hash
+    );
     Ok(Exit::Done)
 }
 
-fn resume(
-    name: &str,
-    folder: &DataFolder,
-    data: &Path,
-    models: &[String],
-) -> Result<Exit, Error> {
+fn resume(name: &str, folder: &DataFolder, data: &Path, models: &[String]) -> Result<Exit, Error> {
     let models = Models::new(models, neural::Device::Cpu)?;
     let mut study = pipeline::load_study(folder, name)?;
     let place = import::load(&study.definition.collection, data).map(|it| it.folder);
@@ -122,12 +125,17 @@ fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
         println!("the same instances: {again}");
         return Ok(Exit::Done);
     }
-    println!("other instances: stored {}, made again {again}", stored.instances_hash);
+    println!(
+        "other instances: stored {}, made again {again}",
+        stored.instances_hash
+    );
     Ok(Exit::Differs)
 }
 
 fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<Exit, Error> {
-    with_store(folder, async |store| store.set_visibility(name, visibility).await)?;
+    with_store(folder, async |store| {
+        store.set_visibility(name, visibility).await
+    })?;
     Ok(Exit::Done)
 }
 
@@ -151,9 +159,15 @@ fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
     cards.push(study.card(true)?);
     cards.sort_by(|a, b| a.name.cmp(&b.name));
     let json = |it: Result<serde_json::Value, serde_json::Error>| {
-        it.map_err(|it| Error::Damaged { what: format!("study {name}"), reason: it.to_string() })
+        it.map_err(|it| Error::Damaged {
+            what: format!("study {name}"),
+            reason: it.to_string(),
+        })
     };
-    write(&format!("{name}.json"), &json(serde_json::to_value(&study))?)?;
+    write(
+        &format!("{name}.json"),
+        &json(serde_json::to_value(&study))?,
+    )?;
     write("index.json", &json(serde_json::to_value(&cards))?)?;
     println!("{} holds study `{name}`", out.display());
     Ok(Exit::Done)
@@ -161,8 +175,15 @@ fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
 
 fn list(folder: &DataFolder) -> Result<Exit, Error> {
     for it in with_store(folder, async |store| store.studies().await)? {
-        let seen = if it.published { "published" } else { "withdrawn" };
-        println!("{}\t{}\t{} instances\t{seen}\t{}", it.name, it.made, it.n_instances, it.title);
+        let seen = if it.published {
+            "published"
+        } else {
+            "withdrawn"
+        };
+        println!(
+            "{}\t{}\t{} instances\t{seen}\t{}",
+            it.name, it.made, it.n_instances, it.title
+        );
     }
     Ok(Exit::Done)
 }
@@ -207,8 +228,14 @@ impl Report {
 
     fn text(&self, study: &Study) -> Result<String, Error> {
         let source = shared::probe::Source::Camara2020;
-        let mode = self.mode.as_deref().map(|it| shared::probe::Mode::parse(it, source));
-        let overview = study.overview(&Dials { mode: mode.transpose()?, ..Dials::default() })?;
+        let mode = self
+            .mode
+            .as_deref()
+            .map(|it| shared::probe::Mode::parse(it, source));
+        let overview = study.overview(&Dials {
+            mode: mode.transpose()?,
+            ..Dials::default()
+        })?;
         let tables = report::of_overview(&overview);
         Ok(match self.format {
             Format::Md => report::to_markdown(&tables),

@@ -80,7 +80,9 @@ impl Error {
         let path = match self {
             Error::File { path, .. }
             | Error::InUse { path }
-            | Error::NoFile { looked_in: path, .. } => path,
+            | Error::NoFile {
+                looked_in: path, ..
+            } => path,
             Error::DiskFull { file }
             | Error::ReadOnly { file }
             | Error::Newer { file, .. }

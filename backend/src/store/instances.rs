@@ -52,8 +52,9 @@ pub(crate) struct Origin {
 /// Key of [`Origin`] in a file's metadata.
 const KEY: &str = "axioscope";
 
-const COLUMNS: [&str; 7] =
-    ["probe", "mode", "claim", "query_id", "text_1", "text_2", "text_3"];
+const COLUMNS: [&str; 7] = [
+    "probe", "mode", "claim", "query_id", "text_1", "text_2", "text_3",
+];
 
 /// Rows between two row groups.
 const GROUP: usize = 1 << 20;
@@ -67,7 +68,12 @@ pub(crate) struct Ids<'a> {
 }
 
 /// Writes a file. It appears whole or not at all.
-pub(crate) fn write(path: &Path, mined: &Mined, ids: &Ids<'_>, origin: &Origin) -> Result<(), Error> {
+pub(crate) fn write(
+    path: &Path,
+    mined: &Mined,
+    ids: &Ids<'_>,
+    origin: &Origin,
+) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
     write_whole(path, way_out, |file| write_to(file, mined, ids, origin))
 }
@@ -115,7 +121,10 @@ fn write_to(
                     0 => vec![instances.axiom.slug().into(); rows.len()],
                     1 => vec![instances.mode.name().into(); rows.len()],
                     2 => vec![instances.claim.name().into(); rows.len()],
-                    3 => rows.clone().map(|it| query_ids[instances.query(it)].clone()).collect(),
+                    3 => rows
+                        .clone()
+                        .map(|it| query_ids[instances.query(it)].clone())
+                        .collect(),
                     4 | 5 => rows.clone().map(|it| text(it, at - 4)).collect(),
                     _ if arity == 3 => rows.clone().map(|it| text(it, 2)).collect(),
                     _ => Vec::new(),
@@ -136,7 +145,10 @@ fn write_to(
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
 pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
     let way_out = "check the path and its rights";
-    let damaged = |reason: String| Error::Damaged { what: path.display().to_string(), reason };
+    let damaged = |reason: String| Error::Damaged {
+        what: path.display().to_string(),
+        reason,
+    };
     let file = File::open(path).map_err(Error::file(path, way_out))?;
     let reader = SerializedFileReader::new(file)
         .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
@@ -147,27 +159,51 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         .and_then(|it| serde_json::from_str(it).ok())
         .ok_or_else(|| damaged("it does not say what it was made from".to_owned()))?;
     if origin.format != 1 {
-        return Err(damaged(format!("layout {} is later than this version's 1", origin.format)));
+        return Err(damaged(format!(
+            "layout {} is later than this version's 1",
+            origin.format
+        )));
     }
     let other = "it was mined from another collection";
     if origin.n_queries > ids.queries.len() {
-        return Err(damaged(format!("it is of {} queries: {other}", origin.n_queries)));
+        return Err(damaged(format!(
+            "it is of {} queries: {other}",
+            origin.n_queries
+        )));
     }
-    if origin.found.iter().any(|(_, _, found)| found.len() != origin.n_queries) {
+    if origin
+        .found
+        .iter()
+        .any(|(_, _, found)| found.len() != origin.n_queries)
+    {
         return Err(damaged("its queries are not those that it says".to_owned()));
     }
     let columns = read_columns(&reader).map_err(|it| damaged(it.to_string()))?;
-    let query_of: HashMap<&str, usize> =
-        ids.queries.iter().enumerate().map(|(at, &id)| (id, at)).collect();
-    let doc_of: HashMap<&str, u32> =
-        ids.docs.iter().enumerate().map(|(at, &id)| (id, at as u32)).collect();
-    let texts = columns.names.iter().map(|it| Text::parse(it, |id| doc_of.get(id).copied()));
+    let query_of: HashMap<&str, usize> = ids
+        .queries
+        .iter()
+        .enumerate()
+        .map(|(at, &id)| (id, at))
+        .collect();
+    let doc_of: HashMap<&str, u32> = ids
+        .docs
+        .iter()
+        .enumerate()
+        .map(|(at, &id)| (id, at as u32))
+        .collect();
+    let texts = columns
+        .names
+        .iter()
+        .map(|it| Text::parse(it, |id| doc_of.get(id).copied()));
     let texts: Vec<Option<Text>> = texts.collect();
     let text = |name: u32| {
         let found = texts[name as usize];
         found.ok_or_else(|| {
             let name = &columns.names[name as usize];
-            damaged(format!("there is no text `{}`: {other}", name.escape_debug()))
+            damaged(format!(
+                "there is no text `{}`: {other}",
+                name.escape_debug()
+            ))
         })
     };
 
@@ -188,7 +224,10 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
             let mut of_query = Vec::new();
             while let Some((probe, in_mode, id)) = columns.head(row) {
                 let here = query_of.get(id).copied().ok_or_else(|| {
-                    damaged(format!("there is no query `{}`: {other}", id.escape_debug()))
+                    damaged(format!(
+                        "there is no query `{}`: {other}",
+                        id.escape_debug()
+                    ))
                 })?;
                 if (probe, in_mode, here) != (axiom.slug(), mode.name(), query) {
                     break;
@@ -205,10 +244,20 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         instances.push(all);
     }
     if row != columns.queries.len() {
-        return Err(damaged(format!("row {} is not in the order of its probes", row + 1)));
+        return Err(damaged(format!(
+            "row {} is not in the order of its probes",
+            row + 1
+        )));
     }
     let pools = vec![Vec::new(); origin.n_queries];
-    Ok((Mined { texts: sorted, pools, instances }, origin))
+    Ok((
+        Mined {
+            texts: sorted,
+            pools,
+            instances,
+        },
+        origin,
+    ))
 }
 
 /// The columns of a file: numbers of strings.
@@ -239,7 +288,9 @@ fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetE
         for (at, name) in COLUMNS.iter().enumerate() {
             let ColumnReader::ByteArrayColumnReader(mut column) = group.get_column_reader(at)?
             else {
-                return Err(ParquetError::General(format!("column `{name}` holds no text")));
+                return Err(ParquetError::General(format!(
+                    "column `{name}` holds no text"
+                )));
             };
             let (mut values, mut levels) = (Vec::new(), Vec::new());
             let optional = *name == "text_3";
@@ -248,7 +299,9 @@ fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetE
             let mut values = values.into_iter().map(|value: ByteArray| {
                 let next = columns.names.len() as u32;
                 *numbers.entry(value.data().to_vec()).or_insert_with(|| {
-                    columns.names.push(String::from_utf8_lossy(value.data()).into_owned());
+                    columns
+                        .names
+                        .push(String::from_utf8_lossy(value.data()).into_owned());
                     next
                 })
             });
@@ -258,7 +311,9 @@ fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetE
                 2 => values.for_each(drop),
                 3 => columns.queries.extend(values),
                 6 => {
-                    let third = levels.iter().map(|&it| if it > 0 { values.next() } else { None });
+                    let third = levels
+                        .iter()
+                        .map(|&it| if it > 0 { values.next() } else { None });
                     columns.texts[2].extend(third.collect::<Vec<_>>());
                 }
                 _ => columns.texts[at - 4].extend(values.map(Some)),
@@ -269,5 +324,9 @@ fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetE
     let whole = columns.texts.iter().all(|it| it.len() == n_rows)
         && columns.probes.len() == n_rows
         && columns.modes.len() == n_rows;
-    if whole { Ok(columns) } else { Err(ParquetError::General("columns differ in length".into())) }
+    if whole {
+        Ok(columns)
+    } else {
+        Err(ParquetError::General("columns differ in length".into()))
+    }
 }

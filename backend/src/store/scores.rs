@@ -103,7 +103,9 @@ impl StudyScores {
                 columns.rankers.push(ranker as i32);
                 columns.pairs.push(pair as i32);
                 columns.scores.push(*score);
-                columns.truncated.push(scores.truncated.binary_search(&(pair as u32)).is_ok());
+                columns
+                    .truncated
+                    .push(scores.truncated.binary_search(&(pair as u32)).is_ok());
             }
         }
         columns
@@ -147,19 +149,27 @@ impl StudyScores {
                  required boolean truncated;
              }",
         )?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .build();
         let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         let mut group = writer.next_row_group()?;
         for numbers in [&self.rankers, &self.pairs] {
             let mut column = group.next_column()?.expect("the schema has this column");
-            column.typed::<Int32Type>().write_batch(numbers, None, None)?;
+            column
+                .typed::<Int32Type>()
+                .write_batch(numbers, None, None)?;
             column.close()?;
         }
         let mut column = group.next_column()?.expect("the schema has this column");
-        column.typed::<DoubleType>().write_batch(&self.scores, None, None)?;
+        column
+            .typed::<DoubleType>()
+            .write_batch(&self.scores, None, None)?;
         column.close()?;
         let mut column = group.next_column()?.expect("the schema has this column");
-        column.typed::<BoolType>().write_batch(&self.truncated, None, None)?;
+        column
+            .typed::<BoolType>()
+            .write_batch(&self.truncated, None, None)?;
         column.close()?;
         group.close()?;
         writer.close()?;

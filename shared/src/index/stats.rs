@@ -19,7 +19,11 @@ pub struct Totals {
 impl Totals {
     /// Average length of a document, in terms; 0 for no documents.
     pub fn average_length(&self) -> f64 {
-        if self.n_docs == 0 { 0.0 } else { self.n_terms as f64 / self.n_docs as f64 }
+        if self.n_docs == 0 {
+            0.0
+        } else {
+            self.n_terms as f64 / self.n_docs as f64
+        }
     }
 }
 
@@ -54,7 +58,13 @@ pub fn query_terms(
             continue;
         }
         let (number, df, cf) = look_up(&term);
-        distinct.push(QueryTerm { term, number, count: 1, df, cf });
+        distinct.push(QueryTerm {
+            term,
+            number,
+            count: 1,
+            df,
+            cf,
+        });
     }
     distinct
 }
@@ -63,9 +73,11 @@ impl Index {
     /// The distinct terms of a query with their statistics in this collection.
     pub fn query_terms(&self, query: &str) -> QueryTerms {
         let vocabulary: &Vocabulary = self.vocabulary();
-        query_terms(vocabulary.analyzer(), query, |term| match vocabulary.number(term) {
-            Some(number) => (Some(number), self.df(number), self.cf(number)),
-            None => (None, 0, 0),
+        query_terms(vocabulary.analyzer(), query, |term| {
+            match vocabulary.number(term) {
+                Some(number) => (Some(number), self.df(number), self.cf(number)),
+                None => (None, 0, 0),
+            }
         })
     }
 }

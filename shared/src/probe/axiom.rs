@@ -55,8 +55,14 @@ pub struct About {
 
 impl Axiom {
     /// Every axiom, in the order people meet them.
-    pub const ALL: &[Axiom] =
-        &[Axiom::Tfc1, Axiom::Tfc2, Axiom::Mtdc, Axiom::Lnc1, Axiom::Lnc2, Axiom::Tp];
+    pub const ALL: &[Axiom] = &[
+        Axiom::Tfc1,
+        Axiom::Tfc2,
+        Axiom::Mtdc,
+        Axiom::Lnc1,
+        Axiom::Lnc2,
+        Axiom::Tp,
+    ];
 
     /// The name in commands, addresses and files: `mtdc`.
     pub fn slug(self) -> &'static str {
@@ -140,7 +146,10 @@ impl Axiom {
         if list == "all" {
             return Ok(Axiom::ALL.to_vec());
         }
-        let mut axioms = list.split(',').map(str::parse).collect::<Result<Vec<Axiom>, Error>>()?;
+        let mut axioms = list
+            .split(',')
+            .map(str::parse)
+            .collect::<Result<Vec<Axiom>, Error>>()?;
         axioms.sort_unstable();
         axioms.dedup();
         Ok(axioms)
@@ -155,7 +164,10 @@ impl std::str::FromStr for Axiom {
         let found = Axiom::ALL.iter().find(|it| it.slug() == slug).copied();
         found.ok_or_else(|| {
             let all: Vec<&str> = Axiom::ALL.iter().map(|it| it.slug()).collect();
-            Error::setting("probes", format!("`{word}` is none of {}, all", all.join(", ")))
+            Error::setting(
+                "probes",
+                format!("`{word}` is none of {}, all", all.join(", ")),
+            )
         })
     }
 }

@@ -24,8 +24,11 @@ pub struct Counted {
 impl Counted {
     /// Counts the terms of a text, given in order.
     pub fn new(terms: &[TermNo], query: &QueryTerms) -> Counted {
-        let mut counted =
-            Counted { len: terms.len() as u32, counts: vec![0; query.len()], ..Counted::default() };
+        let mut counted = Counted {
+            len: terms.len() as u32,
+            counts: vec![0; query.len()],
+            ..Counted::default()
+        };
         // Of the last query term met, and of the last one that differs from it.
         let mut last: Option<(usize, u32)> = None;
         let mut other: Option<(usize, u32)> = None;
@@ -61,9 +64,17 @@ impl Counted {
     pub fn times(&self, once: &Counted) -> Option<u32> {
         let times = self.len.checked_div(once.len)?;
         let same = self.len == once.len * times
-            && self.counts.iter().zip(&once.counts).all(|(many, one)| *many == one * times)
+            && self
+                .counts
+                .iter()
+                .zip(&once.counts)
+                .all(|(many, one)| *many == one * times)
             && self.others.len() == once.others.len()
-            && self.others.iter().zip(&once.others).all(|(m, o)| *m == (o.0, o.1 * times));
+            && self
+                .others
+                .iter()
+                .zip(&once.others)
+                .all(|(m, o)| *m == (o.0, o.1 * times));
         same.then_some(times)
     }
 

@@ -46,8 +46,11 @@ impl Limits {
     };
 
     /// Rennings, Moraes & Hauff (ECIR 2019): six-sentence passages, so any lengths compare.
-    pub const RENNINGS_2019: Limits =
-        Limits { length_gap_terms: None, min_terms: 0, ..Limits::STANDARD };
+    pub const RENNINGS_2019: Limits = Limits {
+        length_gap_terms: None,
+        min_terms: 0,
+        ..Limits::STANDARD
+    };
 
     /// Câmara & Hauff (ECIR 2020), section 3.
     pub const CAMARA_2020: Limits = Limits::STANDARD;
@@ -70,14 +73,20 @@ impl Limits {
             ));
         }
         let most = Self::MOST_REPEATED_TERMS;
-        if [self.repeat_to, self.repeated_terms, self.filled_terms].iter().any(|&it| it > most) {
+        if [self.repeat_to, self.repeated_terms, self.filled_terms]
+            .iter()
+            .any(|&it| it > most)
+        {
             return Err(Error::setting(
                 "repeat",
                 format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
             ));
         }
         if self.per_query == Some(0) {
-            return Err(Error::setting("per_query", "must be at least 1, or left out"));
+            return Err(Error::setting(
+                "per_query",
+                "must be at least 1, or left out",
+            ));
         }
         Ok(())
     }

@@ -66,8 +66,14 @@ impl Text {
             return Some(Text::Document { doc });
         }
         let (doc, times) = id.rsplit_once("#lnc2:")?;
-        let times = times.parse().ok().filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
-        Some(Text::Repeated { doc: doc_of(doc)?, times: times? })
+        let times = times
+            .parse()
+            .ok()
+            .filter(|it| (1..=Limits::MOST_REPEATED_TERMS).contains(it));
+        Some(Text::Repeated {
+            doc: doc_of(doc)?,
+            times: times?,
+        })
     }
 
     /// What is analysed and scored.
@@ -92,7 +98,8 @@ impl QueryMined {
     /// How many instances there are in all.
     pub fn n_instances(&self, asked: &[(Axiom, Mode)]) -> u64 {
         let each = self.found.iter().zip(asked);
-        each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64).sum()
+        each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
+            .sum()
     }
 }
 
@@ -121,15 +128,27 @@ pub fn mine_query(
     } else {
         Counted::new
     };
-    let counted: Vec<Counted> = pool.iter().map(|&doc| count(index.terms(doc), &terms)).collect();
-    let case = Case { query: &terms, pool: &counted, limits };
+    let counted: Vec<Counted> = pool
+        .iter()
+        .map(|&doc| count(index.terms(doc), &terms))
+        .collect();
+    let case = Case {
+        query: &terms,
+        pool: &counted,
+        limits,
+    };
     let found = asked.iter().map(|&(axiom, mode)| {
         let found = axiom.mine(mode, &case);
         let text = |&place: &u32| match place.checked_sub(pool.len() as u32) {
-            None => Text::Document { doc: pool[place as usize] },
+            None => Text::Document {
+                doc: pool[place as usize],
+            },
             Some(derived) => {
                 let (of, times) = found.derived[derived as usize];
-                Text::Repeated { doc: pool[of as usize], times }
+                Text::Repeated {
+                    doc: pool[of as usize],
+                    times,
+                }
             }
         };
         let texts: Vec<Text> = found.places.iter().map(text).collect();
@@ -149,7 +168,10 @@ pub fn mine_query(
             .copied();
         (texts.collect(), n_found)
     });
-    QueryMined { pool: pool.to_vec(), found: found.collect() }
+    QueryMined {
+        pool: pool.to_vec(),
+        found: found.collect(),
+    }
 }
 
 /// Keeps `most` of the places, drawn without replacement and left in order. The draw depends
@@ -175,15 +197,23 @@ impl Mined {
     pub fn collect(asked: &[(Axiom, Mode)], shards: Vec<QueryMined>) -> Mined {
         let pooled = shards.iter().flat_map(|it| &it.pool);
         let pooled = pooled.map(|&doc| Text::Document { doc });
-        let mined = shards.iter().flat_map(|it| &it.found).flat_map(|it| it.0.iter().copied());
+        let mined = shards
+            .iter()
+            .flat_map(|it| &it.found)
+            .flat_map(|it| it.0.iter().copied());
         let mut texts: Vec<Text> = pooled.chain(mined).collect();
         texts.sort_unstable();
         texts.dedup();
         let number = |text: &Text| {
-            texts.binary_search(text).expect("every text of a shard was collected") as TextNo
+            texts
+                .binary_search(text)
+                .expect("every text of a shard was collected") as TextNo
         };
         let pools = shards.iter().map(|it| {
-            it.pool.iter().map(|&doc| number(&Text::Document { doc })).collect()
+            it.pool
+                .iter()
+                .map(|&doc| number(&Text::Document { doc }))
+                .collect()
         });
         let pools = pools.collect();
         let instances = asked.iter().enumerate().map(|(at, &(axiom, mode))| {
@@ -195,13 +225,21 @@ impl Mined {
             all
         });
         let instances = instances.collect();
-        Mined { texts, pools, instances }
+        Mined {
+            texts,
+            pools,
+            instances,
+        }
     }
 
     /// SHA-256, in hex, over one line for each instance: axiom, mode, claim, query id and
     /// text ids, parted by tabs. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let ids: Vec<String> = self.texts.iter().map(|it| it.id(&doc_id(it.doc()))).collect();
+        let ids: Vec<String> = self
+            .texts
+            .iter()
+            .map(|it| it.id(&doc_id(it.doc())))
+            .collect();
         let mut hasher = Sha256::new();
         for instances in &self.instances {
             let head = format!(

@@ -74,7 +74,13 @@ impl Pool {
             }
             (Pool::Judged, _) => {
                 let judged = collection.qrels.0.get(&asked.id);
-                known(judged.into_iter().flatten().map(|it| it.0.as_str()).collect())
+                known(
+                    judged
+                        .into_iter()
+                        .flatten()
+                        .map(|it| it.0.as_str())
+                        .collect(),
+                )
             }
             (Pool::Group, _) => {
                 let docs = collection.docs.iter().enumerate();
@@ -90,21 +96,17 @@ impl Pool {
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| Err(Error::setting(format!("pool {self}"), reason));
         match self {
-            Pool::Run { k: 0, .. } | Pool::Rank { k: 0, .. } => {
-                refuse("k must be at least 1")
+            Pool::Run { k: 0, .. } | Pool::Rank { k: 0, .. } => refuse("k must be at least 1"),
+            Pool::All if collection.docs.len() > Pool::MOST_FOR_ALL => {
+                refuse("the collection is too large to compare all documents; take rank:bm25:100")
             }
-            Pool::All if collection.docs.len() > Pool::MOST_FOR_ALL => refuse(
-                "the collection is too large to compare all documents; take rank:bm25:100",
-            ),
             Pool::Group if collection.queries.iter().all(|it| it.group.is_none()) => {
                 refuse("no query has a `doc_group`; take rank:bm25:100 or give the groups")
             }
             Pool::Judged if collection.qrels.0.is_empty() => {
                 refuse("the collection has no qrels; take rank:bm25:100 or add them")
             }
-            Pool::Run { .. } | Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => {
-                Ok(())
-            }
+            Pool::Run { .. } | Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => Ok(()),
         }
     }
 }
@@ -126,7 +128,9 @@ impl std::str::FromStr for Pool {
         let refuse = |reason: String| Error::setting(format!("pool {spec}"), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
-            _ => Err(refuse(format!("`{word}` is not a number of documents, 1 or more"))),
+            _ => Err(refuse(format!(
+                "`{word}` is not a number of documents, 1 or more"
+            ))),
         };
         match spec.split_once(':') {
             None => match spec {
@@ -139,12 +143,20 @@ impl std::str::FromStr for Pool {
             },
             Some((kind @ ("run" | "rank"), rest)) => {
                 let Some((what, k)) = rest.rsplit_once(':') else {
-                    return Err(refuse(format!("lacks the number of documents: {kind}:…:100")));
+                    return Err(refuse(format!(
+                        "lacks the number of documents: {kind}:…:100"
+                    )));
                 };
                 let k = count(k)?;
                 Ok(match kind {
-                    "run" => Pool::Run { file: what.to_owned(), k },
-                    _ => Pool::Rank { ranker: what.parse()?, k },
+                    "run" => Pool::Run {
+                        file: what.to_owned(),
+                        k,
+                    },
+                    _ => Pool::Rank {
+                        ranker: what.parse()?,
+                        k,
+                    },
                 })
             }
             Some((other, _)) => Err(refuse(format!("`{other}` is neither run nor rank"))),
@@ -195,7 +207,10 @@ mod tests {
             assert_eq!(spec.parse::<Pool>().unwrap().to_string(), spec);
         }
         let short: Pool = "rank:bm25:50".parse().unwrap();
-        assert_eq!(short.to_string(), "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50");
+        assert_eq!(
+            short.to_string(),
+            "rank:bm25:k1=1.2,b=0.75,k3=inf,idf=lucene:50"
+        );
     }
 
     #[test]

@@ -48,10 +48,20 @@ impl Idf {
 
 impl Bm25 {
     /// The usual parameters.
-    pub const STANDARD: Bm25 = Bm25 { k1: 1.2, b: 0.75, k3: None, idf: Idf::Lucene };
+    pub const STANDARD: Bm25 = Bm25 {
+        k1: 1.2,
+        b: 0.75,
+        k3: None,
+        idf: Idf::Lucene,
+    };
 
     /// Rennings, Moraes & Hauff (ECIR 2019): tuned for MAP, in Indri's form.
-    pub const RENNINGS_2019: Bm25 = Bm25 { k1: 0.4, b: 0.1, k3: Some(1.0), idf: Idf::Rsj };
+    pub const RENNINGS_2019: Bm25 = Bm25 {
+        k1: 0.4,
+        b: 0.1,
+        k3: Some(1.0),
+        idf: Idf::Rsj,
+    };
 
     pub(super) fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
         let weights = query.iter().map(|it| {
@@ -63,8 +73,16 @@ impl Bm25 {
             in_query * self.idf.of(it.df, totals.n_docs) * (self.k1 + 1.0)
         });
         let average = totals.average_length();
-        let per_term = if average > 0.0 { self.k1 * self.b / average } else { 0.0 };
-        Weighed::Bm25 { weights: weights.collect(), still: self.k1 * (1.0 - self.b), per_term }
+        let per_term = if average > 0.0 {
+            self.k1 * self.b / average
+        } else {
+            0.0
+        };
+        Weighed::Bm25 {
+            weights: weights.collect(),
+            still: self.k1 * (1.0 - self.b),
+            per_term,
+        }
     }
 
     pub(super) fn words(&self) -> (String, String) {
@@ -72,7 +90,10 @@ impl Bm25 {
             Idf::Lucene => ("BM25", ""),
             Idf::Rsj => ("BM25, RSJ", ", idf may be negative"),
         };
-        (label.to_owned(), format!("k1 {}, b {}{idf}", self.k1, self.b))
+        (
+            label.to_owned(),
+            format!("k1 {}, b {}{idf}", self.k1, self.b),
+        )
     }
 }
 
@@ -136,7 +157,11 @@ mod tests {
         let terms = index.query_terms(query);
         let weighed = ranker.weigh(&terms, &index.totals());
         let count = |doc: u32, number| {
-            index.terms(doc).iter().filter(|&&it| Some(it) == number).count() as u32
+            index
+                .terms(doc)
+                .iter()
+                .filter(|&&it| Some(it) == number)
+                .count() as u32
         };
         (0..docs.len() as u32)
             .map(|doc| {
@@ -152,7 +177,11 @@ mod tests {
         // bank: n = 2, idf = ln(1 + 1.5/2.5) = 0.470003629. Document 1 has length 3:
         // K = 1.2 (.25 + .75·3/2) = 1.65; river twice: 2·2.2/(2 + 1.65) = 1.205479452,
         // bank once: 2.2/2.65 = .830188679. Sum 1.182369496 + .390191692.
-        let found = scores("bm25", "river bank", &["river bank river", "bank money", "tree"]);
+        let found = scores(
+            "bm25",
+            "river bank",
+            &["river bank river", "bank money", "tree"],
+        );
         assert!((found[0] - 1.572_561_203).abs() < 1e-8, "{found:?}");
         assert_eq!(found[2], 0.0);
     }
@@ -175,16 +204,28 @@ mod tests {
     #[test]
     fn wrong_parameters_are_refused_with_what_is_allowed() {
         let says = |spec: &str| spec.parse::<Ranker>().unwrap_err().to_string();
-        assert_eq!(says("bm25:k1=-1"), "bm25 k1: `-1` is not a number of at least 0");
+        assert_eq!(
+            says("bm25:k1=-1"),
+            "bm25 k1: `-1` is not a number of at least 0"
+        );
         assert_eq!(says("bm25:b=2"), "bm25 b: `2` is not a number from 0 to 1");
-        assert_eq!(says("bm25:k1=nan"), "bm25 k1: `nan` is not a number of at least 0");
+        assert_eq!(
+            says("bm25:k1=nan"),
+            "bm25 k1: `nan` is not a number of at least 0"
+        );
         assert_eq!(says("bm25:k=1"), "bm25: `k` is none of k1, b, k3, idf");
-        assert_eq!(says("bm52"), "ranker: `bm52` is none of the formulas bm25, ql");
+        assert_eq!(
+            says("bm52"),
+            "ranker: `bm52` is none of the formulas bm25, ql"
+        );
     }
 
     #[test]
     fn a_ranker_is_written_as_it_is_read() {
-        for spec in ["bm25:k1=1.2,b=0.75,k3=inf,idf=lucene", "bm25:k1=0.4,b=0.1,k3=1,idf=rsj"] {
+        for spec in [
+            "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene",
+            "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
+        ] {
             assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), spec);
         }
     }

@@ -38,13 +38,19 @@ impl Likelihood {
         let smoothed = |strength: f64| {
             let prior = |cf: u64| strength * cf as f64 / totals.n_terms as f64;
             let terms = query.iter();
-            terms.map(|it| (it.cf > 0).then(|| (f64::from(it.count), prior(it.cf)))).collect()
+            terms
+                .map(|it| (it.cf > 0).then(|| (f64::from(it.count), prior(it.cf))))
+                .collect()
         };
         match *self {
-            Likelihood::Dirichlet { mu } => Weighed::Dirichlet { terms: smoothed(mu), mu },
-            Likelihood::JelinekMercer { lambda } => {
-                Weighed::JelinekMercer { terms: smoothed(lambda), lambda }
-            }
+            Likelihood::Dirichlet { mu } => Weighed::Dirichlet {
+                terms: smoothed(mu),
+                mu,
+            },
+            Likelihood::JelinekMercer { lambda } => Weighed::JelinekMercer {
+                terms: smoothed(lambda),
+                lambda,
+            },
         }
     }
 
@@ -66,17 +72,23 @@ impl std::str::FromStr for Likelihood {
             if found > 0.0 {
                 return Ok(found);
             }
-            Err(Error::setting(setting, "must be above 0: without smoothing ln(0) is no score"))
+            Err(Error::setting(
+                setting,
+                "must be above 0: without smoothing ln(0) is no score",
+            ))
         };
         match parameters(spec, &["mu", "lambda"])?.as_slice() {
             [] => Ok(Likelihood::STANDARD),
-            [("mu", value)] => {
-                Ok(Likelihood::Dirichlet { mu: above_0("ql mu", value, f64::MAX)? })
-            }
-            [(_, value)] => {
-                Ok(Likelihood::JelinekMercer { lambda: above_0("ql lambda", value, 1.0)? })
-            }
-            _ => Err(Error::setting("ql", "give mu (Dirichlet) or lambda (Jelinek-Mercer)")),
+            [("mu", value)] => Ok(Likelihood::Dirichlet {
+                mu: above_0("ql mu", value, f64::MAX)?,
+            }),
+            [(_, value)] => Ok(Likelihood::JelinekMercer {
+                lambda: above_0("ql lambda", value, 1.0)?,
+            }),
+            _ => Err(Error::setting(
+                "ql",
+                "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
+            )),
         }
     }
 }
@@ -104,10 +116,27 @@ mod tests {
 
     fn score(spec: &str, count: u32, len: u32) -> f64 {
         let ranker: Ranker = spec.parse().unwrap();
-        let unseen = QueryTerm { term: "x".into(), number: None, count: 1, df: 0, cf: 0 };
-        let seen = QueryTerm { term: "bank".into(), number: Some(0), count: 2, df: 3, cf: 5 };
-        let totals = Totals { n_docs: 10, n_terms: 100 };
-        ranker.weigh(&vec![seen, unseen], &totals).score(&[count, 0], len)
+        let unseen = QueryTerm {
+            term: "x".into(),
+            number: None,
+            count: 1,
+            df: 0,
+            cf: 0,
+        };
+        let seen = QueryTerm {
+            term: "bank".into(),
+            number: Some(0),
+            count: 2,
+            df: 3,
+            cf: 5,
+        };
+        let totals = Totals {
+            n_docs: 10,
+            n_terms: 100,
+        };
+        ranker
+            .weigh(&vec![seen, unseen], &totals)
+            .score(&[count, 0], len)
     }
 
     #[test]
@@ -128,7 +157,10 @@ mod tests {
             says("ql:mu=0"),
             "ql mu: must be above 0: without smoothing ln(0) is no score"
         );
-        assert_eq!(says("ql:lambda=2"), "ql lambda: `2` is not a number from 0 to 1");
+        assert_eq!(
+            says("ql:lambda=2"),
+            "ql lambda: `2` is not a number from 0 to 1"
+        );
         assert_eq!(
             says("ql:mu=1,lambda=1"),
             "ql: give mu (Dirichlet) or lambda (Jelinek-Mercer)"

@@ -37,11 +37,25 @@ impl Searcher {
     /// Measures what each term can add.
     pub fn new(index: &Index, ranker: Ranker) -> Searcher {
         let totals = index.totals();
-        let lengths: Vec<u32> = (0..index.n_docs() as DocNo).map(|it| index.len_of(it)).collect();
-        let shortest = lengths.iter().copied().filter(|&it| it > 0).min().unwrap_or(0);
-        let mut searcher = Searcher { ranker, totals, shortest, most: Vec::new() };
+        let lengths: Vec<u32> = (0..index.n_docs() as DocNo)
+            .map(|it| index.len_of(it))
+            .collect();
+        let shortest = lengths
+            .iter()
+            .copied()
+            .filter(|&it| it > 0)
+            .min()
+            .unwrap_or(0);
+        let mut searcher = Searcher {
+            ranker,
+            totals,
+            shortest,
+            most: Vec::new(),
+        };
         let n_terms = index.vocabulary().len() as TermNo;
-        let most = (0..n_terms).map(|it| searcher.most_of(index, it, &lengths)).collect();
+        let most = (0..n_terms)
+            .map(|it| searcher.most_of(index, it, &lengths))
+            .collect();
         searcher.most = most;
         searcher
     }
@@ -58,7 +72,12 @@ impl Searcher {
                 let number = term.number?;
                 let postings = index.postings(number);
                 let most = self.most[number as usize] * in_query(&weighed, place, term);
-                Some(List { place, most: most.max(0.0), postings, at: 0 })
+                Some(List {
+                    place,
+                    most: most.max(0.0),
+                    postings,
+                    at: 0,
+                })
             })
             .collect();
         lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
@@ -144,7 +163,10 @@ fn walk(
         if hopeless || best.beats(bound) {
             continue;
         }
-        if best.offer(Hit { doc, score: weighed.score(&counts, len) }) {
+        if best.offer(Hit {
+            doc,
+            score: weighed.score(&counts, len),
+        }) {
             while needed < lists.len() && best.beats(reach[needed]) {
                 needed += 1;
             }
@@ -213,14 +235,20 @@ struct Worst(Hit);
 
 impl Best {
     fn new(k: usize) -> Best {
-        Best { k, heap: std::collections::BinaryHeap::new() }
+        Best {
+            k,
+            heap: std::collections::BinaryHeap::new(),
+        }
     }
 
     /// Whether no document that scores at most `bound` can enter. Documents come in
     /// ascending order, so an equal score comes too late.
     fn beats(&self, bound: f64) -> bool {
         self.heap.len() == self.k
-            && self.heap.peek().is_some_and(|it| bound + bound.abs() * SLACK < it.0.score)
+            && self
+                .heap
+                .peek()
+                .is_some_and(|it| bound + bound.abs() * SLACK < it.0.score)
     }
 
     /// Takes a hit that is good enough; whether the list is full after it.
@@ -235,13 +263,21 @@ impl Best {
     }
 
     fn hits(self) -> Vec<Hit> {
-        self.heap.into_sorted_vec().into_iter().map(|it| it.0).collect()
+        self.heap
+            .into_sorted_vec()
+            .into_iter()
+            .map(|it| it.0)
+            .collect()
     }
 }
 
 impl Ord for Worst {
     fn cmp(&self, other: &Worst) -> std::cmp::Ordering {
-        other.0.score.total_cmp(&self.0.score).then(self.0.doc.cmp(&other.0.doc))
+        other
+            .0
+            .score
+            .total_cmp(&self.0.score)
+            .then(self.0.doc.cmp(&other.0.doc))
     }
 }
 
@@ -268,14 +304,17 @@ mod tests {
     fn texts() -> Vec<String> {
         let mut state = 7_u64;
         let mut next = move |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) % below
         };
         (0..400)
             .map(|_| {
                 let len = 1 + next(30);
-                let words: Vec<String> =
-                    (0..len).map(|_| format!("w{}", next(40) * next(40) / 40)).collect();
+                let words: Vec<String> = (0..len)
+                    .map(|_| format!("w{}", next(40) * next(40) / 40))
+                    .collect();
                 words.join(" ")
             })
             .collect()
@@ -287,11 +326,18 @@ mod tests {
         let mut hits = Vec::new();
         for doc in 0..index.n_docs() as DocNo {
             let count = |it: &QueryTerm| {
-                index.terms(doc).iter().filter(|&&term| Some(term) == it.number).count() as u32
+                index
+                    .terms(doc)
+                    .iter()
+                    .filter(|&&term| Some(term) == it.number)
+                    .count() as u32
             };
             let counts: Vec<u32> = query.iter().map(count).collect();
             if counts.iter().any(|&it| it > 0) {
-                hits.push(Hit { doc, score: weighed.score(&counts, index.len_of(doc)) });
+                hits.push(Hit {
+                    doc,
+                    score: weighed.score(&counts, index.len_of(doc)),
+                });
             }
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
@@ -303,10 +349,22 @@ mod tests {
     fn pruning_loses_nothing() {
         let texts = texts();
         let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
-        let rankers = ["bm25", "bm25:idf=rsj,k3=1", "bm25:k1=0,b=0", "ql:mu=10", "ql:lambda=0.3"];
+        let rankers = [
+            "bm25",
+            "bm25:idf=rsj,k3=1",
+            "bm25:k1=0,b=0",
+            "ql:mu=10",
+            "ql:lambda=0.3",
+        ];
         for ranker in rankers.map(|it| it.parse::<Ranker>().unwrap()) {
             let searcher = Searcher::new(&index, ranker);
-            for query in ["w0 w1 w2", "w0 w38", "w5 w5 w9 w17 nothing", "nothing", "w0"] {
+            for query in [
+                "w0 w1 w2",
+                "w0 w38",
+                "w5 w5 w9 w17 nothing",
+                "nothing",
+                "w0",
+            ] {
                 let query = index.query_terms(query);
                 for k in [0, 1, 10, 1000] {
                     assert_eq!(

@@ -21,12 +21,18 @@ pub fn score_query(
     let terms = index.query_terms(query);
     let weighed = ranker.weigh(&terms, &index.totals());
     let score = |text: Text| {
-        let Counted { mut len, mut counts, .. } = Counted::new(index.terms(text.doc()), &terms);
+        let Counted {
+            mut len,
+            mut counts,
+            ..
+        } = Counted::new(index.terms(text.doc()), &terms);
         match text {
             Text::Document { .. } => {}
             Text::Repeated { times, .. } => {
                 len = len.saturating_mul(times);
-                counts.iter_mut().for_each(|it| *it = it.saturating_mul(times));
+                counts
+                    .iter_mut()
+                    .for_each(|it| *it = it.saturating_mul(times));
             }
         }
         weighed.score(&counts, len)
@@ -60,5 +66,8 @@ pub fn texts_of<'a>(
     texts: &'a [Text],
     query: usize,
 ) -> impl Iterator<Item = Text> + 'a {
-    pairs.of(query).iter().map(|&it: &TextNo| texts[it as usize])
+    pairs
+        .of(query)
+        .iter()
+        .map(|&it: &TextNo| texts[it as usize])
 }

@@ -78,10 +78,21 @@ pub fn answer(
     collection: Option<(Totals, &BTreeMap<String, TermStats>)>,
 ) -> Result<Answer, Error> {
     if !(2..=3).contains(&typed.texts.len()) {
-        return Err(Error::setting("texts", "two or three texts can be compared"));
+        return Err(Error::setting(
+            "texts",
+            "two or three texts can be compared",
+        ));
     }
-    if typed.texts.iter().chain([&typed.query]).any(|it| it.len() > LONGEST) {
-        return Err(Error::setting("texts", format!("at most {LONGEST} bytes each are taken")));
+    if typed
+        .texts
+        .iter()
+        .chain([&typed.query])
+        .any(|it| it.len() > LONGEST)
+    {
+        return Err(Error::setting(
+            "texts",
+            format!("at most {LONGEST} bytes each are taken"),
+        ));
     }
     typed.limits.check()?;
     let rankers = typed.rankers.iter().map(|it| it.parse());
@@ -95,9 +106,13 @@ pub fn answer(
         }
     };
     let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats);
-    let contributions: Vec<Contributions> =
-        rankers.iter().map(|it| read.contributions(it, &totals)).collect();
-    let axioms = Axiom::ALL.iter().filter_map(|&it| apply(it, typed, &read, &contributions));
+    let contributions: Vec<Contributions> = rankers
+        .iter()
+        .map(|it| read.contributions(it, &totals))
+        .collect();
+    let axioms = Axiom::ALL
+        .iter()
+        .filter_map(|&it| apply(it, typed, &read, &contributions));
     Ok(Answer {
         query: read.query(),
         terms: read.terms_about(),
@@ -117,7 +132,10 @@ fn statistics(
     let index = Index::build(analyzer, texts.iter().map(|it| it.as_str()))?;
     let numbers = 0..index.vocabulary().len() as u32;
     let stats = numbers.map(|it| {
-        let stats = TermStats { df: index.df(it), cf: index.cf(it) };
+        let stats = TermStats {
+            df: index.df(it),
+            cf: index.cf(it),
+        };
         (index.vocabulary().term(it).to_owned(), stats)
     });
     Ok((index.totals(), stats.collect()))
@@ -132,11 +150,16 @@ fn apply(
     contributions: &[Contributions],
 ) -> Option<Applied> {
     let kind = axiom.claim(typed.mode);
-    let tried = orders(typed.texts.len() as u32, kind.arity()).into_iter().map(|order| {
-        let counted: Vec<_> = order.iter().map(|&it| read.counted[it as usize].clone()).collect();
-        let premises = axiom.premises(typed.mode, &typed.limits, &read.terms, &counted);
-        (order, premises)
-    });
+    let tried = orders(typed.texts.len() as u32, kind.arity())
+        .into_iter()
+        .map(|order| {
+            let counted: Vec<_> = order
+                .iter()
+                .map(|&it| read.counted[it as usize].clone())
+                .collect();
+            let premises = axiom.premises(typed.mode, &typed.limits, &read.terms, &counted);
+            (order, premises)
+        });
     let failing = |premises: &[Measured]| premises.iter().filter(|it| !it.holds()).count();
     let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&premises) == 0;
@@ -152,7 +175,13 @@ fn apply(
             typical_margin: None,
         }
     });
-    Some(Applied { axiom, claim, applies, premises, said: said.collect() })
+    Some(Applied {
+        axiom,
+        claim,
+        applies,
+        premises,
+        said: said.collect(),
+    })
 }
 
 /// All orders of `arity` of the places below `n`.
@@ -161,7 +190,8 @@ fn orders(n: u32, arity: usize) -> Vec<Vec<u32>> {
     for _ in 0..arity {
         let longer = all.iter().flat_map(|it: &Vec<u32>| {
             let rest = (0..n).filter(|place| !it.contains(place));
-            rest.map(|place| it.iter().copied().chain([place]).collect()).collect::<Vec<_>>()
+            rest.map(|place| it.iter().copied().chain([place]).collect())
+                .collect::<Vec<_>>()
         });
         all = longer.collect();
     }
@@ -188,11 +218,21 @@ mod tests {
         let answer = answer(&typed("river bank", &["river mud", "river bank"]), None).unwrap();
         let tfc1 = &answer.axioms[0];
         assert!(tfc1.applies);
-        assert_eq!(tfc1.claim, Claim::Above { winner: 1, loser: 0 });
+        assert_eq!(
+            tfc1.claim,
+            Claim::Above {
+                winner: 1,
+                loser: 0
+            }
+        );
         assert_eq!(tfc1.said.len(), 2);
         let tfc2 = answer.axioms.iter().find(|it| it.axiom == Axiom::Tfc2);
         assert!(tfc2.is_none(), "two texts are no triple");
-        let lnc2 = answer.axioms.iter().find(|it| it.axiom == Axiom::Lnc2).unwrap();
+        let lnc2 = answer
+            .axioms
+            .iter()
+            .find(|it| it.axiom == Axiom::Lnc2)
+            .unwrap();
         assert!(!lnc2.applies);
     }
 

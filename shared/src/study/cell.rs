@@ -133,7 +133,12 @@ impl Study {
             for claim in instances.of(query) {
                 if named && filter.passes(listing.axiom, query, claim, Some(scores)) {
                     let verdict = self.verdict(scores, query, claim, width);
-                    all.push(Judged { number, query, claim, verdict });
+                    all.push(Judged {
+                        number,
+                        query,
+                        claim,
+                        verdict,
+                    });
                 }
                 number += 1;
             }
@@ -141,14 +146,29 @@ impl Study {
         let histogram = histogram(&all);
         all.retain(|it| listing.keeps(it.verdict));
         sort(&mut all, listing.sort);
-        let from = usize::try_from(listing.offset).unwrap_or(usize::MAX).min(all.len());
+        let from = usize::try_from(listing.offset)
+            .unwrap_or(usize::MAX)
+            .min(all.len());
         let limit = listing.limit.min(Listing::MOST) as usize;
-        let rows = all[from..].iter().take(limit).map(|it| self.line(it, scores)).collect();
-        Ok(Page { n_instances: all.len() as u64, rows, histogram })
+        let rows = all[from..]
+            .iter()
+            .take(limit)
+            .map(|it| self.line(it, scores))
+            .collect();
+        Ok(Page {
+            n_instances: all.len() as u64,
+            rows,
+            histogram,
+        })
     }
 
     fn line(&self, judged: &Judged, scores: &Scores) -> Line {
-        let Judged { number, query, claim, verdict } = *judged;
+        let Judged {
+            number,
+            query,
+            claim,
+            verdict,
+        } = *judged;
         let texts = claim.texts();
         Line {
             number,
@@ -176,8 +196,12 @@ impl Listing {
         let outcome = verdict.map(|it| it.outcome);
         let margin = verdict.map(|it| it.margin);
         self.outcome.is_none_or(|it| outcome == Some(it))
-            && self.margin_from.is_none_or(|from| margin.is_some_and(|it| it >= from))
-            && self.margin_to.is_none_or(|to| margin.is_some_and(|it| it <= to))
+            && self
+                .margin_from
+                .is_none_or(|from| margin.is_some_and(|it| it >= from))
+            && self
+                .margin_to
+                .is_none_or(|to| margin.is_some_and(|it| it <= to))
     }
 }
 
@@ -202,19 +226,33 @@ const BINS: f64 = 40.0;
 fn histogram(all: &[Judged]) -> Histogram {
     let verdicts = || all.iter().filter_map(|it| it.verdict);
     let n_tied = verdicts().filter(|it| it.outcome == Outcome::Tied).count() as u64;
-    let margins: Vec<f64> =
-        verdicts().filter(|it| it.outcome != Outcome::Tied).map(|it| it.margin).collect();
+    let margins: Vec<f64> = verdicts()
+        .filter(|it| it.outcome != Outcome::Tied)
+        .map(|it| it.margin)
+        .collect();
     let least = margins.iter().copied().fold(0.0, f64::min);
     let most = margins.iter().copied().fold(0.0, f64::max);
     let width = round_width((most - least) / BINS);
     if margins.is_empty() || width <= 0.0 {
-        return Histogram { from: 0.0, width: 1.0, counts: Vec::new(), n_tied };
+        return Histogram {
+            from: 0.0,
+            width: 1.0,
+            counts: Vec::new(),
+            n_tied,
+        };
     }
     let bin = |margin: f64| libm::floor(margin / width);
     let first = bin(least);
     let mut counts = vec![0; (bin(most) - first) as usize + 1];
-    margins.iter().for_each(|&it| counts[(bin(it) - first) as usize] += 1);
-    Histogram { from: first * width, width, counts, n_tied }
+    margins
+        .iter()
+        .for_each(|&it| counts[(bin(it) - first) as usize] += 1);
+    Histogram {
+        from: first * width,
+        width,
+        counts,
+        n_tied,
+    }
 }
 
 /// The next of 1, 2, 5 times a power of ten.
@@ -230,7 +268,10 @@ fn round_width(width: f64) -> f64 {
         unit *= 10.0;
     }
     let steps = [1.0, 2.0, 5.0, 10.0].map(|it| it * unit);
-    steps.into_iter().find(|&it| it >= width).unwrap_or(unit * 10.0)
+    steps
+        .into_iter()
+        .find(|&it| it >= width)
+        .unwrap_or(unit * 10.0)
 }
 
 #[cfg(test)]
@@ -245,7 +286,10 @@ mod tests {
         let judged = |margin: f64, outcome| Judged {
             number: 0,
             query: 0,
-            claim: Claim::Above { winner: 0, loser: 1 },
+            claim: Claim::Above {
+                winner: 0,
+                loser: 1,
+            },
             verdict: Some(Verdict { outcome, margin }),
         };
         let found = histogram(&[
@@ -254,7 +298,10 @@ mod tests {
             judged(3.5, Outcome::Satisfied),
         ]);
         assert_eq!((found.from, found.width, found.n_tied), (-0.5, 0.1, 1));
-        assert_eq!((found.counts.len(), found.counts[0], found.counts[40]), (41, 1, 1));
+        assert_eq!(
+            (found.counts.len(), found.counts[0], found.counts[40]),
+            (41, 1, 1)
+        );
     }
 
     #[test]
@@ -262,12 +309,22 @@ mod tests {
         let judged = |number, margin: Option<f64>| Judged {
             number,
             query: 0,
-            claim: Claim::Above { winner: 0, loser: 1 },
-            verdict: margin.map(|margin| Verdict { outcome: Outcome::Satisfied, margin }),
+            claim: Claim::Above {
+                winner: 0,
+                loser: 1,
+            },
+            verdict: margin.map(|margin| Verdict {
+                outcome: Outcome::Satisfied,
+                margin,
+            }),
         };
         let order = |by: Sort| {
-            let mut all =
-                [judged(0, Some(2.0)), judged(1, None), judged(2, Some(-3.0)), judged(3, Some(1.0))];
+            let mut all = [
+                judged(0, Some(2.0)),
+                judged(1, None),
+                judged(2, Some(-3.0)),
+                judged(3, Some(1.0)),
+            ];
             sort(&mut all, by);
             all.map(|it| it.number)
         };

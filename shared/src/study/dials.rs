@@ -58,9 +58,10 @@ impl Dials {
     /// Refuses a width that no two scores have.
     pub(super) fn check(&self) -> Result<(), Error> {
         match self.delta_score {
-            Some(width) if !(width.is_finite() && width >= 0.0) => {
-                Err(Error::setting("delta_score", "must be a number of at least 0"))
-            }
+            Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::setting(
+                "delta_score",
+                "must be a number of at least 0",
+            )),
             _ => Ok(()),
         }
     }
@@ -69,9 +70,15 @@ impl Dials {
 impl Study {
     /// The instances of an axiom in a mode.
     pub fn instances_of(&self, axiom: Axiom, mode: Mode) -> Result<&Instances, Error> {
-        let found = self.instances.iter().find(|it| (it.axiom, it.mode) == (axiom, mode));
+        let found = self
+            .instances
+            .iter()
+            .find(|it| (it.axiom, it.mode) == (axiom, mode));
         found.ok_or_else(|| {
-            Error::unknown("probe of this study", format!("{} {}", axiom.slug(), mode.name()))
+            Error::unknown(
+                "probe of this study",
+                format!("{} {}", axiom.slug(), mode.name()),
+            )
         })
     }
 }
@@ -87,9 +94,15 @@ pub(super) struct Filter<'a> {
 impl<'a> Filter<'a> {
     pub(super) fn new(study: &'a Study, dials: &Dials) -> Filter<'a> {
         let mined = study.definition.limits.length_gap_terms;
-        let turned = dials.delta.filter(|&delta| mined.is_none_or(|mined| delta < mined));
+        let turned = dials
+            .delta
+            .filter(|&delta| mined.is_none_or(|mined| delta < mined));
         let delta = turned.map(|delta| (delta, lengths(study)));
-        Filter { study, delta, only: dials.only }
+        Filter {
+            study,
+            delta,
+            only: dials.only,
+        }
     }
 
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
@@ -122,7 +135,10 @@ impl Study {
     /// Whether the ranker saw only a part of one of the texts.
     pub(super) fn truncated(&self, scores: &Scores, query: usize, claim: Claim<TextNo>) -> bool {
         !scores.truncated.is_empty()
-            && claim.texts().into_iter().any(|text| self.text_truncated(scores, query, text))
+            && claim
+                .texts()
+                .into_iter()
+                .any(|text| self.text_truncated(scores, query, text))
     }
 
     /// Whether the ranker saw only a part of a text.
@@ -133,7 +149,10 @@ impl Study {
 
     /// Whether one of the texts is relevant.
     pub(super) fn has_relevant(&self, query: usize, claim: Claim<TextNo>) -> bool {
-        claim.texts().into_iter().any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
+        claim
+            .texts()
+            .into_iter()
+            .any(|it| self.grade(query, it).is_some_and(|it| it >= 1))
     }
 }
 

@@ -145,7 +145,9 @@ impl Study {
         delta_score: Option<f64>,
     ) -> Result<Shown, Error> {
         let instances = self.instances_of(axiom, mode)?;
-        let at = usize::try_from(number).ok().filter(|&it| it < instances.len());
+        let at = usize::try_from(number)
+            .ok()
+            .filter(|&it| it < instances.len());
         let at = at.ok_or_else(|| {
             let what = format!("instance of {} (it has {})", axiom.slug(), instances.len());
             Error::unknown(&what, format!("number {number}"))
@@ -154,12 +156,18 @@ impl Study {
         let claim = instances.claim(at);
         let numbers = claim.texts();
         let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
-        let read =
-            Read::new(&self.definition.analyzer, &self.queries[query].text, &bodies, &self.terms);
+        let read = Read::new(
+            &self.definition.analyzer,
+            &self.queries[query].text,
+            &bodies,
+            &self.terms,
+        );
         let texts = numbers.iter().zip(&read.counted).zip(read.texts());
         let texts = texts.map(|((&text, counted), body)| ShownText {
             id: self.text_id(text),
-            title: self.docs[self.texts[text as usize].doc() as usize].title.clone(),
+            title: self.docs[self.texts[text as usize].doc() as usize]
+                .title
+                .clone(),
             body,
             n_terms: counted.len,
             counts: counted.counts.clone(),
@@ -168,7 +176,10 @@ impl Study {
         });
         let texts = texts.collect();
         let places: Vec<u32> = (0..numbers.len() as u32).collect();
-        let lexical = self.scores.iter().filter(|it| it.ranker.kind == RankerKind::Lexical);
+        let lexical = self
+            .scores
+            .iter()
+            .filter(|it| it.ranker.kind == RankerKind::Lexical);
         let contributions = lexical.filter_map(|it| {
             let ranker: Ranker = it.ranker.spec.parse().ok()?;
             Some(read.contributions(&ranker, &self.totals))
@@ -182,16 +193,15 @@ impl Study {
             terms: read.terms_about(),
             texts,
             claim: instances.claim.about(&places),
-            premises: axiom.premises(
-                mode,
-                &self.definition.limits,
-                &read.terms,
-                &read.counted,
-            ),
-            said: self.scores.iter().map(|it| {
-                let width = delta_score.unwrap_or(it.ranker.kind.tie_width());
-                self.said(it, query, claim, instances, width)
-            }).collect(),
+            premises: axiom.premises(mode, &self.definition.limits, &read.terms, &read.counted),
+            said: self
+                .scores
+                .iter()
+                .map(|it| {
+                    let width = delta_score.unwrap_or(it.ranker.kind.tie_width());
+                    self.said(it, query, claim, instances, width)
+                })
+                .collect(),
             contributions: contributions.collect(),
         })
     }
@@ -204,7 +214,11 @@ impl Study {
         instances: &Instances,
         tie_width: f64,
     ) -> Said {
-        let score = |text| self.pairs.position(query, text).and_then(|at| scores.at(at));
+        let score = |text| {
+            self.pairs
+                .position(query, text)
+                .and_then(|at| scores.at(at))
+        };
         let sizes: Vec<f64> = (0..instances.len().min(TYPICAL))
             .filter_map(|at| {
                 let claim = instances.claim(at);
@@ -261,7 +275,12 @@ impl<'a> Read<'a> {
             Counted::with_others(&found, &terms)
         };
         let counted = bodies.iter().map(count).collect();
-        Read { query, bodies, terms, counted }
+        Read {
+            query,
+            bodies,
+            terms,
+            counted,
+        }
     }
 
     /// The query with its marks.
@@ -271,7 +290,10 @@ impl<'a> Read<'a> {
 
     /// The texts with their marks.
     pub(super) fn texts(&self) -> impl Iterator<Item = Marked> + '_ {
-        self.bodies.iter().zip(&self.counted).map(|(body, it)| self.mark(body, it.nearest))
+        self.bodies
+            .iter()
+            .zip(&self.counted)
+            .map(|(body, it)| self.mark(body, it.nearest))
     }
 
     /// Distinct query terms with what the collection knows of them.
@@ -302,23 +324,39 @@ impl<'a> Read<'a> {
         let weighed = ranker.weigh(&self.terms, totals);
         let terms = (0..self.terms.len()).map(|term| {
             let texts = self.counted.iter();
-            texts.map(|it| weighed.contribution(term, it.counts[term], it.len)).collect()
+            texts
+                .map(|it| weighed.contribution(term, it.counts[term], it.len))
+                .collect()
         });
         Contributions {
             ranker: lexical::about(ranker),
             terms: terms.collect(),
-            scores: self.counted.iter().map(|it| weighed.score(&it.counts, it.len)).collect(),
+            scores: self
+                .counted
+                .iter()
+                .map(|it| weighed.score(&it.counts, it.len))
+                .collect(),
         }
     }
 
     fn mark(&self, body: &(&str, Vec<(String, Span)>), nearest: Option<(u32, u32)>) -> Marked {
-        let is_near = |position: usize| {
-            nearest.is_some_and(|(a, b)| [a, b].contains(&(position as u32)))
-        };
-        let marks = body.1.iter().enumerate().filter_map(|(position, (term, span))| {
-            let place = self.terms.iter().position(|it| it.term == *term)?;
-            Some(Mark { span: *span, term: place as u32, nearest: is_near(position) })
-        });
-        Marked { text: body.0.to_owned(), marks: marks.collect() }
+        let is_near =
+            |position: usize| nearest.is_some_and(|(a, b)| [a, b].contains(&(position as u32)));
+        let marks = body
+            .1
+            .iter()
+            .enumerate()
+            .filter_map(|(position, (term, span))| {
+                let place = self.terms.iter().position(|it| it.term == *term)?;
+                Some(Mark {
+                    span: *span,
+                    term: place as u32,
+                    nearest: is_near(position),
+                })
+            });
+        Marked {
+            text: body.0.to_owned(),
+            marks: marks.collect(),
+        }
     }
 }

@@ -97,7 +97,10 @@ impl Maker {
         let rankers = definition.rankers.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
         let numbers = collection.doc_numbers();
-        let numbers = numbers.into_iter().map(|(id, number)| (id.to_owned(), number)).collect();
+        let numbers = numbers
+            .into_iter()
+            .map(|(id, number)| (id.to_owned(), number))
+            .collect();
         Ok(Maker {
             asked: asked(&definition),
             work: Work::Index(IndexBuilder::new(definition.analyzer.clone())),
@@ -122,7 +125,12 @@ impl Maker {
             Work::Broken => return Err(Error::setting("study", "an error has ended its making")),
         };
         self.work = work;
-        Ok(Progress { stage, done: done as u64, of: of as u64, n_found: self.n_found })
+        Ok(Progress {
+            stage,
+            done: done as u64,
+            of: of as u64,
+            n_found: self.n_found,
+        })
     }
 
     /// The study, once [`Maker::step`] has said [`Stage::Done`].
@@ -130,7 +138,13 @@ impl Maker {
         let Work::Done(scoring) = self.work else {
             return Err(Error::setting("study", "it is not made to its end"));
         };
-        let Scoring { index, mined, pairs, scores, .. } = *scoring;
+        let Scoring {
+            index,
+            mined,
+            pairs,
+            scores,
+            ..
+        } = *scoring;
         let parts = Parts {
             definition: self.definition,
             collection: &self.collection,
@@ -147,13 +161,20 @@ impl Maker {
         let n_docs = self.collection.docs.len();
         let from = builder.n_docs();
         let to = n_docs.min(from + DOCS_A_STEP);
-        self.collection.docs[from..to].iter().for_each(|it| builder.add(&it.body()));
+        self.collection.docs[from..to]
+            .iter()
+            .for_each(|it| builder.add(&it.body()));
         if to < n_docs {
             return Ok((Work::Index(builder), Stage::Index, to, n_docs));
         }
         let index = builder.finish()?;
         let source = source(&self.definition.pool, self.run.take(), &index);
-        Ok((Work::Mine(index, source, Vec::new()), Stage::Index, to, n_docs))
+        Ok((
+            Work::Mine(index, source, Vec::new()),
+            Stage::Index,
+            to,
+            n_docs,
+        ))
     }
 
     fn mine_one(
@@ -167,7 +188,9 @@ impl Maker {
         if query < n_queries {
             let numbers = |id: &str| self.numbers.get(id).copied();
             let (pool, missing) =
-                self.definition.pool.docs_of(query, &self.collection, &numbers, &index, &source);
+                self.definition
+                    .pool
+                    .docs_of(query, &self.collection, &numbers, &index, &source);
             self.n_without_text += missing;
             let text = &self.collection.queries[query].text;
             let shard = mine_query(&index, text, &pool, &self.asked, &self.definition.limits);
@@ -176,11 +199,22 @@ impl Maker {
         }
         let done = shards.len();
         if done < n_queries {
-            return Ok((Work::Mine(index, source, shards), Stage::Mine, done, n_queries));
+            return Ok((
+                Work::Mine(index, source, shards),
+                Stage::Mine,
+                done,
+                n_queries,
+            ));
         }
         let mined = Mined::collect(&self.asked, shards);
         let pairs = Pairs::of_mined(&mined);
-        let scoring = Scoring { index, mined, pairs, shards: Vec::new(), scores: Vec::new() };
+        let scoring = Scoring {
+            index,
+            mined,
+            pairs,
+            shards: Vec::new(),
+            scores: Vec::new(),
+        };
         Ok((Work::Score(Box::new(scoring)), Stage::Mine, done, n_queries))
     }
 
@@ -199,7 +233,9 @@ impl Maker {
         }
         if scoring.shards.len() == n_queries {
             let shards = std::mem::take(&mut scoring.shards);
-            scoring.scores.push(lexical::collect(ranker, shards, &scoring.pairs)?);
+            scoring
+                .scores
+                .push(lexical::collect(ranker, shards, &scoring.pairs)?);
         }
         let done = scoring.scores.len() * n_queries + scoring.shards.len();
         Ok((Work::Score(scoring), Stage::Score, done, of))
@@ -212,7 +248,9 @@ type Stepped = (Work, Stage, usize, usize);
 /// Every axiom in every mode of a study, modes first.
 pub fn asked(definition: &Definition) -> Vec<(Axiom, Mode)> {
     let modes = definition.modes.iter();
-    modes.flat_map(|&mode| definition.probes.iter().map(move |&axiom| (axiom, mode))).collect()
+    modes
+        .flat_map(|&mode| definition.probes.iter().map(move |&axiom| (axiom, mode)))
+        .collect()
 }
 
 /// What a pool is chosen with.
@@ -256,29 +294,56 @@ pub struct Parts<'a> {
 
 /// Puts a study together: from here on only its own documents are needed.
 pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
-    let Parts { definition, collection, index, mut mined, pairs, scores, n_without_text } = parts;
+    let Parts {
+        definition,
+        collection,
+        index,
+        mut mined,
+        pairs,
+        scores,
+        n_without_text,
+    } = parts;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    let instances_hash =
-        mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
+    let instances_hash = mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
 
     let pooled: BTreeSet<DocNo> = mined.texts.iter().map(|it| it.doc()).collect();
-    let place: BTreeMap<DocNo, DocNo> =
-        pooled.iter().enumerate().map(|(place, &doc)| (doc, place as DocNo)).collect();
+    let place: BTreeMap<DocNo, DocNo> = pooled
+        .iter()
+        .enumerate()
+        .map(|(place, &doc)| (doc, place as DocNo))
+        .collect();
     // Documents keep their order, so texts stay sorted.
-    mined.texts.iter_mut().for_each(|it| *it = it.with_doc(place[&it.doc()]));
+    mined
+        .texts
+        .iter_mut()
+        .for_each(|it| *it = it.with_doc(place[&it.doc()]));
 
     let vocabulary = index.vocabulary();
     let mut terms: BTreeMap<String, TermStats> = BTreeMap::new();
-    let in_docs = pooled.iter().flat_map(|&it| index.terms(it).iter().copied());
-    let in_queries = collection.queries.iter().flat_map(|it| index.query_terms(&it.text));
+    let in_docs = pooled
+        .iter()
+        .flat_map(|&it| index.terms(it).iter().copied());
+    let in_queries = collection
+        .queries
+        .iter()
+        .flat_map(|it| index.query_terms(&it.text));
     let in_queries = in_queries.filter_map(|it| it.number);
     let numbers: BTreeSet<u32> = in_docs.chain(in_queries).collect();
     for number in numbers {
-        let stats = TermStats { df: index.df(number), cf: index.cf(number) };
+        let stats = TermStats {
+            df: index.df(number),
+            cf: index.cf(number),
+        };
         terms.insert(vocabulary.term(number).to_owned(), stats);
     }
 
-    let asked_for = |id: &&str| collection.qrels.0.get(*id).map(|it| ((*id).to_owned(), it.clone()));
+    let asked_for = |id: &&str| {
+        collection
+            .qrels
+            .0
+            .get(*id)
+            .map(|it| ((*id).to_owned(), it.clone()))
+    };
     let qrels = Qrels(query_ids.iter().filter_map(asked_for).collect());
     Study {
         format: 1,
@@ -289,7 +354,10 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         instances_hash,
         totals: index.totals(),
         terms,
-        docs: pooled.iter().map(|&it| collection.docs[it as usize].clone()).collect(),
+        docs: pooled
+            .iter()
+            .map(|&it| collection.docs[it as usize].clone())
+            .collect(),
         queries: collection.queries.clone(),
         qrels,
         texts: mined.texts,

@@ -159,7 +159,10 @@ impl Study {
     pub fn card(&self, published: bool) -> Result<Card, Error> {
         let overview = self.overview(&Dials::default())?;
         let fractions = overview.rankers.iter().map(|row| {
-            row.cells.iter().map(|it| it.as_ref().map(|it| it.micro.value)).collect()
+            row.cells
+                .iter()
+                .map(|it| it.as_ref().map(|it| it.micro.value))
+                .collect()
         });
         Ok(Card {
             fractions: fractions.collect(),
@@ -171,7 +174,11 @@ impl Study {
             n_queries: overview.n_queries,
             n_docs: overview.totals.n_docs,
             n_instances: overview.probes.iter().map(|it| it.n_instances).sum(),
-            rankers: overview.rankers.into_iter().map(|it| it.ranker.label).collect(),
+            rankers: overview
+                .rankers
+                .into_iter()
+                .map(|it| it.ranker.label)
+                .collect(),
             probes: overview.probes.into_iter().map(|it| it.axiom).collect(),
             published,
         })
@@ -187,8 +194,11 @@ impl Study {
             .iter()
             .map(|&it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
-        let mut rankers: Vec<Row> =
-            self.scores.iter().map(|it| self.row(it, &shown, &filter, dials)).collect();
+        let mut rankers: Vec<Row> = self
+            .scores
+            .iter()
+            .map(|it| self.row(it, &shown, &filter, dials))
+            .collect();
         correct(&mut rankers);
         Ok(Overview {
             name: self.definition.name.clone(),
@@ -240,7 +250,10 @@ impl Study {
                 let agreeing = sum.agreeing(instances.claim.tie_agrees()) as f64;
                 (sum.judged() > 0).then(|| agreeing / sum.judged() as f64)
             });
-            Some(Cell { whole: whole.flatten(), ..cell })
+            Some(Cell {
+                whole: whole.flatten(),
+                ..cell
+            })
         });
         Row {
             cells: cells.collect(),
@@ -259,7 +272,11 @@ impl Study {
         claim: Claim<TextNo>,
         tie_width: f64,
     ) -> Option<Verdict> {
-        let score = |text| self.pairs.position(query, text).and_then(|at| scores.at(at));
+        let score = |text| {
+            self.pairs
+                .position(query, text)
+                .and_then(|at| scores.at(at))
+        };
         claim.scored(score).map(|it| it.verdict(tie_width))
     }
 
@@ -269,13 +286,21 @@ impl Study {
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {
                 let score = scores.at(self.pairs.position(query, text)?)?;
-                Some(Ranked { doc: self.text_id(text), rank: 0, score })
+                Some(Ranked {
+                    doc: self.text_id(text),
+                    rank: 0,
+                    score,
+                })
             });
-            run.0.insert(self.queries[query].id.clone(), ranked.collect());
+            run.0
+                .insert(self.queries[query].id.clone(), ranked.collect());
         }
         let measures: Vec<Measure> = MEASURES
             .iter()
-            .map(|it| it.parse().expect("the names above are in the grammar of measures"))
+            .map(|it| {
+                it.parse()
+                    .expect("the names above are in the grammar of measures")
+            })
             .collect();
         match effectiveness::evaluate(&self.qrels, &run, &measures) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
@@ -288,7 +313,10 @@ impl Study {
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         for query in 0..instances.n_queries() {
             let all = instances.texts_of(query);
-            for claim in instances.of(query).filter(|&it| filter.passes(axiom, query, it, None)) {
+            for claim in instances
+                .of(query)
+                .filter(|&it| filter.passes(axiom, query, it, None))
+            {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
                 n_both_orders += u64::from(has_opposite(all, claim));
@@ -322,10 +350,16 @@ impl Study {
         }
         let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
         if empty > 0 {
-            remarks.push(format!("{empty} pooled documents are empty: length 0, no terms"));
+            remarks.push(format!(
+                "{empty} pooled documents are empty: length 0, no terms"
+            ));
         }
         for it in self.scores.iter().filter(|it| it.n_missing() > 0) {
-            remarks.push(format!("{}: {} pairs have no score", it.ranker.label, it.n_missing()));
+            remarks.push(format!(
+                "{}: {} pairs have no score",
+                it.ranker.label,
+                it.n_missing()
+            ));
         }
         remarks
     }
@@ -340,7 +374,9 @@ fn tallies(
     (0..instances.n_queries())
         .map(|query| {
             let mut tally = Tally::default();
-            let verdicts = instances.of(query).filter_map(|claim| verdict(query, claim));
+            let verdicts = instances
+                .of(query)
+                .filter_map(|claim| verdict(query, claim));
             verdicts.for_each(|it| tally.add(it));
             tally
         })
@@ -359,12 +395,28 @@ fn cell(
 pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
     let counted: Vec<Counted> = tallies
         .iter()
-        .map(|it| Counted { agreeing: it.agreeing(tie_agrees), judged: it.judged() })
+        .map(|it| Counted {
+            agreeing: it.agreeing(tie_agrees),
+            judged: it.judged(),
+        })
         .collect();
-    let Fraction { micro, over_queries, p, n_queries } = bootstrap::fraction(&counted)?;
+    let Fraction {
+        micro,
+        over_queries,
+        p,
+        n_queries,
+    } = bootstrap::fraction(&counted)?;
     let mut tally = Tally::default();
     tallies.iter().for_each(|&it| tally += it);
-    Some(Cell { tally, micro, over_queries, p, p_holm: p, n_queries, whole: None })
+    Some(Cell {
+        tally,
+        micro,
+        over_queries,
+        p,
+        p_holm: p,
+        n_queries,
+        whole: None,
+    })
 }
 
 /// Holm's correction over all cells of the table.

@@ -47,7 +47,10 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             continue;
         }
         // A letter outside of ASCII may have one of ASCII in its lower-case form.
-        let letter = text[at..].chars().next().expect("`at` stands on a character");
+        let letter = text[at..]
+            .chars()
+            .next()
+            .expect("`at` stands on a character");
         let after = at + letter.len_utf8();
         for lower in letter.to_lowercase() {
             if lower.is_ascii_alphanumeric() {
@@ -57,7 +60,11 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
                 token.push(lower);
             } else {
                 // The token ends with this character if it began in it, before it if not.
-                let stop = if start == at && !token.is_empty() { after } else { at };
+                let stop = if start == at && !token.is_empty() {
+                    after
+                } else {
+                    at
+                };
                 end(&mut token, start, stop, &mut take);
             }
         }
@@ -68,14 +75,23 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
 
 fn end(token: &mut String, start: usize, stop: usize, take: &mut impl FnMut(&str, Span)) {
     if !token.is_empty() {
-        take(token, Span { start: start as u32, end: stop as u32 });
+        take(
+            token,
+            Span {
+                start: start as u32,
+                end: stop as u32,
+            },
+        );
         token.clear();
     }
 }
 
 fn words(text: &str, mut take: impl FnMut(&str, Span)) {
     for (start, word) in text.unicode_word_indices() {
-        let span = Span { start: start as u32, end: (start + word.len()) as u32 };
+        let span = Span {
+            start: start as u32,
+            end: (start + word.len()) as u32,
+        };
         take(&word.to_lowercase(), span);
     }
 }

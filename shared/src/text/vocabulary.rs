@@ -62,7 +62,13 @@ impl Vocabulary {
 
     /// Appends the terms of a text, in order.
     pub fn read(&mut self, text: &str, terms: &mut Vec<TermNo>) {
-        let Vocabulary { analyzer, stem, tokens, term_of, terms: names } = self;
+        let Vocabulary {
+            analyzer,
+            stem,
+            tokens,
+            term_of,
+            terms: names,
+        } = self;
         tokens::each(analyzer.tokenizer, text, |token, _| {
             let number = tokens.insert(token);
             if number as usize == term_of.len() {
@@ -106,7 +112,11 @@ impl Names {
     }
 
     fn insert(&mut self, wanted: &str) -> u32 {
-        let Names { letters, ends, table } = self;
+        let Names {
+            letters,
+            ends,
+            table,
+        } = self;
         let hashed = hash(wanted);
         if let Some(&found) = table.find(hashed, |&it| name(letters, ends, it) == wanted) {
             return found;
@@ -124,7 +134,11 @@ impl Names {
 }
 
 fn name<'a>(letters: &'a str, ends: &[u32], number: u32) -> &'a str {
-    let start = if number == 0 { 0 } else { ends[number as usize - 1] as usize };
+    let start = if number == 0 {
+        0
+    } else {
+        ends[number as usize - 1] as usize
+    };
     &letters[start..ends[number as usize] as usize]
 }
 

@@ -1,12 +1,15 @@
-//! The files of a study: `study.toml` (what it was made from), `instances.parquet`,
-//! `scores.parquet`, and `study.json` with what is shown beside them.
+//! The files of a study: `study.toml` (what it was made from), `instances-….parquet`,
+//! `scores-….parquet`, and `study.json`, which names these two and holds the rest.
 //!
-//! A study is written into a folder beside its place and moved there, so it is whole or not
-//! there; one that stood there before stays until that moment.
+//! Columns go into files of new names, `study.json` is put in its place last and in one step:
+//! so a study is what it was or what it has become, whenever the program is stopped.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use shared::probe::Mined;
 use shared::score::{RankerAbout, Scores};
 use shared::study::Study;
@@ -18,36 +21,62 @@ use crate::store::scores::StudyScores;
 
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
+/// What `study.json` holds.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    /// Without the columns.
+    study: Study,
+    rankers: Vec<RankerAbout>,
+    instances: String,
+    scores: String,
+}
+
 /// Writes a study.
 pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
-    let target = data.study(&study.definition.name)?;
-    let parent = target.parent().unwrap_or(&target);
-    let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
-    let at = temporary.path();
-    write(&at.join("study.toml"), study.definition.to_toml().as_bytes())?;
+    let folder = data.study(&study.definition.name)?;
+    fs::create_dir_all(&folder).map_err(Error::file(&folder, WAY_OUT))?;
     let mined = Mined {
         texts: study.texts.clone(),
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
-    let ids = ids(study);
-    instances::write(&at.join("instances.parquet"), &mined, &ids, &origin(study))?;
-    StudyScores::of(study).write(&at.join("scores.parquet"))?;
-    // What the columns hold is not written twice.
+    let instances = format!("instances-{:.16}.parquet", study.instances_hash);
+    instances::write(
+        &folder.join(&instances),
+        &mined,
+        &ids(study),
+        &origin(study),
+    )?;
+    let scores = format!("scores-{:.16}.parquet", scores_hash(study));
+    StudyScores::of(study).write(&folder.join(&scores))?;
+    write(&folder, "study.toml", study.definition.to_toml().as_bytes())?;
     let mut rest = study.clone();
-    let rankers: Vec<RankerAbout> = rest.scores.drain(..).map(|it| it.ranker).collect();
+    let rankers = rest.scores.drain(..).map(|it| it.ranker).collect();
     rest.instances.clear();
-    let rest = serde_json::to_vec(&(rest, rankers)).map_err(|it| Error::Damaged {
+    let head = Head {
+        study: rest,
+        rankers,
+        instances,
+        scores,
+    };
+    let json = serde_json::to_vec(&head).map_err(|it| Error::Damaged {
         what: format!("study {}", study.definition.name),
         reason: it.to_string(),
     })?;
-    write(&at.join("study.json"), &rest)?;
-    let aside = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
-    if target.exists() {
-        let old = aside.path().join("old");
-        fs::rename(&target, old).map_err(Error::file(&target, WAY_OUT))?;
+    write(&folder, "study.json", &json)?;
+    remove_others(&folder, &head)
+}
+
+/// Columns that no `study.json` names any more.
+fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
+        let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".parquet") && name != head.instances && name != head.scores {
+            fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))?;
+        }
     }
-    fs::rename(temporary.keep(), &target).map_err(Error::file(&target, WAY_OUT))
+    Ok(())
 }
 
 /// Reads a study.
@@ -58,24 +87,36 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     }
     let path = folder.join("study.json");
     let json = fs::read(&path).map_err(Error::file(&path, "make the study again"))?;
-    let damaged =
-        |reason: String| Error::Damaged { what: format!("study {name}"), reason };
-    let (mut study, rankers): (Study, Vec<RankerAbout>) =
-        serde_json::from_slice(&json).map_err(|it| damaged(it.to_string()))?;
+    let damaged = |reason: String| Error::Damaged {
+        what: format!("study {name}"),
+        reason,
+    };
+    let Head {
+        mut study,
+        rankers,
+        instances,
+        scores,
+    } = serde_json::from_slice(&json).map_err(|it| damaged(it.to_string()))?;
     if study.format != 1 {
         let reason = format!("layout {} is later than this version's 1", study.format);
         return Err(damaged(reason));
     }
-    let (mined, origin) = instances::read(&folder.join("instances.parquet"), &ids(&study))?;
+    let (mined, origin) = instances::read(&folder.join(instances), &ids(&study))?;
     if origin.hash != study.instances_hash {
-        return Err(damaged("its instances are not its own; make it again".to_owned()));
+        return Err(damaged(
+            "its instances are not its own; make it again".to_owned(),
+        ));
     }
     // The file numbers only texts of instances; the study also has those of its pools.
     let place = |text| study.texts.binary_search(text).ok().map(|it| it as u32);
     let places: Option<Vec<u32>> = mined.texts.iter().map(place).collect();
     let places = places.ok_or_else(|| damaged("an instance has a text of its own".to_owned()))?;
-    study.instances = mined.instances.iter().map(|it| it.renumbered(&places)).collect();
-    let columns = StudyScores::read(&folder.join("scores.parquet"))?;
+    study.instances = mined
+        .instances
+        .iter()
+        .map(|it| it.renumbered(&places))
+        .collect();
+    let columns = StudyScores::read(&folder.join(scores))?;
     for (at, ranker) in rankers.into_iter().enumerate() {
         let (values, truncated) = columns.of_ranker(at as u32, study.pairs.len());
         let mut scores = Scores::new(ranker, values, &study.pairs)?;
@@ -102,13 +143,35 @@ fn origin(study: &Study) -> Origin {
         pool: study.definition.pool.clone(),
         limits: study.definition.limits,
         n_queries: study.queries.len(),
-        found: study.instances.iter().map(|it| (it.axiom, it.mode, it.found.clone())).collect(),
+        found: study
+            .instances
+            .iter()
+            .map(|it| (it.axiom, it.mode, it.found.clone()))
+            .collect(),
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    use std::io::Write;
-    let mut file = fs::File::create(path).map_err(Error::file(path, WAY_OUT))?;
-    file.write_all(bytes).map_err(Error::file(path, WAY_OUT))?;
-    file.sync_all().map_err(Error::file(path, WAY_OUT))
+/// SHA-256 over the rankers and the bits of their scores, in hex.
+fn scores_hash(study: &Study) -> String {
+    let mut hasher = Sha256::new();
+    for it in &study.scores {
+        hasher.update(&it.ranker.fingerprint);
+        for score in it.values() {
+            hasher.update(score.map_or([0xff; 8], |it| it.to_bits().to_le_bytes()));
+        }
+    }
+    shared::collection::hex(&hasher.finalize())
+}
+
+/// Writes a file that appears whole or not at all.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let path = folder.join(name);
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder, WAY_OUT))?;
+    file.write_all(bytes).map_err(Error::file(&path, WAY_OUT))?;
+    file.as_file()
+        .sync_all()
+        .map_err(Error::file(&path, WAY_OUT))?;
+    file.persist(&path)
+        .map_err(|it| Error::file(&path, WAY_OUT)(it.error))?;
+    Ok(())
 }

@@ -362,9 +362,12 @@ fn a_zstd_block_may_not_hold_more_than_a_block() {
         &block(0b000, b"0123456789abcdef"),
         &block(0b101, &bomb),
     ];
-    check(frame.concat(), expect![[r#"
+    check(
+        frame.concat(),
+        expect![[r#"
         corpus.txt: reading stopped in line 1: the zstd archive is damaged, copy it again
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -94,7 +94,10 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
             premises
         }
         Mode::CodeCamara2020 => {
-            vec![above_0(Quantity::OnceMoreSharedTerms, f64::from(once_more.shared))]
+            vec![above_0(
+                Quantity::OnceMoreSharedTerms,
+                f64::from(once_more.shared),
+            )]
         }
     }
 }

@@ -20,7 +20,11 @@ pub(super) const ABOUT: About = About {
     source: "Fang, Tao & Zhai, SIGIR 2004; built as in Rennings, Moraes & Hauff, ECIR 2019",
     troubles: "Câmara & Hauff give 6 % in the text and 0.00 in the table for the same figure; \
                their code counts a tie as a failure for BERT and as a success for QL.",
-    example: &["river bank", "river bank mud river bank mud", "river bank mud"],
+    example: &[
+        "river bank",
+        "river bank mud river bank mud",
+        "river bank mud",
+    ],
 };
 
 pub(super) fn claim(mode: Mode) -> ClaimKind {
@@ -89,13 +93,23 @@ fn least(mode: Mode) -> u32 {
 
 /// How often a text of `len` terms is repeated.
 fn repetitions(mode: Mode, limits: &Limits, len: u32) -> Vec<u32> {
-    let fill = limits.filled_terms.checked_div(len).filter(|&it| it >= limits.repeat_from);
+    let fill = limits
+        .filled_terms
+        .checked_div(len)
+        .filter(|&it| it >= limits.repeat_from);
     match mode {
         Mode::Fixed | Mode::PaperRennings2019 => {
-            let most = limits.repeated_terms.checked_div(len).unwrap_or(0).min(limits.repeat_to);
+            let most = limits
+                .repeated_terms
+                .checked_div(len)
+                .unwrap_or(0)
+                .min(limits.repeat_to);
             (limits.repeat_from..=most).collect()
         }
         Mode::PaperCamara2020 => fill.into_iter().collect(),
-        Mode::CodeCamara2020 => fill.filter(|_| len <= limits.fillable_terms).into_iter().collect(),
+        Mode::CodeCamara2020 => fill
+            .filter(|_| len <= limits.fillable_terms)
+            .into_iter()
+            .collect(),
     }
 }

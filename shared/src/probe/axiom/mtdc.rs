@@ -27,7 +27,11 @@ pub(super) const ABOUT: About = About {
     troubles: "As printed by Câmara & Hauff two conditions contradict each other; their code \
                takes 1/cf for idf, and an early version kept only pairs whose lengths differ by \
                more than δ. Terms of equal idf make both orders instances.",
-    example: &["glacier valley", "glacier glacier valley", "glacier valley valley"],
+    example: &[
+        "glacier valley",
+        "glacier glacier valley",
+        "glacier valley valley",
+    ],
 };
 
 pub(super) fn claim(mode: Mode) -> ClaimKind {
@@ -69,7 +73,12 @@ pub(super) fn premises(
     query: &QueryTerms,
     texts: &[Counted],
 ) -> Vec<Measured> {
-    let differing = texts[0].counts.iter().zip(&texts[1].counts).filter(|(a, b)| a != b).count();
+    let differing = texts[0]
+        .counts
+        .iter()
+        .zip(&texts[1].counts)
+        .filter(|(a, b)| a != b)
+        .count();
     let mut premises = vec![
         super::length_gap(limits, texts, 1, 2),
         super::occurrences(texts, 1, limits.min_terms),

@@ -8,15 +8,22 @@ use crate::probe::mine::mine_query;
 use crate::probe::{Mined, Source};
 use crate::text::Analyzer;
 
-const EXACT: Limits = Limits { length_gap_terms: Some(0), ..Limits::STANDARD };
-const ANY_LENGTH: Limits = Limits { length_gap_terms: None, ..Limits::STANDARD };
+const EXACT: Limits = Limits {
+    length_gap_terms: Some(0),
+    ..Limits::STANDARD
+};
+const ANY_LENGTH: Limits = Limits {
+    length_gap_terms: None,
+    ..Limits::STANDARD
+};
 
 /// Lines `query …`, then `name …` for each document; all instances with their premises.
 fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
-    let docs: Vec<(&str, &str)> =
-        lines.map(|it| it.split_once(' ').unwrap_or((it, ""))).collect();
+    let docs: Vec<(&str, &str)> = lines
+        .map(|it| it.split_once(' ').unwrap_or((it, "")))
+        .collect();
     let index = Index::build(&Analyzer::default(), docs.iter().map(|it| it.1)).unwrap();
     let pool: Vec<u32> = (0..docs.len() as u32).collect();
     let shard = mine_query(&index, query, &pool, &[(axiom, mode)], limits);
@@ -24,9 +31,15 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
     let terms = index.query_terms(query);
     let mut out = String::new();
     for claim in mined.instances[0].of(0) {
-        let texts: Vec<_> = claim.texts().iter().map(|&it| mined.texts[it as usize]).collect();
-        let ids: Vec<String> =
-            texts.iter().map(|it| it.id(docs[it.doc() as usize].0)).collect();
+        let texts: Vec<_> = claim
+            .texts()
+            .iter()
+            .map(|&it| mined.texts[it as usize])
+            .collect();
+        let ids: Vec<String> = texts
+            .iter()
+            .map(|it| it.id(docs[it.doc() as usize].0))
+            .collect();
         let counted: Vec<Counted> = texts
             .iter()
             .map(|it| {
@@ -86,10 +99,19 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
                    d1 river mud
                    d2 mud mud";
     check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
-    let none = Limits { min_terms: 0, ..EXACT };
-    check(Axiom::Tfc1, Mode::Fixed, &none, fixture, expect![[r#"
+    let none = Limits {
+        min_terms: 0,
+        ..EXACT
+    };
+    check(
+        Axiom::Tfc1,
+        Mode::Fixed,
+        &none,
+        fixture,
+        expect![[r#"
         d1 > d2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -97,14 +119,26 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    long river river mud mud mud mud
                    short river mud";
-    check(Axiom::Tfc1, Mode::PaperCamara2020, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Tfc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
     check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
-    check(Axiom::Tfc1, Mode::PaperCamara2020, &EXACT, fixture, expect![[r#"
+    check(
+        Axiom::Tfc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
         short > long
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -131,12 +165,24 @@ fn the_rarer_term_wins() {
                    d1 glacier glacier valley
                    d2 glacier valley valley
                    d3 valley mud mud";
-    check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![[r#"
+    check(
+        Axiom::Mtdc,
+        Mode::Fixed,
+        &EXACT,
+        fixture,
+        expect![[r#"
         d1 >= d2
-    "#]]);
-    check(Axiom::Mtdc, Mode::CodeCamara2020, &EXACT, fixture, expect![[r#"
+    "#]],
+    );
+    check(
+        Axiom::Mtdc,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
         d1 > d2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -145,10 +191,16 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
                    d1 glacier glacier valley
                    d2 glacier valley valley";
     check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
-    check(Axiom::Mtdc, Mode::PaperRennings2019, &EXACT, fixture, expect![[r#"
+    check(
+        Axiom::Mtdc,
+        Mode::PaperRennings2019,
+        &EXACT,
+        fixture,
+        expect![[r#"
         d1 >= d2
         d2 >= d1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -188,15 +240,30 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
                    d1 river mud stone
                    d2 river river mud mud";
     check(Axiom::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
-    check(Axiom::Lnc1, Mode::PaperCamara2020, &EXACT, fixture, expect![""]);
-    check(Axiom::Lnc1, Mode::CodeCamara2020, &EXACT, fixture, expect![[r#"
+    check(
+        Axiom::Lnc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
+    check(
+        Axiom::Lnc1,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
         d1 >= d2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_repeated_text_does_not_lose() {
-    let short = Limits { repeated_terms: 7, ..Limits::STANDARD };
+    let short = Limits {
+        repeated_terms: 7,
+        ..Limits::STANDARD
+    };
     check(
         Axiom::Lnc2,
         Mode::Fixed,
@@ -214,19 +281,35 @@ fn a_repeated_text_does_not_lose() {
 
 #[test]
 fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
-    let short = Limits { filled_terms: 7, fillable_terms: 2, ..Limits::STANDARD };
+    let short = Limits {
+        filled_terms: 7,
+        fillable_terms: 2,
+        ..Limits::STANDARD
+    };
     let fixture = "query river
                    d1 river mud
                    d2 mud mud mud
                    d3 mud mud mud mud
                    d4";
-    check(Axiom::Lnc2, Mode::PaperCamara2020, &short, fixture, expect![[r#"
+    check(
+        Axiom::Lnc2,
+        Mode::PaperCamara2020,
+        &short,
+        fixture,
+        expect![[r#"
         d1#lnc2:3 >= d1
         d2#lnc2:2 >= d2
-    "#]]);
-    check(Axiom::Lnc2, Mode::CodeCamara2020, &short, fixture, expect![[r#"
+    "#]],
+    );
+    check(
+        Axiom::Lnc2,
+        Mode::CodeCamara2020,
+        &short,
+        fixture,
+        expect![[r#"
         d1#lnc2:3 > d1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -235,18 +318,32 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
                    near the river bank
                    far the river has a bank
                    one the river";
-    check(Axiom::Tp, Mode::Fixed, &EXACT, fixture, expect![[r#"
+    check(
+        Axiom::Tp,
+        Mode::Fixed,
+        &EXACT,
+        fixture,
+        expect![[r#"
         near > far
-    "#]]);
-    check(Axiom::Tp, Mode::CodeCamara2020, &EXACT, fixture, expect![[r#"
+    "#]],
+    );
+    check(
+        Axiom::Tp,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
         far > near
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn the_worked_examples_are_instances() {
     for &axiom in Axiom::ALL {
-        let [query, texts @ ..] = axiom.about().example else { panic!("{axiom:?}") };
+        let [query, texts @ ..] = axiom.about().example else {
+            panic!("{axiom:?}")
+        };
         // Beside the example a document that makes the second term of M-TDC the more common.
         let docs = texts.iter().copied().chain(["valley"]);
         let index = Index::build(&Analyzer::default(), docs).unwrap();
@@ -254,7 +351,10 @@ fn the_worked_examples_are_instances() {
         let count = |at: usize| Counted::with_others(index.terms(at as u32), &terms);
         let counted: Vec<Counted> = (0..texts.len()).map(count).collect();
         let premises = axiom.premises(Mode::Fixed, &Limits::STANDARD, &terms, &counted);
-        assert!(premises.iter().all(Measured::holds), "{axiom:?} {premises:?}");
+        assert!(
+            premises.iter().all(Measured::holds),
+            "{axiom:?} {premises:?}"
+        );
     }
 }
 
@@ -262,7 +362,9 @@ fn the_worked_examples_are_instances() {
 fn texts(n: usize) -> Vec<String> {
     let mut state = 11_u64;
     let mut next = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (state >> 33) % below
     };
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
@@ -282,25 +384,46 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
-        let counted: Vec<Counted> =
-            pool.iter().map(|&it| Counted::with_others(index.terms(it), &terms)).collect();
-        for limits in [EXACT, Limits::STANDARD, ANY_LENGTH, Limits { min_terms: 2, ..EXACT }] {
+        let counted: Vec<Counted> = pool
+            .iter()
+            .map(|&it| Counted::with_others(index.terms(it), &terms))
+            .collect();
+        for limits in [
+            EXACT,
+            Limits::STANDARD,
+            ANY_LENGTH,
+            Limits {
+                min_terms: 2,
+                ..EXACT
+            },
+        ] {
             for &mode in Mode::ALL {
-                for axiom in [Axiom::Tfc1, Axiom::Mtdc, Axiom::Lnc1, Axiom::Tp, Axiom::Tfc2] {
+                for axiom in [
+                    Axiom::Tfc1,
+                    Axiom::Mtdc,
+                    Axiom::Lnc1,
+                    Axiom::Tp,
+                    Axiom::Tfc2,
+                ] {
                     let arity = axiom.claim(mode).arity();
-                    let case = Case { query: &terms, pool: &counted, limits: &limits };
+                    let case = Case {
+                        query: &terms,
+                        pool: &counted,
+                        limits: &limits,
+                    };
                     let mined = axiom.mine(mode, &case).places;
                     let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
                     mined.sort_unstable();
                     let tuples = tuples(pool.len() as u32, arity);
                     let holds = |places: &&[u32]| {
-                        let texts: Vec<Counted> =
-                            places.iter().map(|&it| counted[it as usize].clone()).collect();
+                        let texts: Vec<Counted> = places
+                            .iter()
+                            .map(|&it| counted[it as usize].clone())
+                            .collect();
                         let premises = axiom.premises(mode, &limits, &terms, &texts);
                         premises.iter().all(Measured::holds)
                     };
-                    let expected: Vec<&[u32]> =
-                        tuples.chunks(arity).filter(holds).collect();
+                    let expected: Vec<&[u32]> = tuples.chunks(arity).filter(holds).collect();
                     assert_eq!(mined, expected, "{axiom:?} {mode:?} {query} {limits:?}");
                 }
             }
@@ -340,18 +463,40 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
         Mined::collect(&asked, vec![shard]).instances.remove(0)
     };
     let all = mine(&Limits::STANDARD);
-    let capped = mine(&Limits { per_query: Some(20), ..Limits::STANDARD });
+    let capped = mine(&Limits {
+        per_query: Some(20),
+        ..Limits::STANDARD
+    });
     assert_eq!((capped.len(), &capped.found), (20, &all.found));
     assert!((capped.sampled() - 20.0 / all.len() as f64).abs() < 1e-12);
-    assert_eq!(capped, mine(&Limits { per_query: Some(20), ..Limits::STANDARD }));
-    let other_seed = Limits { per_query: Some(20), seed: 43, ..Limits::STANDARD };
+    assert_eq!(
+        capped,
+        mine(&Limits {
+            per_query: Some(20),
+            ..Limits::STANDARD
+        })
+    );
+    let other_seed = Limits {
+        per_query: Some(20),
+        seed: 43,
+        ..Limits::STANDARD
+    };
     assert_ne!(capped, mine(&other_seed));
 }
 
 #[test]
 fn modes_are_words_of_a_source() {
-    assert_eq!(Mode::parse("paper", Source::Rennings2019), Ok(Mode::PaperRennings2019));
-    assert_eq!(Mode::parse("code", Source::Camara2020), Ok(Mode::CodeCamara2020));
+    assert_eq!(
+        Mode::parse("paper", Source::Rennings2019),
+        Ok(Mode::PaperRennings2019)
+    );
+    assert_eq!(
+        Mode::parse("code", Source::Camara2020),
+        Ok(Mode::CodeCamara2020)
+    );
     let refused = Mode::parse("code", Source::Rennings2019).unwrap_err();
-    assert!(refused.to_string().contains("were not published"), "{refused}");
+    assert!(
+        refused.to_string().contains("were not published"),
+        "{refused}"
+    );
 }

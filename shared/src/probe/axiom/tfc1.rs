@@ -32,7 +32,13 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     let least = least(mode, case.limits);
     let mut try_order = |a: usize, b: usize| {
         let (winner, loser) = (&case.pool[a], &case.pool[b]);
-        let no_fewer = || winner.counts.iter().zip(&loser.counts).all(|(more, few)| more >= few);
+        let no_fewer = || {
+            winner
+                .counts
+                .iter()
+                .zip(&loser.counts)
+                .all(|(more, few)| more >= few)
+        };
         if winner.total > loser.total && loser.total >= least && no_fewer() {
             found.pair(a, b);
         }
@@ -97,5 +103,7 @@ fn least(mode: Mode, limits: &Limits) -> u32 {
 }
 
 fn one_sided(limits: &Limits, winner: u32, loser: u32) -> bool {
-    limits.length_gap_terms.is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))
+    limits
+        .length_gap_terms
+        .is_none_or(|gap| u64::from(winner) <= u64::from(loser) + u64::from(gap))
 }

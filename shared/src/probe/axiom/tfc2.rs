@@ -22,7 +22,12 @@ pub(super) const ABOUT: About = About {
     source: "Fang, Tao & Zhai, SIGIR 2004; read as in Rennings, Moraes & Hauff, ECIR 2019",
     troubles: "A claim about three texts, so libraries that only prefer one of two texts cannot \
                state it. The lengths may differ by δ, which can outweigh the small gains.",
-    example: &["river bank", "bank mud", "river bank mud", "river bank river"],
+    example: &[
+        "river bank",
+        "bank mud",
+        "river bank mud",
+        "river bank river",
+    ],
 };
 
 pub(super) fn mine(case: &Case<'_>, found: &mut Found) {
@@ -42,8 +47,14 @@ pub(super) fn mine(case: &Case<'_>, found: &mut Found) {
         }
         let wanted = hashes[more].wrapping_mul(2).wrapping_sub(hashes[few]);
         let from = by_hash.partition_point(|&it| hashes[it] < wanted);
-        for &most in by_hash[from..].iter().take_while(|&&it| hashes[it] == wanted) {
-            let close = |a: usize| case.limits.same_length(case.pool[a].len, case.pool[most].len);
+        for &most in by_hash[from..]
+            .iter()
+            .take_while(|&&it| hashes[it] == wanted)
+        {
+            let close = |a: usize| {
+                case.limits
+                    .same_length(case.pool[a].len, case.pool[most].len)
+            };
             let texts = [&case.pool[few], &case.pool[more], &case.pool[most]];
             if close(few) && close(more) && equal_steps(texts) {
                 found.places.extend([few as u32, more as u32, most as u32]);
@@ -83,7 +94,9 @@ pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
 
 fn equal_steps([few, more, most]: [&Counted; 3]) -> bool {
     let steps = few.counts.iter().zip(&more.counts).zip(&most.counts);
-    steps.into_iter().all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))
+    steps
+        .into_iter()
+        .all(|((&a, &b), &c)| 2 * u64::from(b) == u64::from(a) + u64::from(c))
 }
 
 /// A fixed 64-bit number for each place (the finaliser of SplitMix64).

@@ -24,7 +24,11 @@ pub(super) const ABOUT: About = About {
     troubles: "The published code of Câmara & Hauff is inverted: its .39 for QL and .41 for \
                BERT are, up to ties, one minus how often the axiom holds. Neither length nor \
                term frequency is controlled for.",
-    example: &["river bank", "the river bank is steep", "the river has a bank"],
+    example: &[
+        "river bank",
+        "the river bank is steep",
+        "the river has a bank",
+    ],
 };
 
 pub(super) fn claim() -> ClaimKind {
@@ -33,8 +37,9 @@ pub(super) fn claim() -> ClaimKind {
 
 pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     let distance = |at: usize| case.pool[at].distance();
-    let mut by_distance: Vec<usize> =
-        (0..case.pool.len()).filter(|&at| distance(at).is_some()).collect();
+    let mut by_distance: Vec<usize> = (0..case.pool.len())
+        .filter(|&at| distance(at).is_some())
+        .collect();
     by_distance.sort_by_key(|&at| distance(at));
     for (place, &near) in by_distance.iter().enumerate() {
         for &far in &by_distance[place + 1..] {
@@ -67,7 +72,9 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
         cover(2),
         Measured {
             quantity: Quantity::DistanceLead { near, far },
-            value: distance(far).zip(distance(near)).map(|(far, near)| far - near),
+            value: distance(far)
+                .zip(distance(near))
+                .map(|(far, near)| far - near),
             relation: Relation::Above,
             bound: Some(0.0),
         },
