@@ -8,13 +8,14 @@ pub(crate) mod worker;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use shared::api::worker::{Ask, LOCAL};
 use shared::api::{About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch};
-use wasm_bindgen::JsValue;
-use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
+use web_sys::{EventSource, MessageEvent};
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,46 +94,95 @@ pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
 }
 
 /// A job that is watched until this is dropped.
-pub(crate) struct Watched {
-    source: web_sys::EventSource,
-    _on_job: Closure<dyn FnMut(web_sys::MessageEvent)>,
+pub(crate) struct Watched(Rc<Watcher>);
+
+struct Watcher {
+    address: String,
+    source: RefCell<Option<Source>>,
+    heard: Box<dyn Fn(Job)>,
+    lost: Box<dyn Fn()>,
+}
+
+/// An open connection with its listeners.
+struct Source {
+    events: EventSource,
+    _on_job: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(web_sys::Event)>,
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.events.set_onerror(None);
+        self.events.close();
+    }
 }
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.source.close();
+        self.0.source.take();
     }
 }
 
-/// Calls `heard` with each state of a job. The browser connects again by itself after a break;
-/// `lost` hears of each break.
+/// After a refusal, the time until the next try. After a mere break the browser connects again
+/// by itself.
+const AGAIN_MS: u32 = 3_000;
+
+/// Calls `heard` with each state of a job until it ends, and `lost` at each break.
 pub(crate) fn watch(
     job: &str,
     heard: impl Fn(Job) + 'static,
     lost: impl Fn() + 'static,
 ) -> Result<Watched, Error> {
-    use wasm_bindgen::JsCast;
-    let request = to_json(&Watch { job: job.to_owned() });
-    let address = with_query(Watch::EVENTS, &request);
-    let source = web_sys::EventSource::new(&address).map_err(|it| network(format!("{it:?}")))?;
-    let ended = source.clone();
-    let on_job = Closure::<dyn FnMut(web_sys::MessageEvent)>::new(
-        move |event: web_sys::MessageEvent| {
-            let text = event.data().as_string().unwrap_or_default();
-            let Ok(job) = serde_json::from_str::<Job>(&text) else { return };
-            if job.state.ended() {
-                ended.close();
-            }
-            heard(job);
-        },
-    );
-    let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| lost());
-    source
-        .add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())
-        .map_err(|it| network(format!("{it:?}")))?;
-    source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    Ok(Watched { source, _on_job: on_job, _on_error: on_error })
+    let watcher = Rc::new(Watcher {
+        address: with_query(Watch::EVENTS, &to_json(&Watch { job: job.to_owned() })),
+        source: RefCell::new(None),
+        heard: Box::new(heard),
+        lost: Box::new(lost),
+    });
+    connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
+    Ok(Watched(watcher))
+}
+
+fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
+    let events = EventSource::new(&watcher.address)?;
+    let hears = Rc::downgrade(watcher);
+    let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let Some(watcher) = hears.upgrade() else { return };
+        let text = event.data().as_string().unwrap_or_default();
+        let Ok(job) = serde_json::from_str::<Job>(&text) else { return };
+        if job.state.ended() {
+            close(&watcher);
+        }
+        (watcher.heard)(job);
+    });
+    let loses = Rc::downgrade(watcher);
+    let source = events.clone();
+    let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| {
+        let Some(watcher) = loses.upgrade() else { return };
+        (watcher.lost)();
+        if source.ready_state() == EventSource::CLOSED {
+            let later = Rc::downgrade(&watcher);
+            leptos::task::spawn_local(async move {
+                gloo_timers::future::TimeoutFuture::new(AGAIN_MS).await;
+                if let Some(watcher) = later.upgrade() {
+                    let _ = connect(&watcher);
+                }
+            });
+        }
+    });
+    events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
+    events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+    let source = Source { events, _on_job: on_job, _on_error: on_error };
+    watcher.source.replace(Some(source));
+    Ok(())
+}
+
+/// Closes the connection, but not before the listener that asks for it has returned.
+fn close(watcher: &Watcher) {
+    if let Some(source) = watcher.source.take() {
+        source.events.close();
+        leptos::task::spawn_local(async move { drop(source) });
+    }
 }
 
 /// Who answers.

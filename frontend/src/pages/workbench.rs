@@ -8,12 +8,15 @@ mod run;
 mod sample;
 mod settings;
 
+use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use shared::api::worker::{Ask, FileKind, Made, Part, Tell};
+use shared::api::worker::{Ask, FileKind, LOCAL, Made, Part, Tell};
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::HtmlInputElement;
 
 use crate::api::{self, Error, worker};
 use crate::app::Page;
@@ -108,6 +111,10 @@ pub(crate) fn Workbench() -> impl IntoView {
             </div>
             <div class="btns">
                 <sample::Load bench/>
+                <label class="btn file">
+                    "Open a study file"
+                    <input type="file" class="unseen" on:change:target=move |it| open(bench, it)/>
+                </label>
                 <button class="btn" type="button" on:click=move |_| clear(bench)>"Clear"</button>
             </div>
         </div>
@@ -160,6 +167,23 @@ fn recall(bench: Bench) {
     });
 }
 
+/// Takes a study that was downloaded before as the local one.
+fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
+    let picker = event.target();
+    let Some(file) = picker.files().and_then(|it| it.get(0)) else { return };
+    picker.set_value("");
+    leptos::task::spawn_local(async move {
+        let Ok(text) = JsFuture::from(file.text()).await else { return };
+        match worker::tell(Ask::Hold { study: LOCAL.to_owned() }, &text).await {
+            Ok(answered) => {
+                bench.run.set(Run::Idle);
+                bench.take(answered.tell);
+            }
+            Err(error) => bench.run.set(Run::Failed(error)),
+        }
+    });
+}
+
 fn clear(bench: Bench) {
     leptos::task::spawn_local(async move {
         let _ = run::cancel(bench);
@@ -187,11 +211,6 @@ fn kind_name(kind: FileKind) -> &'static str {
         FileKind::Qrels => "qrels",
         FileKind::Run => "run",
     }
-}
-
-/// What a failed step shows.
-fn said(error: &Error) -> String {
-    error.to_string()
 }
 
 /// The reply of the worker, with errors as they are.

@@ -57,6 +57,23 @@ impl Bench {
         })
     }
 
+    /// Holds a study that was made elsewhere.
+    pub(crate) fn hold(&mut self, name: String, text: &str) -> Result<Tell, Problem> {
+        let mut study: Study = serde_json::from_str(text).map_err(|it| Problem {
+            error: format!("this is no study of this version: {it}"),
+            error_type: "input".to_owned(),
+        })?;
+        study.definition.name.clone_from(&name);
+        let local = name == LOCAL;
+        self.studies.insert(name, study);
+        if !local {
+            return Ok(Tell::Done);
+        }
+        self.memory = Memory::Asked;
+        self.remarks.clear();
+        Ok(self.made().map_or(Tell::Done, Tell::Made))
+    }
+
     /// Adds what a job has scored for the study whose hash begins with `of`.
     pub(crate) fn merge(&mut self, of: &str, text: &str) -> Result<Tell, Problem> {
         let study = self.local()?;

@@ -70,10 +70,11 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, String), P
         }
         Ask::Make { definition, made } => silent(bench::make(number, definition, made).await?),
         Ask::Hold { study } => {
-            let held = serde_json::from_str(&text()?)
-                .map_err(|it| problem(&format!("study {study} cannot be read: {it}")))?;
-            BENCH.with_borrow_mut(|it| it.studies.insert(study, held));
-            silent(Tell::Done)
+            let tell = BENCH.with_borrow_mut(|it| it.hold(study, &text()?))?;
+            if let Tell::Made(_) = tell {
+                bench::remember().await;
+            }
+            silent(tell)
         }
         Ask::Answer { path, request } => {
             let study = answer::study_of(&request)?;

@@ -7,7 +7,7 @@ use shared::error::{Reading, Remark};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
-use super::{Bench, kind_name, said};
+use super::{Bench, kind_name};
 use crate::api::worker;
 use crate::numbers;
 use crate::widgets::progress::Progress;
@@ -26,7 +26,7 @@ pub(super) struct Entry {
 #[derive(Clone)]
 pub(super) enum State {
     /// From 0 to 1.
-    Reading(f64),
+    Reading(ArcRwSignal<f64>),
     Read(FileRead),
     /// Why not; in words.
     Failed(String),
@@ -77,23 +77,22 @@ async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
     let name = file.name();
     let size = file.size();
     let generation = worker::generation();
-    let state = State::Reading(0.0);
+    let done = ArcRwSignal::new(0.0);
+    let state = State::Reading(done.clone());
     let entry = Entry { name: name.clone(), file: file.clone(), state, generation };
     bench.files.update(|files| match files.iter_mut().find(|it| it.name == name) {
         Some(place) => *place = entry,
         None => files.push(entry),
     });
-    let named = name.clone();
     let ask = Ask::Read { name: name.clone(), kind };
     let asked = worker::ask(ask, &file, move |progress| {
-        let done = if size > 0.0 { progress.done as f64 / size } else { 1.0 };
-        set_state(bench, &named, State::Reading(done));
+        done.set(if size > 0.0 { progress.done as f64 / size } else { 1.0 });
     });
     let state = match asked.answer().await.map(|it| it.tell) {
         Ok(Tell::Read(read)) => State::Read(read),
         Ok(Tell::Stopped) => State::Failed("stopped; choose it again to read it".to_owned()),
         Ok(_) => State::Failed("not read; choose it again".to_owned()),
-        Err(error) => State::Failed(said(&error)),
+        Err(error) => State::Failed(error.to_string()),
     };
     set_state(bench, &name, state);
 }
@@ -270,7 +269,7 @@ fn counts(state: State) -> AnyView {
         State::Reading(done) => view! {
             <td colspan="2">
                 <span class="reading">
-                    <Progress label="Reading" done=Signal::stored(done)/>
+                    <Progress label="Reading" done=Signal::from(done)/>
                     <button class="btn bare" type="button" on:click=|_| stop_reading()>
                         "Cancel"
                     </button>
@@ -379,6 +378,10 @@ fn sum(files: &[Entry]) -> String {
         return "texts and queries make a study; qrels and runs add to it".to_owned();
     }
     let took = ms / 1000.0;
-    let took = if took < 1.0 { format!("{took:.1} s") } else { numbers::duration(took) };
+    let took = match took {
+        ..0.1 => "less than 0.1 s".to_owned(),
+        0.1..10.0 => format!("{took:.1} s"),
+        _ => numbers::duration(took),
+    };
     format!("{} read in {took}", numbers::bytes(bytes))
 }

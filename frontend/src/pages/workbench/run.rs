@@ -87,10 +87,11 @@ fn hear(bench: Bench, step: Step) {
 #[component]
 pub(super) fn Section(bench: Bench) -> impl IntoView {
     // What is shown changes only from one kind of state to another, so that the button keeps
-    // its focus and a bar its motion while numbers change.
+    // its focus and a bar its motion while numbers change. A memo that is not read is not run,
+    // so it is read and not only tracked.
     let stage = Memo::new(move |_| bench.run.with(std::mem::discriminant));
     let body = move || {
-        stage.track();
+        let _ = stage.get();
         match bench.run.get_untracked() {
             Run::Idle => None,
             Run::Running { .. } => Some(view! { <Steps bench/> }.into_any()),
@@ -111,7 +112,7 @@ pub(super) fn Section(bench: Bench) -> impl IntoView {
         }
     };
     let button = move || {
-        stage.track();
+        let _ = stage.get();
         let running = matches!(bench.run.get_untracked(), Run::Running { .. });
         if running {
             let stop = move |_| {
