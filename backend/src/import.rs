@@ -179,13 +179,13 @@ pub(crate) fn tell(reading: &Reading) {
         eprintln!("refused: {it}");
     }
     if reading.n_refused > 0 {
-        eprintln!("{} rows were refused and left out", reading.n_refused);
+        eprintln!("rows refused and left out: {}", reading.n_refused);
     }
     for it in reading.warned.iter().take(shown) {
         eprintln!("warning: {it}");
     }
     if reading.n_warned > 0 {
-        eprintln!("{} rows were taken with a warning", reading.n_warned);
+        eprintln!("rows taken with a warning: {}", reading.n_warned);
     }
 }
 

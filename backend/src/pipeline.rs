@@ -6,10 +6,11 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use shared::collection::trec::BroughtScores;
+use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Ranked, Run};
 use shared::index::{Index, IndexBuilder};
 use shared::probe::mine::{Text, mine_query};
+use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
@@ -69,15 +70,7 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
         Pool::Run { file, .. } => {
             let (run, reading) = import::read_run(file, folder)?;
             import::tell(&reading);
-            let n_queries = collection.queries.len();
-            let without = collection
-                .queries
-                .iter()
-                .filter(|it| !run.0.contains_key(&it.id));
-            let n_without = without.count();
-            if n_without > 0 {
-                eprintln!("{file} ranks nothing for {n_without} of {n_queries} queries");
-            }
+            tell_misfit(file, &run, collection);
             Some(run)
         }
         Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
@@ -85,11 +78,16 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
     let source = source(pool, run, index);
     let numbers = collection.doc_numbers();
     let number = |id: &str| numbers.get(id).copied();
+    let supply = Supply {
+        collection,
+        index,
+        source: &source,
+    };
     let bar = Bar::of("mine", collection.queries.len() as u64, "queries");
     let shards: Vec<_> = (0..collection.queries.len())
         .into_par_iter()
         .map(|query| {
-            let (docs, missing) = pool.docs_of(query, collection, &number, index, &source);
+            let (docs, missing) = pool.docs_of(query, &number, &supply);
             let text = &collection.queries[query].text;
             let shard = mine_query(index, text, &docs, asked, limits);
             bar.one_more();
@@ -99,6 +97,24 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
     let n_without_text = shards.iter().map(|it| it.1).sum();
     let shards = shards.into_iter().map(|it| it.0).collect();
     Ok((Mined::collect(asked, shards), n_without_text))
+}
+
+/// Says on standard error what a run and a collection do not know of each other.
+fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
+    // Queries that were left out on purpose are not told.
+    let queries = collection.queries.iter();
+    let ranked = queries.filter_map(|it| run.0.get_key_value(&it.id));
+    let ranked = Run(ranked
+        .map(|(id, rows)| (id.clone(), rows.clone()))
+        .collect());
+    let (n_ranked, n_queries) = (ranked.0.len(), collection.queries.len());
+    if n_ranked < n_queries {
+        eprintln!("{file}: it ranks documents for {n_ranked} of {n_queries} queries");
+    }
+    let unknown = Unknown::in_run(&ranked, collection);
+    if !unknown.is_empty() {
+        eprintln!("{file}: {unknown}");
+    }
 }
 
 /// Pairs to score, and where their texts come from.
@@ -150,16 +166,18 @@ fn score_formula(scoring: &Scoring<'_>, ranker: &Ranker) -> Result<Scores, Error
 }
 
 fn score_file(scoring: &Scoring<'_>, file: &str) -> Result<Scores, Error> {
-    let path = import::locate(file, scoring.folder)?;
+    let (name, brought) = read_scores(file, scoring.folder)?;
+    brought_scores(scoring, &name, &brought)
+}
+
+/// The scores of a file, with its name.
+fn read_scores(file: &str, folder: &Path) -> Result<(String, BroughtScores), Error> {
+    let path = import::locate(file, folder)?;
     let brought = import::with_bar(&path, |name, bytes, progress| {
         shared::collection::trec::read_scores(name, bytes, progress)
     })?;
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    brought_scores(scoring, &name, &brought)
+    let name = path.file_name().unwrap_or_default();
+    Ok((name.to_string_lossy().into_owned(), brought))
 }
 
 /// Scores that somebody brought, put in the order of the pairs.
@@ -264,6 +282,14 @@ pub(crate) fn make_study(
         collection.queries.truncate(n_queries);
     }
     check_collection(&collection, &definition)?;
+    // What a ranker lacks is found before anything is made.
+    for ranker in &rankers {
+        match ranker {
+            RankerSpec::Formula(_) => {}
+            RankerSpec::Scores(file) => drop(read_scores(file, folder)?),
+            RankerSpec::Model(spec) => drop(models.get(spec)?),
+        }
+    }
     let index = index(&collection, &definition.analyzer)?;
     let asked = asked(&definition);
     let mining = Mining {

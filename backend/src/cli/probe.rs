@@ -61,7 +61,7 @@ impl Mine {
             limits: &asked.limits,
         })?;
         if n_without_text > 0 {
-            eprintln!("{n_without_text} documents of the pools have no text and were left out");
+            eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
         let ids = ids(collection);
         let hash = mined.hash(&ids.queries, |doc| collection.docs[doc as usize].id.clone());

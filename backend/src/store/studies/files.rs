@@ -21,6 +21,9 @@ use crate::store::scores::StudyScores;
 
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
+/// The file that makes the others a study.
+const HEAD: &str = "study.json";
+
 /// What `study.json` holds.
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -35,6 +38,15 @@ struct Head {
 pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
     let folder = data.study(&study.definition.name)?;
     fs::create_dir_all(&folder).map_err(Error::file(&folder, WAY_OUT))?;
+    let saved = save_in(&folder, study);
+    if saved.is_err() && !folder.join(HEAD).exists() {
+        // What was written before the error is no study; that error is the one to tell.
+        let _ = fs::remove_dir_all(&folder);
+    }
+    saved
+}
+
+fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     let mined = Mined {
         texts: study.texts.clone(),
         pools: Vec::new(),
@@ -49,7 +61,7 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
     )?;
     let scores = format!("scores-{:.16}.parquet", scores_hash(study));
     StudyScores::of(study).write(&folder.join(&scores))?;
-    write(&folder, "study.toml", study.definition.to_toml().as_bytes())?;
+    write(folder, "study.toml", study.definition.to_toml().as_bytes())?;
     let mut rest = study.clone();
     let rankers = rest.scores.drain(..).map(|it| it.ranker).collect();
     rest.instances.clear();
@@ -63,8 +75,8 @@ pub(crate) fn save(data: &DataFolder, study: &Study) -> Result<(), Error> {
         what: format!("study {}", study.definition.name),
         reason: it.to_string(),
     })?;
-    write(&folder, "study.json", &json)?;
-    remove_others(&folder, &head)
+    write(folder, HEAD, &json)?;
+    remove_others(folder, &head)
 }
 
 /// Columns that no `study.json` names any more.
@@ -82,10 +94,10 @@ fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
 /// Reads a study.
 pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study(name)?;
-    if !folder.is_dir() {
+    let path = folder.join(HEAD);
+    if !path.is_file() {
         return Err(shared::error::Error::unknown("study", name).into());
     }
-    let path = folder.join("study.json");
     let json = fs::read(&path).map_err(Error::file(&path, "make the study again"))?;
     let damaged = |reason: String| Error::Damaged {
         what: format!("study {name}"),
