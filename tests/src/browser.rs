@@ -9,6 +9,15 @@ pub(crate) mod tab;
 pub(crate) mod host;
 mod site;
 
+mod studies;
+mod study;
+mod playground;
+mod workbench;
+mod about;
+mod files_only;
+mod looks;
+mod tasks;
+
 use std::path::PathBuf;
 
 use crate::harness;

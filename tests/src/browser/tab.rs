@@ -47,11 +47,8 @@ pub(crate) enum Role {
     Button,
     Link,
     Radio,
-    Checkbox,
     Textbox,
     Select,
-    Slider,
-    Heading,
 }
 
 impl Role {
@@ -60,14 +57,11 @@ impl Role {
             Role::Button => "button, [role=button], summary",
             Role::Link => "a[href]",
             Role::Radio => "input[type=radio], [role=radio]",
-            Role::Checkbox => "input[type=checkbox], [role=checkbox]",
             Role::Textbox => {
                 "textarea, [contenteditable], input:not([type]), input[type=text], \
                  input[type=search], input[type=number]"
             }
             Role::Select => "select",
-            Role::Slider => "input[type=range]",
-            Role::Heading => "h1, h2, h3",
         }
     }
 }
@@ -242,12 +236,6 @@ impl Tab {
         self.find(FIND, &[json!(role.selector()), json!(name)]).is_some()
     }
 
-    /// An attribute of what has a role and a name that begins so.
-    pub(crate) fn attribute(&self, role: Role, name: &str, attribute: &str) -> Option<String> {
-        let element = self.named(role, name);
-        self.runtime.block_on(element.attr(attribute)).unwrap()
-    }
-
     /// Types into a field in place of what it holds.
     pub(crate) fn fill(&self, name: &str, text: &str) {
         let field = self.named(Role::Textbox, name);
@@ -298,6 +286,12 @@ impl Tab {
         };
         let given = self.runtime.block_on(input.send_keys(files.join("\n")));
         given.unwrap_or_else(|it| panic!("bringing {files:?}: {it}"));
+    }
+
+    /// Files that the page gives go to a folder without asking.
+    pub(crate) fn download_to(&self, folder: &Path) {
+        let way = json!({"behavior": "allow", "downloadPath": folder.display().to_string()});
+        self.tool("Browser.setDownloadBehavior", way);
     }
 
     /// Makes the page so wide, in light or dark.

@@ -1,0 +1,140 @@
+//! Every page in light and dark, on a phone and on a desk: anybody can read it, nothing sticks
+//! out. With `AXIOSCOPE_SHOTS` a picture of each is left there.
+
+use serde_json::Value;
+
+use super::tab::{Role, Scheme, Tab, with_tab};
+use super::{named, site, skip};
+
+/// Widths of a phone and of a desk.
+const WIDTHS: [u32; 2] = [360, 1440];
+
+/// Name, address, what says that it is there.
+type Page = (&'static str, &'static str, &'static str);
+
+const PAGES: [Page; 7] = [
+    ("studies", "/", "a.card"),
+    ("study", "/study/demo", "[role=grid] a.cell[data-step]"),
+    ("instances", "/study/demo/tfc1/0?outcome=violated", "a.line .verdict"),
+    ("instance", "/study/demo/tfc1/fixed/instance/0", "table.measured"),
+    ("playground", "/playground", "#query"),
+    ("workbench", "/workbench", "#files-picker"),
+    ("about", "/about", ".worked"),
+];
+
+#[test]
+fn studies_can_be_read_by_anybody() {
+    check("studies");
+}
+
+#[test]
+fn study_can_be_read_by_anybody() {
+    check("study");
+}
+
+#[test]
+fn instances_can_be_read_by_anybody() {
+    check("instances");
+}
+
+#[test]
+fn instance_can_be_read_by_anybody() {
+    check("instance");
+}
+
+#[test]
+fn playground_can_be_read_by_anybody() {
+    check("playground");
+}
+
+#[test]
+fn workbench_can_be_read_by_anybody() {
+    check("workbench");
+}
+
+#[test]
+fn about_can_be_read_by_anybody() {
+    check("about");
+}
+
+fn check(name: &str) {
+    let (_, address, there) = PAGES.into_iter().find(|it| it.0 == name).unwrap();
+    let Some(axe) = named("AXIOSCOPE_AXE") else {
+        return skip("no axe-core");
+    };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    let mut wrong = Vec::new();
+    with_tab(site::origin(), |tab| {
+        for scheme in [Scheme::Light, Scheme::Dark] {
+            for width in WIDTHS {
+                tab.wear(width, scheme);
+                tab.open(address);
+                tab.until(there, &format!("return !!document.querySelector('{there}')"));
+                fill(tab, name);
+                let place = format!("{name}, {width} px, {}", scheme.name());
+                wrong.extend(violations(tab, &axe).into_iter().map(|it| format!("{place}: {it}")));
+                wrong.extend(overflow(tab).map(|it| format!("{place}: {it}")));
+                if let Some(folder) = named("AXIOSCOPE_SHOTS") {
+                    std::fs::create_dir_all(&folder).unwrap();
+                    let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
+                    tab.shoot(width, scheme, &file);
+                }
+            }
+        }
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Pages that start empty get something to show.
+fn fill(tab: &Tab, name: &str) {
+    match name {
+        "study" => {
+            let there = "return document.querySelector('aside.panel').ariaBusy === 'false'
+                && !document.querySelector('aside.panel .loading')";
+            tab.until("the panel", there);
+        }
+        "playground" => {
+            tab.click(Role::Button, "TP example");
+            tab.until("an answer", "return !!document.querySelector('.holds .verdict.ok')");
+        }
+        "workbench" => {
+            tab.click(Role::Button, "Load the sample");
+            tab.until("three files", "
+                return document.querySelectorAll('table.files tbody tr').length === 3
+                    && !document.querySelector('table.files .reading')");
+            tab.click(Role::Button, "Make the study");
+            tab.see("Made in");
+            tab.until("results", "return !!document.querySelector('table.short td .chip')");
+        }
+        _ => (),
+    }
+}
+
+/// What axe-core calls serious or critical.
+fn violations(tab: &Tab, axe: &str) -> Vec<String> {
+    tab.js(axe, &[]);
+    let found = tab.js_async(
+        "const {violations} = await axe.run(document, {resultTypes: ['violations']});
+         return violations
+             .filter(it => ['serious', 'critical'].includes(it.impact))
+             .map(it => `${it.id}: ${it.help}\\n` + it.nodes.slice(0, 4)
+                 .map(node => `    ${node.target.join(' ')}  ${node.any.concat(node.all)
+                     .map(why => why.message).join('; ')}`).join('\\n'))",
+        &[],
+    );
+    let found = found.as_array().cloned().unwrap_or_default();
+    found.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// What makes the page wider than the screen.
+fn overflow(tab: &Tab) -> Option<String> {
+    let found = tab.js(
+        "const wide = document.documentElement.clientWidth;
+         if (document.documentElement.scrollWidth <= wide) return null;
+         const out = [...document.querySelectorAll('main *')]
+             .filter(it => it.getBoundingClientRect().right > wide + 1);
+         return out.slice(0, 4).map(it => it.tagName + '.' + it.className).join(', ')",
+        &[],
+    );
+    found.as_str().map(|it| format!("sticks out to the right: {it}"))
+}

@@ -1,0 +1,33 @@
+//! The list of studies.
+
+use super::site;
+use super::tab::{Role, with_tab};
+
+#[test]
+fn a_card_says_what_the_study_is_and_leads_to_it() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/");
+        tab.see("Why does a ranker rank as it does?");
+        tab.see("1 study, 2 rankers");
+        let card = tab.text("a.card");
+        for fact in ["64 queries", "512 texts", "instances", "BM25", "TFC1"] {
+            assert!(card.contains(fact), "{fact} in {card}");
+        }
+        tab.click(Role::Link, "Glaciers, bread and bridges");
+        tab.at("/study/demo");
+        tab.back();
+        tab.at("/");
+        tab.click(Role::Link, "Open a study");
+        tab.at("/study/demo");
+    });
+}
+
+#[test]
+fn an_address_that_no_page_has_says_so() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/no/such/page");
+        tab.see("There is no such page");
+        tab.click(Role::Link, "See all studies");
+        tab.at("/");
+    });
+}

@@ -1,0 +1,146 @@
+//! From the map of a study down to the term that decided one instance.
+
+use super::site;
+use super::tab::{Role, Tab, with_tab};
+use thirtyfour::Key;
+
+/// The map is there with its numbers, and the panel beside it.
+const SHOWN: &str = "return !!document.querySelector('[role=grid] a.cell[data-step]')
+    && document.querySelector('aside.panel')?.getAttribute('aria-busy') === 'false'";
+
+fn open(tab: &Tab, address: &str) {
+    tab.open(address);
+    tab.until("the map", SHOWN);
+}
+
+fn numbers(tab: &Tab) -> String {
+    let script = "return [...document.querySelectorAll('[role=grid] a.cell')]
+        .map(it => it.getAttribute('aria-label')).join('\\n')";
+    tab.js(script, &[]).as_str().unwrap().to_owned()
+}
+
+#[test]
+fn arrow_keys_walk_over_the_map_and_the_panel_follows() {
+    with_tab(site::origin(), |tab| {
+        open(tab, "/study/demo");
+        tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
+        tab.see("BM25 on TFC1");
+        tab.press(Key::Right);
+        tab.at("/study/demo?cell=tfc2.0");
+        tab.see("BM25 on TFC2");
+        tab.press(Key::Down);
+        tab.at("/study/demo?cell=tfc2.1");
+        tab.see("QL on TFC2");
+        tab.press(Key::End);
+        tab.at("/study/demo?cell=tp.1");
+        tab.press(Key::Home);
+        tab.at("/study/demo?cell=tfc1.1");
+        // One tab stop for the whole map.
+        assert_eq!(tab.count("[role=grid] a.cell[tabindex='0']"), 1);
+        // The address alone brings the same view back.
+        open(tab, "/study/demo?cell=tp.0");
+        tab.see("BM25 on TP");
+    });
+}
+
+#[test]
+fn another_reading_changes_numbers_and_address() {
+    with_tab(site::origin(), |tab| {
+        open(tab, "/study/demo");
+        let fixed = numbers(tab);
+        tab.click(Role::Radio, "code");
+        tab.at("/study/demo?mode=code");
+        tab.until("the map", SHOWN);
+        let code = numbers(tab);
+        assert_ne!(fixed, code);
+        // The key goes round: code is the last, so fixed comes next.
+        tab.press("m");
+        tab.until("the first reading", "return !location.search.includes('mode')");
+        tab.until("the map", SHOWN);
+        assert_eq!(numbers(tab), fixed);
+        tab.press("[");
+        tab.at("/study/demo?delta=9");
+        tab.until("the map", SHOWN);
+        assert_ne!(numbers(tab), fixed);
+    });
+}
+
+#[test]
+fn every_figure_has_its_table() {
+    with_tab(site::origin(), |tab| {
+        open(tab, "/study/demo");
+        tab.click(Role::Button, "Table");
+        tab.at("/study/demo?show=table");
+        tab.until("a table", "return document.querySelectorAll('.in-place table tbody tr').length >= 2");
+    });
+}
+
+#[test]
+fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
+    with_tab(site::origin(), |tab| {
+        open(tab, "/study/demo?cell=lnc2.0");
+        tab.js("document.querySelector('#cell-0-tfc1').focus()", &[]);
+        tab.at("/study/demo?cell=tfc1.0");
+        tab.press(Key::Enter);
+        tab.at("/study/demo/tfc1/0");
+        tab.until("rows", "return document.querySelectorAll('a.line').length > 5");
+
+        tab.until("counts", "return /\\d violated/.test(document.body.innerText)");
+        tab.until("some outcomes", "return document.querySelectorAll('a.line .verdict').length > 5");
+        let violated = tab.js(
+            "return [...document.querySelectorAll('[role=radiogroup][aria-label=Outcome] label')]
+                .map(it => it.textContent.trim()).find(it => it.endsWith('violated'))",
+            &[],
+        );
+        tab.click(Role::Radio, violated.as_str().unwrap());
+        tab.at("/study/demo/tfc1/0?outcome=violated");
+        tab.until(
+            "violations only",
+            "const lines = [...document.querySelectorAll('a.line .verdict')];
+             return lines.length > 0 && lines.every(it => it.textContent.includes('violated'))",
+        );
+
+        tab.choose("Order", "closest call first");
+        tab.at("/study/demo/tfc1/0?outcome=violated&sort=closest");
+        tab.until("the new order", "return !document.querySelector('.listed .stale')");
+
+        tab.click_at("a.line");
+        tab.at("/study/demo/tfc1/fixed/instance/");
+        instance(tab);
+    });
+}
+
+fn instance(tab: &Tab) {
+    tab.see("Why this is an instance");
+    tab.until("premises that hold", "
+        const rows = [...document.querySelectorAll('table.measured tbody tr')];
+        return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))");
+    tab.see("What each ranker said");
+    tab.until("a violation", "
+        return [...document.querySelectorAll('section[aria-labelledby=said] tbody tr')]
+            .some(it => it.textContent.includes('BM25') && it.textContent.includes('violated'))");
+    tab.see("Which term decided it");
+    assert!(tab.count("section[aria-labelledby=terms] table tbody tr") >= 2);
+    assert!(tab.count(".docs .doc mark") > 0, "query terms are marked in the texts");
+
+    let first = tab.address();
+    tab.press("j");
+    tab.until(
+        "the next instance",
+        &format!("return location.pathname + location.search !== {first:?}
+            && !!document.querySelector('table.measured')"),
+    );
+    tab.until("the list is still known", "return location.search.includes('outcome=violated')");
+    tab.press("k");
+    tab.at(first.split('?').next().unwrap());
+
+    let query = tab.text("h1.query");
+    tab.until("the texts", "return document.querySelectorAll('.docs .doc').length >= 2");
+    tab.press("p");
+    tab.at("/playground?study=demo&axiom=tfc1");
+    tab.until("the query", "return document.querySelector('#query')?.value");
+    let asked = tab.js("return document.querySelector('#query').value", &[]);
+    assert_eq!(asked.as_str().unwrap().trim(), query.trim());
+    tab.see("Opened from TFC1 instance");
+    tab.until("an axiom that applies", "return !!document.querySelector('.holds .verdict.ok')");
+}

@@ -1,0 +1,228 @@
+//! Own files to a study, in the page alone.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use shared::study::Study;
+use tempfile::TempDir;
+
+use super::site;
+use super::tab::{Role, Tab, with_tab};
+
+const PICKER: &str = "#files-picker";
+
+/// Files that a test brings.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Files {
+        Files(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"The night ferry crosses the river and the ferry returns."}
+{"_id":"d2","title":"Bridges","text":"The stone bridge crosses the river and the road returns."}
+{"_id":"d3","title":"Broken
+{"title":"No id","text":"A row that nobody can name."}
+{"_id":"d4","title":"Rivers","text":"A river is longer than its ferry routes, and a river floods."}
+{"_id":"d5","title":"Boats","text":"Boats wait for the morning at the harbour wall with their lamps lit."}
+"#;
+const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
+{"_id":"q2","text":"stone bridge"}
+"#;
+const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
+
+/// Presses the button and waits for the end.
+fn make(tab: &Tab) {
+    tab.click(Role::Button, "Make the study");
+    tab.see("Made in");
+    tab.until("results", "return !!document.querySelector('table.short td .chip')");
+}
+
+#[test]
+fn files_become_a_study_and_broken_rows_are_shown() {
+    let files = Files::new();
+    let corpus = files.write("corpus.jsonl", CORPUS);
+    let queries = files.write("queries.jsonl", QUERIES);
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.see("Bring texts and queries first");
+        tab.bring(PICKER, &[&corpus]);
+        tab.see("2 rows refused in corpus.jsonl; the rest is used");
+        tab.see("line 3");
+        tab.see("line 4");
+        tab.see("Bring the queries as well.");
+        tab.bring(PICKER, &[&queries]);
+        // The third file is dropped.
+        tab.js(
+            "const files = new DataTransfer();
+             files.items.add(new File([arguments[0]], 'qrels.tsv'));
+             const drop = new DragEvent('drop', {dataTransfer: files, bubbles: true, cancelable: true});
+             document.querySelector('.drop').dispatchEvent(drop)",
+            &[json!(QRELS)],
+        );
+        tab.until("three files", "return document.querySelectorAll('table.files tbody tr').length === 3");
+        tab.fill("How many", "0");
+        tab.see("Settings need a correction");
+        tab.fill("How many", "50");
+        tab.at("/workbench");
+        make(tab);
+
+        let study = download(tab, &files, "Download the study, JSON", "study.json");
+        let study: Study = serde_json::from_str(&study).unwrap();
+        assert_eq!((study.queries.len(), study.totals.n_docs, study.scores.len()), (2, 4, 2));
+        let pairs = download(tab, &files, "Download the pairs, JSONL", "pairs.jsonl");
+        assert_eq!(pairs.lines().count(), study.pairs.len());
+        bring_scores(tab, &files, &pairs);
+
+        tab.click(Role::Link, "Open the study");
+        tab.at("/study/local");
+        tab.until("the map", "return document.querySelectorAll('[role=grid] a.cell').length >= 18");
+        tab.see("mine.tsv");
+        // It is still there after a reload, and until it is cleared.
+        tab.reload();
+        tab.until("the map", "return document.querySelectorAll('[role=grid] a.cell').length >= 18");
+        tab.click(Role::Link, "Workbench");
+        tab.until("results", "return !!document.querySelector('table.short td')");
+        tab.click(Role::Button, "Clear");
+        tab.see("The study will stand here once it is made.");
+    });
+}
+
+/// Brings back a score for each pair: the length of its text.
+fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
+    let rows = pairs.lines().map(|line| {
+        let pair: Value = serde_json::from_str(line).unwrap();
+        let (query, text) = (pair["query_id"].as_str(), pair["text_id"].as_str());
+        format!("{}\t{}\t{}\n", query.unwrap(), text.unwrap(), pair["text"].to_string().len())
+    });
+    let scores = files.write("mine.tsv", &rows.collect::<String>());
+    tab.bring("section[aria-labelledby=neural] input[type=file]", &[&scores]);
+    tab.until("a third ranker", "return document.querySelectorAll('table.short tbody tr').length === 4");
+}
+
+fn download(tab: &Tab, files: &Files, button: &str, name: &str) -> String {
+    tab.download_to(&files.path(""));
+    tab.click(Role::Button, button);
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        // The browser gives a file its name when it is whole.
+        if let Ok(text) = std::fs::read_to_string(files.path(name))
+            && !text.is_empty()
+        {
+            return text;
+        }
+        assert!(Instant::now() < end, "{name} was not downloaded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_run_can_be_cancelled_and_started_again() {
+    let files = Files::new();
+    let corpus = files.write("corpus.jsonl", &long_corpus());
+    let queries = files.write("queries.jsonl", QUERIES);
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&corpus, &queries]);
+        tab.until("both files", "return document.querySelectorAll('table.files tbody td.num').length >= 4");
+        tab.click(Role::Button, "Make the study");
+        tab.until("progress", "return !!document.querySelector('[role=progressbar][aria-label=Run]')");
+        tab.press(thirtyfour::Key::Escape);
+        tab.see("Cancelled. Nothing was made.");
+        make(tab);
+        // Once a study stands, cancelling the next keeps it.
+        tab.click(Role::Button, "Make the study");
+        tab.click(Role::Button, "Cancel");
+        tab.see("The study from before is still below.");
+        assert!(tab.count("table.short td .chip") > 0);
+    });
+}
+
+/// Enough to work on for a second or more.
+fn long_corpus() -> String {
+    const WORDS: [&str; 12] = [
+        "river", "ferry", "stone", "bridge", "harbour", "lamp", "night", "road", "water", "boat",
+        "morning", "wall",
+    ];
+    let text = |doc: usize| {
+        let words = (0..80).map(|at| WORDS[(doc * 7 + at * at + at / 3) % WORDS.len()]);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    (0..30_000).map(|it| format!("{{\"_id\":\"d{it}\",\"text\":\"{} w{it}\"}}\n", text(it))).collect()
+}
+
+#[test]
+fn what_texts_say_is_never_markup() {
+    const SCRIPT: &str = "<script>alert(1)</script>";
+    const IMAGE: &str = "<img src=x onerror=alert(2)>";
+    let row = |id: &str, title: &str, text: &str| {
+        format!("{}\n", json!({"_id": id, "title": title, "text": text}))
+    };
+    let files = Files::new();
+    let corpus = row(SCRIPT, IMAGE, "river ferry river and a lamp on the wall")
+        + row(IMAGE, SCRIPT, &format!("river {SCRIPT} {IMAGE} and a lamp")).as_str()
+        + row("../../etc", "\u{202e}backwards", "stone bridge <b>river</b> and a wall").as_str();
+    let corpus = files.write("<img src=x onerror=alert(3)>.jsonl", &corpus);
+    let query = json!({"_id": SCRIPT, "text": format!("river ferry {IMAGE}")});
+    let queries = files.write("queries.jsonl", &format!("{query}\n"));
+    with_tab(site::origin(), |tab| {
+        tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&corpus, &queries]);
+        tab.until("both files", "return document.querySelectorAll('table.files tbody td.num').length >= 4");
+        make(tab);
+        expect_text_only(tab);
+        tab.click(Role::Link, "Open the study");
+        tab.at("/study/local");
+        tab.until("the map", "return !!document.querySelector('[role=grid] a.cell[data-step]')");
+        expect_text_only(tab);
+        let cell = tab.js(
+            "return document.querySelector('[role=grid] a.cell[data-step]').getAttribute('href')",
+            &[],
+        );
+        tab.open(cell.as_str().unwrap());
+        tab.see(IMAGE);
+        expect_text_only(tab);
+        tab.click_at("a.line");
+        tab.see("Why this is an instance");
+        tab.see(SCRIPT);
+        tab.see(IMAGE);
+        expect_text_only(tab);
+        tab.press("p");
+        tab.see("Opened from");
+        expect_text_only(tab);
+    });
+}
+
+fn expect_text_only(tab: &Tab) {
+    assert_eq!(tab.count("main script, main img, main b[onerror]"), 0);
+    assert_eq!(tab.js("return window.alerts", &[]), json!([]));
+}
+
+/// Without these the page has nothing to say.
+#[test]
+fn a_file_that_cannot_be_read_says_why() {
+    let files = Files::new();
+    let nothing = files.write("empty.jsonl", "");
+    let cut = files.path("corpus.jsonl.gz");
+    std::fs::write(&cut, [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75]).unwrap();
+    let paths: [&Path; 2] = [&nothing, &cut];
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &paths);
+        tab.see("the file is empty");
+        tab.until("two refusals", "return document.querySelectorAll('.refused[role=alert]').length === 2");
+    });
+}
