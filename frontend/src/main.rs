@@ -8,6 +8,7 @@
 mod api;
 mod app;
 mod keys;
+mod later;
 mod numbers;
 mod pages;
 mod theme;

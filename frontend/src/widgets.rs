@@ -3,3 +3,13 @@
 pub(crate) mod progress;
 pub(crate) mod error;
 pub(crate) mod download;
+pub(crate) mod verdict;
+pub(crate) mod marked;
+pub(crate) mod drawing;
+pub(crate) mod table;
+pub(crate) mod takes;
+pub(crate) mod dials;
+pub(crate) mod heatmap;
+pub(crate) mod contributions;
+pub(crate) mod token_map;
+pub(crate) mod virtual_list;

@@ -1,13 +1,315 @@
-//! The page Instance.
+//! One instance: why it is one, what each ranker said, and which term decided it.
+
+mod around;
+mod premises;
+mod reason;
+mod said;
+mod terms;
+mod texts;
+mod tokens;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use shared::api::Show;
+use shared::probe::{Axiom, Mode};
+use shared::report::format;
+use shared::study::instance::Shown;
 
-/// The page Instance.
+use super::study::address::{InstanceView, StudyView, query_string};
+use crate::api;
+use crate::app::Page;
+use crate::keys::{self, Press};
+use crate::widgets::dials::mode_word;
+use crate::widgets::error::Failure;
+use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::marked::MarkedText;
+use around::Around;
+use premises::Premises;
+use said::Rankers;
+use terms::Terms;
+use texts::Texts;
+use tokens::Tokens;
+
+/// What the path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    study: String,
+    axiom: Axiom,
+    mode: Mode,
+    number: u64,
+}
+
+impl Place {
+    fn read(get: impl Fn(&str) -> Option<String>) -> Option<Place> {
+        let mode = get("mode")?;
+        Some(Place {
+            study: get("name")?,
+            axiom: get("axiom")?.parse().ok()?,
+            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
+            number: get("number")?.parse().ok()?,
+        })
+    }
+
+    fn href(&self, number: u64, view: &InstanceView) -> String {
+        view.href(&self.study, self.axiom, self.mode, number)
+    }
+}
+
+/// The page.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
+    let params = use_params_map();
+    let query = use_query_map();
+    let place = Memo::new(move |_| Place::read(|key| params.read().get(key)));
+    let view = Memo::new(move |_| {
+        let mode = place.get().map_or(Mode::Fixed, |it| it.mode);
+        InstanceView::read(&|key| query.read().get(key), mode)
+    });
+    let tie = Memo::new(move |_| view.get().list.dials.delta_score);
+    let show = LocalResource::new(move || {
+        let (place, delta_score) = (place.get(), tie.get());
+        async move {
+            let place = place?;
+            let Place {
+                study,
+                axiom,
+                mode,
+                number,
+            } = place.clone();
+            let request = Show {
+                study,
+                axiom,
+                mode,
+                number,
+                delta_score,
+            };
+            Some((place, api::call(&request).await))
+        }
+    });
+    let around = LocalResource::new(move || {
+        let (place, view) = (place.get(), view.get());
+        async move { Around::ask(&place?, &view).await.ok() }
+    });
+    let ways = Memo::new(move |_| around.get().flatten());
+    let ranker = Memo::new(move |_| {
+        let (_, answer) = show.get().flatten()?;
+        let said = answer.ok()?.said.into_iter().nth(view.get().ranker?)?;
+        Some(said.ranker.label)
+    });
+    let body = move || match (place.get(), show.get().flatten()) {
+        (None, _) => view! {
+            <h1>"There is no such instance"</h1>
+            <p class="lead">
+                "The address names no axiom, mode or number that we know. "
+                <a href=Page::Studies.href()>"See all studies"</a>
+            </p>
+        }
+        .into_any(),
+        (Some(_), None) => Waiting().into_any(),
+        (Some(now), Some((_, Err(error)))) => {
+            let retry = Callback::new(move |()| show.refetch());
+            let href = Page::Study {
+                study: now.study.clone(),
+            }
+            .href();
+            view! {
+                <h1>"The instance cannot be shown"</h1>
+                <Failure error retry/>
+                <p class="note"><a href=href>"Back to the study"</a></p>
+            }
+            .into_any()
+        }
+        (Some(_), Some((place, Ok(shown)))) => view! { <Loaded place shown view ways/> }.into_any(),
+    };
+    let stale = move || {
+        let answered = show.get().flatten().map(|it| it.0);
+        answered.is_some() && answered != place.get()
+    };
     view! {
         <Title text="Instance"/>
-        <h1>"Instance"</h1>
+        <Crumbs place view ranker ways/>
+        <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
+    }
+}
+
+/// Where the instance stands.
+#[component]
+fn Crumbs(
+    place: Memo<Option<Place>>,
+    view: Memo<InstanceView>,
+    ranker: Memo<Option<String>>,
+    ways: Memo<Option<Around>>,
+) -> impl IntoView {
+    let parts = move || {
+        let place = place.get()?;
+        let (view, ways) = (view.get(), ways.get());
+        let study = StudyView {
+            dials: view.list.dials.clone(),
+            cell: view.ranker.map(|row| Spot {
+                who: Who::Ranker(row),
+                axiom: place.axiom,
+            }),
+            ..StudyView::default()
+        };
+        let axiom = place.axiom.about().name;
+        let list = match (view.ranker, ranker.get()) {
+            (Some(row), name) => {
+                let href = view.list.href(&place.study, place.axiom, row);
+                let name = name.map_or(axiom.to_owned(), |it| format!("{it} on {axiom}"));
+                view! { <a href=href>{name}</a> }.into_any()
+            }
+            (None, _) => view! { <span>{axiom}</span> }.into_any(),
+        };
+        let here = ways.map_or(
+            format!("instance {}", format::count(place.number + 1)),
+            |it| it.said(),
+        );
+        Some(view! {
+            <a href=study.href(&place.study)>{place.study.clone()}</a>
+            {list}
+            <span>{here}</span>
+        })
+    };
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=Page::Studies.href()>"Studies"</a>
+            {parts}
+        </nav>
+    }
+}
+
+#[component]
+fn Loaded(
+    place: Place,
+    shown: Shown,
+    view: Memo<InstanceView>,
+    ways: Memo<Option<Around>>,
+) -> impl IntoView {
+    // The term that is pointed at, in a table or in a text.
+    let lit = RwSignal::new(None::<u32>);
+    let ranker = view.get_untracked().ranker.unwrap_or(0);
+    let why = reason::claim(&shown);
+    let said = shown
+        .said
+        .get(ranker)
+        .map(|it| reason::said(&shown, it))
+        .unwrap_or_default();
+    let mode = format!("{}, {}", shown.axiom.about().name, mode_word(shown.mode));
+    let caption = format!(
+        "Premises of {} with value and bound",
+        shown.axiom.about().name
+    );
+    let study = place.study.clone();
+    view! {
+        <div class="claim">
+            <div>
+                <h1 class="query" dir="auto">
+                    <MarkedText marked=shown.query.clone() terms=shown.terms.clone() lit/>
+                </h1>
+                <p class="lead">{why} " " {said}</p>
+            </div>
+            <Buttons place view ways/>
+        </div>
+        <Texts shown=shown.clone() lit/>
+        <div class="why">
+            <section class="section" aria-labelledby="why">
+                <header>
+                    <h2 id="why">"Why this is an instance"</h2>
+                    <span class="note">{mode}</span>
+                </header>
+                <Premises premises=shown.premises.clone() terms=shown.terms.clone() caption/>
+            </section>
+            <Rankers study=study.clone() shown=shown.clone()/>
+        </div>
+        <Terms study=study.clone() shown=shown.clone() lit/>
+        <Tokens study shown/>
+    }
+}
+
+/// Previous, next, Playground.
+#[component]
+fn Buttons(place: Place, view: Memo<InstanceView>, ways: Memo<Option<Around>>) -> impl IntoView {
+    let playground = Page::Playground.href()
+        + &query_string([
+            ("study", place.study.clone()),
+            ("axiom", place.axiom.slug().to_owned()),
+            ("mode", place.mode.name().to_owned()),
+            ("number", place.number.to_string()),
+        ]);
+    let place = StoredValue::new(place);
+    let href = move |step: Step| {
+        let around = ways.get()?;
+        let (at, number) = match step {
+            Step::Previous => around.previous?,
+            Step::Next => around.next?,
+        };
+        let view = view.get();
+        // Outside of the list there is no place to keep.
+        let at = around.listed.then_some(at);
+        Some(place.with_value(|it| it.href(number, &InstanceView { at, ..view })))
+    };
+    let navigate = use_navigate();
+    let for_key = playground.clone();
+    keys::on_key(move |key| {
+        let href = match key {
+            "k" => untrack(|| href(Step::Previous)),
+            "j" => untrack(|| href(Step::Next)),
+            "p" => Some(for_key.clone()),
+            _ => return Press::Passed,
+        };
+        if let Some(href) = href {
+            navigate(&href, NavigateOptions::default());
+        }
+        Press::Taken
+    });
+    let disabled = move |step: Step| href(step).is_none().then_some("true");
+    view! {
+        <div class="btns">
+            <a
+                class="btn"
+                rel="prev"
+                href=move || href(Step::Previous)
+                aria-disabled=move || disabled(Step::Previous)
+            >
+                <kbd>"K"</kbd>
+                "Previous"
+            </a>
+            <a
+                class="btn"
+                rel="next"
+                href=move || href(Step::Next)
+                aria-disabled=move || disabled(Step::Next)
+            >
+                "Next"
+                <kbd>"J"</kbd>
+            </a>
+            <a class="btn" href=playground>"Playground" <kbd>"P"</kbd></a>
+        </div>
+    }
+}
+
+/// A way through the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Previous,
+    Next,
+}
+
+/// The page before its texts: everything has its room.
+#[component]
+fn Waiting() -> impl IntoView {
+    view! {
+        <div class="claim waiting">
+            <div>
+                <h1 class="query">"…"</h1>
+                <p class="lead" role="status">"Asking for the instance"</p>
+            </div>
+        </div>
+        <div class="docs waiting" aria-hidden="true">
+            <div class="doc"></div>
+            <div class="doc"></div>
+        </div>
     }
 }

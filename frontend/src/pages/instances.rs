@@ -1,13 +1,430 @@
-//! The page Instances.
+//! The instances of one ranker on one axiom: filtered, sorted, any number of them.
+
+mod filters;
+mod rows;
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use shared::api::Look;
+use shared::plot::{self, Theme};
+use shared::probe::{Axiom, Mode};
+use shared::report::{self, Column, Kind, Value, format};
+use shared::study::cell::{Histogram, Line, Sort};
+use shared::study::dials::Dials;
+use shared::study::overview::Overview;
+use shared::verdict::Outcome;
 
-/// The page Instances.
+use super::study::address::{InstanceView, ListView, StudyView};
+use super::study::{margin, margin_digits, margin_label, texts_said};
+use crate::api;
+use crate::app::Page;
+use crate::numbers::plural;
+use crate::widgets::contributions::Lean;
+use crate::widgets::dials::{DialBar, Reach, Turned};
+use crate::widgets::download;
+use crate::widgets::drawing::Drawing;
+use crate::widgets::error::Failure;
+use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::table::DataTable;
+use crate::widgets::takes::Takes;
+use crate::widgets::verdict::Verdict;
+use crate::widgets::virtual_list::{VirtualList, row_id};
+use filters::Filters;
+use rows::{Asked, Row, Rows};
+
+/// The page.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
+    let params = use_params_map();
+    let cell = Memo::new(move |_| {
+        let params = params.read();
+        let axiom: Axiom = params.get("axiom")?.parse().ok()?;
+        let ranker: usize = params.get("ranker")?.parse().ok()?;
+        Some((params.get("name")?, axiom, ranker))
+    });
+    move || match cell.get() {
+        Some((study, axiom, ranker)) => view! { <OfCell study axiom ranker/> }.into_any(),
+        None => view! {
+            <Title text="Instances"/>
+            <h1>"There is no such cell"</h1>
+            <p class="lead">
+                "The address names no axiom or ranker that we know. "
+                <a href=Page::Studies.href()>"See all studies"</a>
+            </p>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn OfCell(study: String, axiom: Axiom, ranker: usize) -> impl IntoView {
+    let query = use_query_map();
+    let view = Memo::new(move |_| ListView::read(&|key| query.read().get(key)));
+    let dials = Memo::new(move |_| view.get().dials);
+    let name = StoredValue::new(study.clone());
+    let look = LocalResource::new(move || {
+        let request = Look {
+            study: name.get_value(),
+            dials: dials.get(),
+        };
+        async move { api::call(&request).await.map(Arc::new) }
+    });
+    let overview = Memo::new(
+        move |before: Option<&Option<Arc<Overview>>>| match look.get() {
+            Some(Ok(overview)) => Some(overview),
+            Some(Err(_)) | None => before.cloned().flatten(),
+        },
+    );
+    let failed = Memo::new(move |_| look.get().and_then(Result::err));
+    let asked = Memo::new(move |_| Asked {
+        study: name.get_value(),
+        axiom,
+        ranker,
+        view: view.get(),
+    });
+    let rows = Rows::of(asked);
+    let navigate = use_navigate();
+    let go = Callback::new(move |view: ListView| {
+        let options = NavigateOptions {
+            replace: true,
+            scroll: false,
+            ..Default::default()
+        };
+        navigate(&name.with_value(|it| view.href(it, axiom, ranker)), options);
+    });
+    let settle = Callback::new(move |dials: Dials| {
+        go.run(ListView {
+            dials,
+            ..view.get_untracked()
+        });
+    });
+    let turned = Turned::new(dials.into(), settle);
+    let spot = Memo::new(move |_| Spot {
+        who: Who::Ranker(ranker),
+        axiom,
+    });
+    let about = axiom.about();
+    let title = move || {
+        let overview = overview.get();
+        let ranker = overview.as_ref().map(|it| spot.get().name(it));
+        ranker
+            .filter(|it| !it.is_empty())
+            .unwrap_or(format!("ranker {}", ranker_word(spot.get())))
+    };
+    let heading = move || format!("{} on {}", title(), about.name);
+    // The dials are built once the study has said what they can be turned to.
+    let reach = Memo::new(move |_| {
+        overview.get().map(|it| Reach {
+            modes: it.modes.clone(),
+            delta: it.limits.length_gap_terms,
+        })
+    });
+    let bar = move || match reach.get() {
+        Some(reach) => view! { <DialBar reach turned/> }.into_any(),
+        None => {
+            view! { <div class="section bar dials waiting" aria-hidden="true"></div> }.into_any()
+        }
+    };
+    let failure = move || {
+        failed.get().or_else(|| rows.failed.get()).map(|error| {
+            let retry = Callback::new(move |()| {
+                look.refetch();
+                rows.again();
+            });
+            let href = Page::Study {
+                study: name.get_value(),
+            }
+            .href();
+            view! {
+                <Failure error retry/>
+                <p class="note"><a href=href>"Back to the study"</a></p>
+            }
+        })
+    };
+    let mode = Memo::new(move |_| overview.get().map_or(Mode::Fixed, |it| it.mode));
+    let study_href = move || {
+        let view = StudyView {
+            dials: dials.get(),
+            cell: Some(spot.get()),
+            ..StudyView::default()
+        };
+        name.with_value(|it| view.href(it))
+    };
+    let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
     view! {
-        <Title text="Instances"/>
-        <h1>"Instances"</h1>
+        <Title text=heading/>
+        <nav class="crumbs" aria-label="You are here">
+            <a href=Page::Studies.href()>"Studies"</a>
+            <a href=study_href>{study_title}</a>
+            <span>{heading}</span>
+        </nav>
+        <h1>{heading}</h1>
+        <p class="note">{about.statement}</p>
+        {bar}
+        <Filters view go overview spot/>
+        {failure}
+        <Margins rows axiom/>
+        <Listed rows view mode go/>
+    }
+}
+
+/// A row by its number, for who has no name yet.
+fn ranker_word(spot: Spot) -> String {
+    match spot.who {
+        Who::Ranker(row) => format::count(row as u64 + 1),
+        Who::Relevance => String::new(),
+    }
+}
+
+/// How the margins lie, with what of them is listed.
+#[component]
+fn Margins(rows: Rows, axiom: Axiom) -> impl IntoView {
+    let as_table = RwSignal::new(false);
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let file = move || {
+        rows.about.with_untracked(|it| {
+            it.as_ref().map(|it| {
+                let Asked {
+                    study,
+                    axiom,
+                    ranker,
+                    ..
+                } = &it.asked;
+                (
+                    format!("{study}-{}-{ranker}-margins", axiom.slug()),
+                    it.histogram.clone(),
+                )
+            })
+        })
+    };
+    let svg = Callback::new(move |()| {
+        if let Some((name, histogram)) = file() {
+            let text = plot::to_svg(&plot::histogram(&histogram), Theme::Light);
+            download::save(&format!("{name}.svg"), "image/svg+xml", &text);
+        }
+    });
+    let csv = Callback::new(move |()| {
+        if let Some((name, histogram)) = file() {
+            let text = report::to_csv(&bins(&histogram, &name));
+            download::save(&format!("{name}.csv"), "text/csv", &text);
+        }
+    });
+    let picture = move || {
+        let about = rows.about.get();
+        match about {
+            None => view! { <div class="cell loading" aria-hidden="true"></div> }.into_any(),
+            Some(it) if it.histogram.counts.is_empty() && it.histogram.n_tied == 0 => {
+                view! { <p class="note">"No margin to show."</p> }.into_any()
+            }
+            Some(it) if as_table.get() => {
+                view! { <DataTable table=bins(&it.histogram, "margins")/> }.into_any()
+            }
+            Some(it) => view! { <Drawing figure=plot::histogram(&it.histogram)/> }.into_any(),
+        }
+    };
+    view! {
+        <figure class="margins" class:stale=move || rows.is_stale()>
+            <figcaption>
+                <p>
+                    <strong>{margin_label(axiom)}</strong>
+                    " Right of zero the ranker agrees with the axiom; ties stand apart."
+                </p>
+                <Takes of="margins" table=as_table turn svg csv/>
+            </figcaption>
+            {picture}
+        </figure>
+    }
+}
+
+/// The bars as a table.
+fn bins(histogram: &Histogram, name: &str) -> report::Table {
+    let digits = margin_digits(histogram);
+    let score = |value: f64| Value::Score { value, digits };
+    let rows = histogram.counts.iter().enumerate().map(|(at, &count)| {
+        let from = histogram.from + at as f64 * histogram.width;
+        vec![
+            score(from),
+            score(from + histogram.width),
+            Value::Count(count),
+        ]
+    });
+    let mut rows: Vec<Vec<Value>> = rows.collect();
+    if histogram.n_tied > 0 {
+        let tied = Value::Text("tied".to_owned());
+        rows.push(vec![tied, Value::Missing, Value::Count(histogram.n_tied)]);
+    }
+    let columns = [
+        ("from", Kind::Number),
+        ("to", Kind::Number),
+        ("instances", Kind::Number),
+    ];
+    report::Table {
+        name: name.to_owned(),
+        title: "Margins".to_owned(),
+        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
+        rows,
+        notes: Vec::new(),
+    }
+}
+
+/// The list, or why it is empty.
+#[component]
+fn Listed(
+    rows: Rows,
+    view: Memo<ListView>,
+    mode: Memo<Mode>,
+    go: Callback<ListView>,
+) -> impl IntoView {
+    let n = Memo::new(move |_| rows.about.with(|it| it.as_ref().map(|it| it.n)));
+    let current = RwSignal::new(0_u64);
+    let seen = RwSignal::new((0, 0));
+    Effect::new(move |_| {
+        view.track();
+        current.set(0);
+    });
+    Effect::new(move |_| {
+        // The pages of another list are gone, also those of rows that stay in view.
+        rows.about.track();
+        rows.see(seen.get());
+    });
+    let row = Callback::new(move |at: u64| view! { <OneRow at rows current mode/> }.into_any());
+    let is_empty = Memo::new(move |_| n.get() == Some(0));
+    let body = move || {
+        // Another list begins at its top.
+        view.track();
+        if is_empty.get() {
+            return view! { <Empty view go/> }.into_any();
+        }
+        let n = Signal::derive(move || n.get().unwrap_or(0));
+        view! { <VirtualList n label="Instances" current seen row/> }.into_any()
+    };
+    let said = move || match n.get() {
+        None => "Asking for the list".to_owned(),
+        Some(n) => plural(n, "instance", "instances"),
+    };
+    view! {
+        <section class="section listed" aria-labelledby="listed">
+            <header>
+                <h2 id="listed">"Instances"</h2>
+                <p class="note" role="status">{said}</p>
+                <p class="note keys-note">
+                    <kbd>"J"</kbd> " " <kbd>"K"</kbd> " next, previous · "
+                    <kbd>"Enter"</kbd> " opens"
+                </p>
+            </header>
+            <div class:stale=move || rows.is_stale()>{body}</div>
+        </section>
+    }
+}
+
+#[component]
+fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl IntoView {
+    let found = Memo::new(move |_| rows.row(at));
+    let tabindex = move || if current.get() == at { "0" } else { "-1" };
+    let shown = move || match found.get() {
+        Row::Waits => view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any(),
+        Row::Failed(error) => view! {
+            <span class="line">
+                <span class="miss">{error.to_string()}</span>
+                <button class="btn" type="button" on:click=move |_| rows.again()>
+                    "Try again"
+                </button>
+            </span>
+        }
+        .into_any(),
+        Row::Here(line) => {
+            let Some((asked, histogram)) = rows.about.with_untracked(|it| {
+                it.as_ref()
+                    .map(|it| (it.asked.clone(), it.histogram.clone()))
+            }) else {
+                return view! { <span class="line waiting">"…"</span> }.into_any();
+            };
+            let Asked {
+                study,
+                axiom,
+                ranker,
+                view,
+            } = asked;
+            let place = InstanceView {
+                ranker: Some(ranker),
+                at: Some(at),
+                list: view,
+            };
+            let href = place.href(&study, axiom, mode.get(), line.number);
+            let digits = margin_digits(&histogram);
+            let below = texts_said(&line);
+            let part = line
+                .truncated
+                .then(|| view! { <span class="label">"truncated"</span> });
+            view! {
+                <a
+                    id=row_id(at)
+                    class="line"
+                    href=href
+                    tabindex=tabindex
+                    on:focus=move |_| current.set(at)
+                >
+                    <span class="asked">
+                        <b>{line.query.clone()}</b>
+                        <span class="label">{below}</span>
+                    </span>
+                    {part}
+                    <Lean share=share(&line, &histogram)/>
+                    <span class="num">{margin(line.margin, digits)}</span>
+                    <Verdict outcome=line.outcome/>
+                </a>
+            }
+            .into_any()
+        }
+    };
+    shown
+}
+
+/// The margin against the largest of the cell.
+fn share(line: &Line, histogram: &Histogram) -> Option<f64> {
+    let to = histogram.from + histogram.counts.len() as f64 * histogram.width;
+    let most = histogram.from.abs().max(to.abs());
+    line.margin.filter(|_| most > 0.0).map(|it| it / most)
+}
+
+/// No instance, and what to do.
+#[component]
+fn Empty(view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
+    let now = view.get();
+    let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
+    let said = match now.outcome {
+        Some(Outcome::Violated) if !filtered => "No violations.",
+        Some(Outcome::Tied) if !filtered => "No ties.",
+        Some(Outcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
+        _ => "No instance passes these filters.",
+    };
+    let (words, next) = match now.outcome {
+        Some(Outcome::Violated) if !filtered => (
+            "See the satisfied instances",
+            ListView {
+                outcome: Some(Outcome::Satisfied),
+                sort: Sort::Closest,
+                ..now.clone()
+            },
+        ),
+        _ => (
+            "See all instances",
+            ListView {
+                dials: now.dials.clone(),
+                ..ListView::default()
+            },
+        ),
+    };
+    view! {
+        <div class="empty">
+            <p class="ahead">{said}</p>
+            <button class="btn" type="button" on:click=move |_| go.run(next.clone())>
+                {words}
+            </button>
+        </div>
     }
 }

@@ -1,0 +1,41 @@
+//! Work that waits until the reader's hand rests.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+/// A timer that starts anew with each call, and ends with the component that made it.
+#[derive(Clone, Copy)]
+pub(crate) struct Later {
+    pause: Duration,
+    timer: StoredValue<Option<TimeoutHandle>>,
+}
+
+impl Later {
+    /// Of so many milliseconds.
+    pub(crate) fn after_ms(pause: u64) -> Later {
+        let timer = StoredValue::new(None::<TimeoutHandle>);
+        let later = Later {
+            pause: Duration::from_millis(pause),
+            timer,
+        };
+        on_cleanup(move || later.cancel());
+        later
+    }
+
+    /// Does `work` after the pause, unless something else is asked for before.
+    pub(crate) fn run(self, work: impl FnOnce() + 'static) {
+        self.cancel();
+        self.timer
+            .set_value(set_timeout_with_handle(work, self.pause).ok());
+    }
+
+    /// Forgets what was asked for.
+    pub(crate) fn cancel(self) {
+        self.timer.try_update_value(|it| {
+            if let Some(timer) = it.take() {
+                timer.clear();
+            }
+        });
+    }
+}

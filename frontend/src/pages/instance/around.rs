@@ -1,0 +1,153 @@
+//! Which instances stand before and after this one in the list it was opened from.
+
+use shared::api::List;
+use shared::report::format;
+use shared::study::cell::{Line, Page};
+use shared::verdict::Outcome;
+
+use super::super::study::address::{InstanceView, ListView};
+use super::Place;
+use crate::api;
+
+/// The neighbours of an instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Around {
+    /// Whether it is the list of the address; else all instances in order.
+    pub(super) listed: bool,
+    /// Only this outcome stands in the list.
+    outcome: Option<Outcome>,
+    at: u64,
+    n: u64,
+    /// Place in the list and number.
+    pub(super) previous: Option<(u64, u64)>,
+    /// Place in the list and number.
+    pub(super) next: Option<(u64, u64)>,
+}
+
+impl Around {
+    /// Asks for the part of the list around the instance. Where the address knows no list, or
+    /// the list has changed since, all instances in the order of their numbers are taken.
+    pub(super) async fn ask(place: &Place, view: &InstanceView) -> Result<Around, api::Error> {
+        if let (Some(row), Some(at)) = (view.ranker, view.at) {
+            let page = ask(place, &view.list, row, at).await?;
+            if let Some(found) = Around::of(&page, at, place.number) {
+                return Ok(Around {
+                    listed: true,
+                    outcome: view.list.outcome,
+                    ..found
+                });
+            }
+        }
+        let mut list = ListView::default();
+        list.dials.mode = Some(place.mode);
+        let page = ask(place, &list, 0, place.number).await?;
+        let found = Around::of(&page, place.number, place.number);
+        let alone = Around {
+            listed: false,
+            outcome: None,
+            at: place.number,
+            n: page.n_instances,
+            previous: None,
+            next: None,
+        };
+        Ok(found.unwrap_or(alone))
+    }
+
+    /// From the part of the list that begins one place before `at`, if the instance is there.
+    fn of(page: &Page, at: u64, number: u64) -> Option<Around> {
+        let first = at.saturating_sub(1);
+        let here = page.rows.iter().position(|it| it.number == number)?;
+        let neighbour = |place: Option<usize>| {
+            let place = place?;
+            let line: &Line = page.rows.get(place)?;
+            Some((first + place as u64, line.number))
+        };
+        Some(Around {
+            listed: false,
+            outcome: None,
+            at: first + here as u64,
+            n: page.n_instances,
+            previous: neighbour(here.checked_sub(1)),
+            next: neighbour(Some(here + 1)),
+        })
+    }
+
+    /// `violation 417 of 963`
+    pub(super) fn said(&self) -> String {
+        let what = match self.outcome {
+            Some(Outcome::Violated) => "violation",
+            Some(Outcome::Tied) => "tie",
+            Some(Outcome::Satisfied) => "satisfied instance",
+            None => "instance",
+        };
+        format!(
+            "{what} {} of {}",
+            format::count(self.at + 1),
+            format::count(self.n)
+        )
+    }
+}
+
+async fn ask(place: &Place, list: &ListView, row: usize, at: u64) -> Result<Page, api::Error> {
+    let part = at.saturating_sub(1)..at + 2;
+    let listing = list.listing(place.axiom, row, part);
+    api::call(&List {
+        study: place.study.clone(),
+        listing,
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::study::cell::Histogram;
+
+    fn page(numbers: &[u64]) -> Page {
+        let line = |number: &u64| Line {
+            number: *number,
+            query_id: "q1".to_owned(),
+            query: "ice".to_owned(),
+            texts: Vec::new(),
+            grades: Vec::new(),
+            outcome: None,
+            margin: None,
+            truncated: false,
+        };
+        let histogram = Histogram {
+            from: 0.0,
+            width: 1.0,
+            counts: Vec::new(),
+            n_tied: 0,
+        };
+        Page {
+            n_instances: 9,
+            rows: numbers.iter().map(line).collect(),
+            histogram,
+        }
+    }
+
+    #[test]
+    fn neighbours_are_those_of_the_list_and_not_of_the_numbers() {
+        let found = Around::of(&page(&[70, 12, 31]), 5, 12).unwrap();
+        assert_eq!(
+            (found.at, found.previous, found.next),
+            (5, Some((4, 70)), Some((6, 31)))
+        );
+        assert_eq!(found.said(), "instance 6 of 9");
+    }
+
+    #[test]
+    fn the_first_has_nothing_before_it() {
+        let found = Around::of(&page(&[12, 31]), 0, 12).unwrap();
+        assert_eq!(
+            (found.at, found.previous, found.next),
+            (0, None, Some((1, 31)))
+        );
+    }
+
+    #[test]
+    fn a_list_that_has_changed_is_noticed() {
+        assert_eq!(Around::of(&page(&[1, 2, 3]), 1, 12), None);
+    }
+}

@@ -1,0 +1,228 @@
+//! Why it is an instance: what was measured, the bound, and whether it holds.
+
+use leptos::prelude::*;
+use shared::probe::{Measured, Quantity, Relation};
+use shared::report::format;
+use shared::study::instance::Term;
+
+use crate::widgets::marked::MarkedTerm;
+
+/// A table with one row for each premise.
+#[component]
+pub(super) fn Premises(
+    /// In the order the axiom checks them.
+    premises: Vec<Measured>,
+    /// Distinct query terms, by which some premises are named.
+    terms: Vec<Term>,
+    /// Said of the table to those who do not see it.
+    #[prop(into)]
+    caption: String,
+) -> impl IntoView {
+    let rows = premises.into_iter().map(|premise| {
+        let terms = terms.clone();
+        view! { <Row premise terms/> }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <table class="measured">
+            <caption class="unseen">{caption}</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"Premise"</th>
+                    <th scope="col" class="num">"value"</th>
+                    <th scope="col">"against its bound"</th>
+                    <th scope="col">"bound"</th>
+                    <th scope="col"><span class="unseen">"holds"</span></th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+#[component]
+fn Row(premise: Measured, terms: Vec<Term>) -> impl IntoView {
+    let about = term_of(premise.quantity);
+    let term = about.map(|place| view! { " " <MarkedTerm terms place/> });
+    let class = if premise.holds() {
+        "verdict ok quiet"
+    } else {
+        "verdict bad"
+    };
+    view! {
+        <tr>
+            <td>{label(premise.quantity, premise.relation)} {term}</td>
+            <td class="num">{premise.value.map_or(format::MISSING.to_owned(), whole)}</td>
+            <td><Gauge premise/></td>
+            <td class="bound">{bound(&premise)}</td>
+            <td><span class=class>{holds(&premise)}</span></td>
+        </tr>
+    }
+}
+
+/// The value as a bar, the bound as a tick, the side that holds as a wash.
+#[component]
+fn Gauge(premise: Measured) -> impl IntoView {
+    let Some([value, bound]) = places(&premise) else {
+        return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
+    };
+    let side = match premise.relation {
+        Relation::AtMost => "gauge le",
+        Relation::AtLeast | Relation::Above => "gauge ge",
+        Relation::Equal => "gauge",
+    };
+    view! {
+        <span
+            class=side
+            class:fails=!premise.holds()
+            style=("--v", format!("{value:.3}"))
+            style=("--b", format!("{bound:.3}"))
+            aria-hidden="true"
+        ></span>
+    }
+    .into_any()
+}
+
+/// Where value and bound stand on a gauge, from 0 to 1; none without both.
+fn places(premise: &Measured) -> Option<[f64; 2]> {
+    let (value, bound) = (premise.value?, premise.bound?);
+    let least = value.min(bound).min(0.0);
+    let most = value.max(bound).max(least + 1.0);
+    // A little room, so that a tick at the end can be seen.
+    let length = (most - least) * 1.25;
+    Some([value, bound].map(|it| (it - least) / length))
+}
+
+/// The place of the query term that a quantity is about.
+fn term_of(quantity: Quantity) -> Option<usize> {
+    match quantity {
+        Quantity::TermLead { term } | Quantity::StepChange { term } => Some(usize::from(term)),
+        Quantity::LengthGap { .. }
+        | Quantity::LengthLead { .. }
+        | Quantity::Length { .. }
+        | Quantity::Occurrences { .. }
+        | Quantity::OccurrenceLead { .. }
+        | Quantity::DifferingTerms
+        | Quantity::UncoveredTerms
+        | Quantity::OnceMoreTerms
+        | Quantity::OnceMoreSharedTerms
+        | Quantity::Cover { .. }
+        | Quantity::DistanceLead { .. }
+        | Quantity::Repetitions => None,
+    }
+}
+
+/// A premise in words; one of a term ends before the term.
+fn label(quantity: Quantity, relation: Relation) -> String {
+    match (quantity, relation) {
+        (Quantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
+        (Quantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
+        (Quantity::Length { text }, _) => format!("length of text {text}"),
+        (Quantity::Occurrences { text }, _) => format!("query terms in text {text}"),
+        (Quantity::OccurrenceLead { .. }, Relation::Equal) => "as many query terms".to_owned(),
+        (Quantity::OccurrenceLead { a, b }, _) => format!("more query terms in {b} than in {a}"),
+        (Quantity::TermLead { .. }, Relation::Equal) => "as many".to_owned(),
+        (Quantity::TermLead { .. }, _) => "no fewer".to_owned(),
+        (Quantity::StepChange { .. }, _) => "equal steps of".to_owned(),
+        (Quantity::DifferingTerms, _) => "query terms whose number differs".to_owned(),
+        (Quantity::UncoveredTerms, _) => "of these without a rarer partner".to_owned(),
+        (Quantity::OnceMoreTerms, _) => "words once more in text 2".to_owned(),
+        (Quantity::OnceMoreSharedTerms, _) => "shared words once more in text 2".to_owned(),
+        (Quantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
+        (Quantity::DistanceLead { near, .. }, _) => format!("query terms closer in text {near} by"),
+        (Quantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
+    }
+}
+
+/// The bound with its sign: `≤ 10`.
+fn bound(premise: &Measured) -> String {
+    let Some(bound) = premise.bound else {
+        return "any".to_owned();
+    };
+    let sign = match premise.relation {
+        Relation::AtMost => "≤",
+        Relation::AtLeast => "≥",
+        Relation::Above => ">",
+        Relation::Equal => "=",
+    };
+    format!("{sign} {}", whole(bound))
+}
+
+/// Whether it holds, and by how much it does not: `2 too many`.
+fn holds(premise: &Measured) -> String {
+    if premise.holds() {
+        return "holds".to_owned();
+    }
+    let (Some(value), Some(bound)) = (premise.value, premise.bound) else {
+        return "cannot be measured".to_owned();
+    };
+    match premise.relation {
+        Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        Relation::AtMost | Relation::AtLeast | Relation::Equal if value < bound => {
+            format!("{} too few", whole(bound - value))
+        }
+        Relation::AtMost | Relation::AtLeast | Relation::Equal => {
+            format!("{} too many", whole(value - bound))
+        }
+    }
+}
+
+/// Everything that premises measure is counted.
+fn whole(value: f64) -> String {
+    format::score(value, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(value: Option<f64>, relation: Relation, bound: f64) -> Measured {
+        let quantity = Quantity::LengthGap { a: 1, b: 2 };
+        Measured {
+            quantity,
+            value,
+            relation,
+            bound: Some(bound),
+        }
+    }
+
+    #[test]
+    fn a_premise_that_fails_says_by_how_much() {
+        let said = [
+            measured(Some(8.0), Relation::AtMost, 10.0),
+            measured(Some(12.0), Relation::AtMost, 10.0),
+            measured(Some(0.0), Relation::AtLeast, 1.0),
+            measured(Some(0.0), Relation::Above, 0.0),
+            measured(Some(-2.0), Relation::Equal, 0.0),
+            measured(None, Relation::Above, 0.0),
+        ];
+        assert_eq!(
+            said.map(|it| holds(&it)),
+            [
+                "holds",
+                "2 too many",
+                "1 too few",
+                "1 too few",
+                "2 too few",
+                "cannot be measured"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_gauge_has_room_for_both_ends() {
+        assert_eq!(
+            places(&measured(Some(8.0), Relation::AtMost, 10.0)),
+            Some([0.64, 0.8])
+        );
+        assert_eq!(
+            places(&measured(Some(0.0), Relation::AtLeast, 0.0)),
+            Some([0.0, 0.0])
+        );
+        assert_eq!(
+            places(&measured(Some(-5.0), Relation::AtMost, 5.0)),
+            Some([0.0, 0.8])
+        );
+        assert_eq!(places(&measured(None, Relation::AtMost, 5.0)), None);
+    }
+}

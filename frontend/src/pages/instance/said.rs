@@ -1,0 +1,147 @@
+//! What each ranker said: scores, margin, verdict.
+
+use leptos::prelude::*;
+use shared::report::{self, Column, Kind, Table, Value, format};
+use shared::study::instance::{Said, Shown};
+
+use super::reason::margin_digits;
+use crate::widgets::contributions::{Lean, sides, signed};
+use crate::widgets::download;
+use crate::widgets::takes::Takes;
+use crate::widgets::verdict::{self, Verdict};
+
+/// The section of the page.
+#[component]
+pub(super) fn Rankers(
+    /// Name of the study, for file names.
+    study: String,
+    /// The instance.
+    shown: Shown,
+) -> impl IntoView {
+    let n = shown.texts.len();
+    let heads = (1..=n).map(|it| {
+        view! { <th scope="col" class="num wide-only">{format!("text {it}")}</th> }
+    });
+    let heads = heads.collect_view();
+    let [against, with] = sides(shown.claim.kind());
+    let rows = shown
+        .said
+        .iter()
+        .map(|it| view! { <Row said=it.clone()/> })
+        .collect_view();
+    let note = truncated(&shown);
+    let csv = Callback::new(move |()| {
+        let name = format!("{study}-{}-{}-scores", shown.axiom.slug(), shown.number);
+        download::save(
+            &format!("{name}.csv"),
+            "text/csv",
+            &report::to_csv(&table(&shown, &name)),
+        );
+    });
+    view! {
+        <section class="section" aria-labelledby="said">
+            <header>
+                <h2 id="said">"What each ranker said"</h2>
+                <Takes of="scores" csv/>
+            </header>
+            <table>
+                <caption class="unseen">"Scores, margins and verdicts"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Ranker"</th>
+                        {heads}
+                        <th scope="col">
+                            <span class="ends">
+                                <span>{against}</span>
+                                <span>{with}</span>
+                            </span>
+                        </th>
+                        <th scope="col" class="num">"margin"</th>
+                        <th scope="col">"verdict"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+            <p class="note">"Bars are drawn against each ranker’s own median margin. " {note}</p>
+        </section>
+    }
+}
+
+#[component]
+fn Row(said: Said) -> impl IntoView {
+    let digits = margin_digits(&said);
+    let scores = said
+        .scores
+        .iter()
+        .zip(&said.truncated)
+        .map(|(score, truncated)| {
+            let shown = score.map_or(format::MISSING.to_owned(), |it| format::score(it, digits));
+            let part = truncated.then(|| view! { <span title="saw only the beginning">"*"</span> });
+            view! { <td class="num wide-only">{shown} {part}</td> }
+        });
+    let scores = scores.collect_view();
+    let margin = said.verdict.map(|it| it.margin);
+    let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
+    view! {
+        <tr>
+            <td title=said.ranker.note.clone()>
+                {said.ranker.label.clone()} " "
+                <span class="label">{said.ranker.detail.clone()}</span>
+            </td>
+            {scores}
+            <td><Lean share=share(&said)/></td>
+            <td class="num">{shown}</td>
+            <td><Verdict outcome=said.verdict.map(|it| it.outcome)/></td>
+        </tr>
+    }
+}
+
+/// The margin against twice the typical one.
+fn share(said: &Said) -> Option<f64> {
+    let typical = said.typical_margin.filter(|it| *it > 0.0)?;
+    Some(said.verdict?.margin / (2.0 * typical))
+}
+
+fn truncated(shown: &Shown) -> String {
+    let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
+    let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
+    match names.as_slice() {
+        [] => "No text was truncated.".to_owned(),
+        all => format!(
+            "A star marks what was seen only in part, by {}.",
+            all.join(", ")
+        ),
+    }
+}
+
+fn table(shown: &Shown, name: &str) -> Table {
+    let n = shown.texts.len();
+    let mut columns = vec![Column::new("ranker", Kind::Text)];
+    columns.extend((1..=n).map(|it| Column::new(format!("text {it}"), Kind::Number)));
+    columns.extend((1..=n).map(|it| Column::new(format!("text {it} truncated"), Kind::Text)));
+    columns.push(Column::new("margin", Kind::Number));
+    columns.push(Column::new("verdict", Kind::Text));
+    columns.push(Column::new("median margin", Kind::Number));
+    let rows = shown.said.iter().map(|it| {
+        let digits = margin_digits(it);
+        let score = |value: Option<f64>| {
+            value.map_or(Value::Missing, |value| Value::Score { value, digits })
+        };
+        let word = |it: bool| Value::Text(if it { "yes" } else { "no" }.to_owned());
+        let mut row = vec![Value::Text(it.ranker.label.clone())];
+        row.extend(it.scores.iter().map(|it| score(*it)));
+        row.extend(it.truncated.iter().map(|it| word(*it)));
+        row.push(score(it.verdict.map(|it| it.margin)));
+        let outcome = it.verdict.map(|it| it.outcome);
+        row.push(Value::Text(verdict::word(outcome).to_owned()));
+        row.push(score(it.typical_margin));
+        row
+    });
+    Table {
+        name: name.to_owned(),
+        title: "What each ranker said".to_owned(),
+        rows: rows.collect(),
+        columns,
+        notes: Vec::new(),
+    }
+}

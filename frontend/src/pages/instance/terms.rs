@@ -1,0 +1,60 @@
+//! Which term decided it, for the rankers whose scores are sums over terms.
+
+use leptos::prelude::*;
+use shared::plot::{self, Theme};
+use shared::report;
+use shared::study::instance::Shown;
+
+use crate::widgets::contributions::{self, TermTable};
+use crate::widgets::download;
+use crate::widgets::takes::Takes;
+
+/// The section of the page.
+#[component]
+pub(super) fn Terms(
+    /// Name of the study, for file names.
+    study: String,
+    /// The instance.
+    shown: Shown,
+    /// The term that is pointed at.
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let Shown {
+        contributions,
+        terms,
+        claim,
+        ..
+    } = shown.clone();
+    let tables = contributions.iter().map(|it| {
+        let (contributions, terms) = (it.clone(), terms.clone());
+        view! { <div><TermTable contributions terms claim lit/></div> }
+    });
+    let tables = tables.collect_view();
+    let name = format!("{study}-{}-{}-terms", shown.axiom.slug(), shown.number);
+    let all = StoredValue::new((name, contributions.clone(), terms));
+    let csv = Callback::new(move |()| {
+        all.with_value(|(name, contributions, terms)| {
+            let table = contributions::table(contributions, terms, claim, name);
+            download::save(&format!("{name}.csv"), "text/csv", &report::to_csv(&table));
+        });
+    });
+    let svg = Callback::new(move |()| {
+        all.with_value(|(name, contributions, terms)| {
+            let figure = contributions::figure(contributions, terms, claim);
+            let text = plot::to_svg(&figure, Theme::Light);
+            download::save(&format!("{name}.svg"), "image/svg+xml", &text);
+        });
+    });
+    (!contributions.is_empty()).then(|| {
+        view! {
+            <section class="section" aria-labelledby="terms">
+                <header>
+                    <h2 id="terms">"Which term decided it"</h2>
+                    <p class="note">"What each query term adds to a score"</p>
+                    <Takes of="terms" svg csv/>
+                </header>
+                <div class="docs">{tables}</div>
+            </section>
+        }
+    })
+}

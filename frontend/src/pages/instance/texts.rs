@@ -1,0 +1,106 @@
+//! The texts of an instance side by side, with the query terms marked in them.
+
+use leptos::prelude::*;
+use shared::probe::ClaimKind;
+use shared::report::format;
+use shared::study::instance::{Shown, ShownText, Term};
+
+use crate::numbers::plural;
+use crate::widgets::marked::MarkedText;
+
+/// Two or three texts in the order of the claim.
+#[component]
+pub(super) fn Texts(
+    /// The instance.
+    shown: Shown,
+    /// The term that is pointed at elsewhere.
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let kind = shown.claim.kind();
+    let all = shown.texts.iter().enumerate().map(|(at, text)| {
+        let seen_in_part = seen_in_part(&shown, at);
+        let (text, terms) = (text.clone(), shown.terms.clone());
+        view! { <One at text terms role=role(kind, at) seen_in_part lit/> }
+    });
+    let all = all.collect_view();
+    let framed = shown.texts.iter().any(|it| it.distance.is_some());
+    let note = match framed {
+        true => {
+            "Each query term has its own line and tint, the rarest is violet; framed are the two \
+             terms that stand nearest in each text."
+        }
+        false => "Each query term has its own line and tint, the rarest is violet.",
+    };
+    view! {
+        <div class="docs" class:three=kind.arity() == 3>{all}</div>
+        <p class="note">{note}</p>
+    }
+}
+
+#[component]
+fn One(
+    at: usize,
+    text: ShownText,
+    terms: Vec<Term>,
+    role: &'static str,
+    seen_in_part: Option<String>,
+    lit: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let grade = text
+        .grade
+        .map_or("not judged".to_owned(), |it| format!("relevance {it}"));
+    let counts = text.distance.map(|it| {
+        let distance = plural(u64::from(it), "term", "terms");
+        view! { <span>"nearest query terms " {distance} " apart"</span> }
+    });
+    let body = match text.body.text.trim().is_empty() {
+        true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+        false => view! {
+            <p class="text" dir="auto"><MarkedText marked=text.body terms lit/></p>
+        }
+        .into_any(),
+    };
+    view! {
+        <article class="doc">
+            <header>
+                <b>{format!("Text {}", at + 1)}</b>
+                <span>{role}</span>
+                <span>{plural(u64::from(text.n_terms), "term", "terms")}</span>
+                {counts}
+                <span class="hash">{text.id}</span>
+                {seen_in_part.map(|it| view! { <span>{it}</span> })}
+                <span>{grade}</span>
+            </header>
+            {body}
+        </article>
+    }
+}
+
+/// What the claim makes of a text.
+fn role(kind: ClaimKind, at: usize) -> &'static str {
+    match (kind, at) {
+        (ClaimKind::Above, 0) => "the axiom prefers it",
+        (ClaimKind::NotBelow, 0) => "must not score lower",
+        (ClaimKind::Above | ClaimKind::NotBelow, _) => "",
+        (ClaimKind::ShrinkingGain, 0) => "fewest query terms",
+        (ClaimKind::ShrinkingGain, 1) => "one step more",
+        (ClaimKind::ShrinkingGain, _) => "two steps more",
+    }
+}
+
+/// `MiniLM saw only its beginning`
+fn seen_in_part(shown: &Shown, at: usize) -> Option<String> {
+    let names = shown
+        .said
+        .iter()
+        .filter(|it| it.truncated.get(at) == Some(&true));
+    let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("{one} saw only its beginning")),
+        all => {
+            let n = format::count(all.len() as u64);
+            Some(format!("{n} rankers saw only its beginning"))
+        }
+    }
+}

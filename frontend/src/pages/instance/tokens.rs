@@ -1,0 +1,178 @@
+//! Where late-interaction models looked, asked from the server when the page has rested.
+
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use shared::api::{Matches, Score};
+use shared::plot::{self, Theme};
+use shared::report;
+use shared::score::{RankerAbout, RankerKind};
+use shared::study::instance::Shown;
+
+use crate::api;
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+use crate::widgets::table::DataTable;
+use crate::widgets::takes::Takes;
+use crate::widgets::token_map::{self, TokenMap};
+
+/// What there is to show.
+#[derive(Debug, Clone, PartialEq)]
+enum Looked {
+    /// A model, and its matches in each text.
+    At(RankerAbout, Vec<Matches>),
+    /// Why there is nothing.
+    Not(&'static str),
+}
+
+/// The section of the page; none where the study has no neural ranker.
+#[component]
+pub(super) fn Tokens(
+    /// Name of the study, for file names.
+    study: String,
+    /// The instance.
+    shown: Shown,
+) -> impl IntoView {
+    let neural = shown
+        .said
+        .iter()
+        .filter(|it| it.ranker.kind == RankerKind::Neural);
+    let specs: Vec<String> = neural.map(|it| it.ranker.spec.clone()).collect();
+    if specs.is_empty() {
+        return None;
+    }
+    let name = format!("{study}-{}-{}-tokens", shown.axiom.slug(), shown.number);
+    let texts: Vec<String> = shown.texts.iter().map(|it| it.body.text.clone()).collect();
+    let query = shown.query.text.clone();
+    let looked = LocalResource::new(move || {
+        let (query, texts, specs) = (query.clone(), texts.clone(), specs.clone());
+        async move { look(query, texts, specs).await }
+    });
+    let body = move || match looked.get() {
+        None => view! {
+            <Heading title="Where the models looked".to_owned()/>
+            <div class="strips waiting" role="status">"Asking the model"</div>
+        }
+        .into_any(),
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| looked.refetch());
+            view! {
+                <Heading title="Where the models looked".to_owned()/>
+                <Failure error retry/>
+            }
+            .into_any()
+        }
+        Some(Ok(Looked::Not(why))) => view! {
+            <Heading title="Where the models looked".to_owned()/>
+            <p class="note">{why}</p>
+        }
+        .into_any(),
+        Some(Ok(Looked::At(ranker, matches))) => {
+            view! { <Strips name=name.clone() ranker matches/> }.into_any()
+        }
+    };
+    Some(view! { <section class="section" aria-labelledby="tokens">{body}</section> })
+}
+
+async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<Looked, api::Error> {
+    // Whoever steps through a list asks nothing of the models on the way.
+    const PAUSE_MS: u32 = 600;
+    TimeoutFuture::new(PAUSE_MS).await;
+    let Some(server) = api::server().await? else {
+        return Ok(Looked::Not(
+            "Token by token needs a server with the model; this page comes from a host of files \
+             only.",
+        ));
+    };
+    if texts.len() as u64 > server.max_texts {
+        return Ok(Looked::Not(
+            "The server takes fewer texts at once than this instance has.",
+        ));
+    }
+    let known: Vec<&String> = specs
+        .iter()
+        .filter(|it| server.models.iter().any(|model| model.spec == **it))
+        .collect();
+    if known.is_empty() {
+        return Ok(Looked::Not(
+            "The server does not have the models of this study any more.",
+        ));
+    }
+    for spec in known {
+        let request = Score {
+            ranker: spec.clone(),
+            query: query.clone(),
+            texts: texts.clone(),
+        };
+        let scored = api::call(&request).await?;
+        if !scored.matches.is_empty() {
+            return Ok(Looked::At(scored.ranker, scored.matches));
+        }
+    }
+    Ok(Looked::Not(
+        "No ranker of this study compares the texts token by token.",
+    ))
+}
+
+#[component]
+fn Heading(title: String) -> impl IntoView {
+    view! {
+        <header>
+            <h2 id="tokens">{title}</h2>
+        </header>
+    }
+}
+
+/// A strip for each text, or the table of the best matches.
+#[component]
+fn Strips(name: String, ranker: RankerAbout, matches: Vec<Matches>) -> impl IntoView {
+    let as_table = RwSignal::new(false);
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let all = StoredValue::new((name, matches));
+    let csv = Callback::new(move |()| {
+        all.with_value(|(name, matches)| {
+            let text = report::to_csv(&token_map::cosines(matches, name));
+            download::save(&format!("{name}.csv"), "text/csv", &text);
+        });
+    });
+    let svg = Callback::new(move |()| {
+        all.with_value(|(name, matches)| {
+            for (at, it) in matches.iter().enumerate() {
+                let figure = token_map::figure(&title(at), it);
+                let text = plot::to_svg(&figure, Theme::Light);
+                download::save(&format!("{name}-{}.svg", at + 1), "image/svg+xml", &text);
+            }
+        });
+    });
+    let body = move || match as_table.get() {
+        true => {
+            let table = all.with_value(|(name, matches)| token_map::best_matches(matches, name));
+            view! { <DataTable table/> }.into_any()
+        }
+        false => {
+            let strips = all.with_value(|(_, matches)| {
+                let strips = matches.iter().cloned().enumerate();
+                let strips = strips.map(|(at, matches)| {
+                    view! { <TokenMap matches name=title(at)/> }
+                });
+                strips.collect_view()
+            });
+            view! { <div class="docs strips">{strips}</div> }.into_any()
+        }
+    };
+    let note = ranker.note.map(|it| format!("; {it}")).unwrap_or_default();
+    view! {
+        <header>
+            <h2 id="tokens">{format!("Where {} looked", ranker.label)}</h2>
+            <p class="note">
+                "Similarity of each query piece to each piece of the text; darker is closer, the
+                frame marks the match that counts" {note}
+            </p>
+            <Takes of="tokens" table=as_table turn svg csv/>
+        </header>
+        {body}
+    }
+}
+
+fn title(at: usize) -> String {
+    format!("Text {}", at + 1)
+}

@@ -1,0 +1,199 @@
+//! What of the list is shown: outcome, query, margins, order.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::cell::Sort;
+use shared::study::overview::{Cell, Overview};
+use shared::verdict::Outcome;
+
+use super::super::study::address::{ListView, sort_of, sort_word};
+use crate::later::Later;
+use crate::widgets::heatmap::Spot;
+use crate::widgets::verdict;
+
+/// The bar of filters.
+#[component]
+pub(super) fn Filters(
+    /// As they stand in the address.
+    view: Memo<ListView>,
+    /// Changes the address.
+    go: Callback<ListView>,
+    /// For the counts; none until it is there.
+    overview: Memo<Option<Arc<Overview>>>,
+    /// Whose list it is.
+    spot: Memo<Spot>,
+) -> impl IntoView {
+    let cell = move || {
+        let overview = overview.get()?;
+        spot.get().cell(&overview).cloned()
+    };
+    let outcomes = [
+        None,
+        Some(Outcome::Violated),
+        Some(Outcome::Tied),
+        Some(Outcome::Satisfied),
+    ];
+    let outcomes = outcomes.map(|outcome| {
+        let turn = move |_| {
+            go.run(ListView {
+                outcome,
+                ..view.get_untracked()
+            })
+        };
+        view! {
+            <label>
+                <input
+                    type="radio"
+                    name="outcome"
+                    prop:checked=move || view.get().outcome == outcome
+                    on:change=turn
+                />
+                {move || counted(cell().as_ref(), outcome)}
+            </label>
+        }
+    });
+    let later = Later::after_ms(250);
+    let search = move |text: String| {
+        later.run(move || {
+            go.run(ListView {
+                query: text,
+                ..view.get_untracked()
+            })
+        });
+    };
+    let from = Callback::new(move |from| {
+        go.run(ListView {
+            from,
+            ..view.get_untracked()
+        })
+    });
+    let to = Callback::new(move |to| {
+        go.run(ListView {
+            to,
+            ..view.get_untracked()
+        })
+    });
+    let options = [
+        (Sort::Query, "by query"),
+        (Sort::MarginUp, "clearest violation first"),
+        (Sort::MarginDown, "clearest agreement first"),
+        (Sort::Closest, "closest call first"),
+    ];
+    let options = options.map(|(sort, said)| {
+        view! {
+            <option value=sort_word(sort) selected=move || view.get().sort == sort>{said}</option>
+        }
+    });
+    view! {
+        <div class="bar filters" role="group" aria-label="Which instances are listed">
+            <span class="choice" role="radiogroup" aria-label="Outcome">{outcomes}</span>
+            <label class="dial">
+                <span class="label">"Query"</span>
+                <input
+                    class="btn search"
+                    type="search"
+                    placeholder="text or id"
+                    prop:value=move || view.get().query
+                    on:input:target=move |event| search(event.target().value())
+                />
+            </label>
+            <span class="dial" role="group" aria-label="Margin">
+                <span class="label">"Margin"</span>
+                <Bound label="from" value=Signal::derive(move || view.get().from) set=from/>
+                <Bound label="to" value=Signal::derive(move || view.get().to) set=to/>
+            </span>
+            <label class="dial">
+                <span class="label">"Order"</span>
+                <select
+                    class="btn"
+                    on:change:target=move |event| {
+                        let sort = sort_of(&event.target().value());
+                        go.run(ListView { sort, ..view.get_untracked() });
+                    }
+                >
+                    {options}
+                </select>
+            </label>
+        </div>
+    }
+}
+
+/// A number that may be left out.
+#[component]
+fn Bound(
+    label: &'static str,
+    value: Signal<Option<f64>>,
+    set: Callback<Option<f64>>,
+) -> impl IntoView {
+    let later = Later::after_ms(400);
+    let wrong = RwSignal::new(false);
+    let read = move |text: String| match bound(&text) {
+        Ok(found) => {
+            wrong.set(false);
+            later.run(move || set.run(found));
+        }
+        Err(()) => {
+            later.cancel();
+            wrong.set(true);
+        }
+    };
+    view! {
+        <input
+            class="btn bound"
+            class:wrong-number=move || wrong.get()
+            type="text"
+            inputmode="decimal"
+            placeholder=label
+            aria-label=format!("Margin {label}")
+            aria-invalid=move || wrong.get().to_string()
+            prop:value=move || value.get().map(|it| it.to_string()).unwrap_or_default()
+            on:input:target=move |event| read(event.target().value())
+        />
+    }
+}
+
+/// A number as somebody types it; none for nothing.
+fn bound(text: &str) -> Result<Option<f64>, ()> {
+    let text = text.trim().replace('−', "-").replace(',', ".");
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(Some(number)),
+        Ok(_) | Err(_) => Err(()),
+    }
+}
+
+/// `963 violated`
+fn counted(cell: Option<&Cell>, outcome: Option<Outcome>) -> String {
+    let word = match outcome {
+        Some(outcome) => verdict::word(Some(outcome)),
+        None => "all",
+    };
+    let Some(tally) = cell.map(|it| it.tally) else {
+        return word.to_owned();
+    };
+    let n = match outcome {
+        None => tally.judged() + tally.unscored,
+        Some(Outcome::Satisfied) => tally.satisfied,
+        Some(Outcome::Tied) => tally.tied,
+        Some(Outcome::Violated) => tally.violated,
+    };
+    format!("{} {word}", format::count(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_read_as_it_is_typed() {
+        let read = ["", " -2.5", "−2,5", "x", "inf"].map(bound);
+        assert_eq!(
+            read,
+            [Ok(None), Ok(Some(-2.5)), Ok(Some(-2.5)), Err(()), Err(())]
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! The rows of the list, fetched a page at a time as they come into view.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use shared::api::List;
+use shared::probe::Axiom;
+use shared::study::cell::{Histogram, Line};
+
+use super::super::study::address::ListView;
+use crate::api;
+
+/// Rows in a page.
+const PAGE: u64 = 200;
+
+/// Whose list it is, and which part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Asked {
+    pub(super) study: String,
+    pub(super) axiom: Axiom,
+    pub(super) ranker: usize,
+    pub(super) view: ListView,
+}
+
+/// A page that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+enum Page {
+    Asked,
+    Here(Vec<Line>),
+    Failed(api::Error),
+}
+
+/// What is known of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct About {
+    /// What it is the answer to.
+    pub(super) asked: Asked,
+    pub(super) n: u64,
+    pub(super) histogram: Histogram,
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Row {
+    Waits,
+    Here(Line),
+    Failed(api::Error),
+}
+
+/// The list.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    asked: Memo<Asked>,
+    pages: RwSignal<BTreeMap<u64, Page>>,
+    /// Of the latest answer to a first page; also while a new one is awaited.
+    pub(super) about: RwSignal<Option<About>>,
+    /// Why the first page is not there.
+    pub(super) failed: RwSignal<Option<api::Error>>,
+}
+
+impl Rows {
+    /// Fetches the first page whenever something else is asked for.
+    pub(super) fn of(asked: Memo<Asked>) -> Rows {
+        let rows = Rows {
+            asked,
+            pages: RwSignal::new(BTreeMap::new()),
+            about: RwSignal::new(None),
+            failed: RwSignal::new(None),
+        };
+        Effect::new(move |_| {
+            asked.track();
+            rows.again();
+        });
+        rows
+    }
+
+    /// Forgets all pages and fetches the first.
+    pub(super) fn again(self) {
+        self.pages.set(BTreeMap::new());
+        self.failed.set(None);
+        self.fetch(0);
+    }
+
+    /// Whether the numbers shown are those that are asked for.
+    pub(super) fn is_stale(self) -> bool {
+        self.about
+            .with(|it| it.as_ref().is_none_or(|it| it.asked != self.asked.get()))
+    }
+
+    /// Fetches what is missing of rows that have come into view.
+    pub(super) fn see(self, (first, last): (u64, u64)) {
+        if last == 0 {
+            return;
+        }
+        for page in first / PAGE..=(last - 1) / PAGE {
+            if !self.pages.read_untracked().contains_key(&page) {
+                self.fetch(page);
+            }
+        }
+    }
+
+    /// A row, as far as it is known.
+    pub(super) fn row(self, at: u64) -> Row {
+        let pages = self.pages.read();
+        match pages.get(&(at / PAGE)) {
+            Some(Page::Here(lines)) => {
+                let line = lines.get((at % PAGE) as usize);
+                line.map_or(Row::Waits, |it| Row::Here(it.clone()))
+            }
+            Some(Page::Failed(error)) => Row::Failed(error.clone()),
+            Some(Page::Asked) | None => Row::Waits,
+        }
+    }
+
+    fn fetch(self, page: u64) {
+        let asked = self.asked.get_untracked();
+        self.pages.update(|it| {
+            it.insert(page, Page::Asked);
+        });
+        leptos::task::spawn_local(async move {
+            let part = page * PAGE..(page + 1) * PAGE;
+            let listing = asked.view.listing(asked.axiom, asked.ranker, part);
+            let answer = api::call(&List {
+                study: asked.study.clone(),
+                listing,
+            })
+            .await;
+            // The page may have been left, or something else asked for, in the meantime.
+            if self.asked.try_get_untracked().as_ref() == Some(&asked) {
+                self.take(page, asked, answer);
+            }
+        });
+    }
+
+    fn take(self, page: u64, asked: Asked, answer: Result<shared::study::cell::Page, api::Error>) {
+        let found = match answer {
+            Ok(found) => {
+                if page == 0 {
+                    let (n, histogram) = (found.n_instances, found.histogram);
+                    self.about.set(Some(About {
+                        asked,
+                        n,
+                        histogram,
+                    }));
+                }
+                Page::Here(found.rows)
+            }
+            Err(error) => {
+                if page == 0 {
+                    self.failed.set(Some(error.clone()));
+                }
+                Page::Failed(error)
+            }
+        };
+        self.pages.update(|it| {
+            it.insert(page, found);
+        });
+    }
+}

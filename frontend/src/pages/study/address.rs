@@ -1,0 +1,364 @@
+//! What stands in the addresses of a study's pages, so that a view can be cited and sent.
+
+use shared::probe::{Axiom, Mode};
+use shared::study::cell::{Listing, Sort};
+use shared::study::dials::{Dials, Only};
+use shared::verdict::Outcome;
+
+use crate::app::Page;
+use crate::widgets::heatmap::{Spot, Who};
+
+/// The value of a key in an address.
+pub(crate) type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+type Pair = (&'static str, String);
+
+/// What the Study page shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct StudyView {
+    /// As they are turned.
+    pub(crate) dials: Dials,
+    /// The cell of the side panel; none takes the first.
+    pub(crate) cell: Option<Spot>,
+    /// Map or table.
+    pub(crate) shape: Shape,
+}
+
+/// How the figure is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// As a heat map.
+    #[default]
+    Map,
+    /// As a table.
+    Table,
+}
+
+/// What the Instances page shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ListView {
+    /// As on the Study page.
+    pub(crate) dials: Dials,
+    /// Only this outcome.
+    pub(crate) outcome: Option<Outcome>,
+    /// Only queries that contain this.
+    pub(crate) query: String,
+    /// Only margins from here on.
+    pub(crate) from: Option<f64>,
+    /// Only margins up to here.
+    pub(crate) to: Option<f64>,
+    /// Order of the list.
+    pub(crate) sort: Sort,
+}
+
+/// From which list an instance was opened, and where it stands in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct InstanceView {
+    /// Row of the study whose list it is.
+    pub(crate) ranker: Option<usize>,
+    /// Place in the list, counted from 0.
+    pub(crate) at: Option<u64>,
+    /// The list.
+    pub(crate) list: ListView,
+}
+
+impl StudyView {
+    /// From an address; what cannot be read is as if it was not there.
+    pub(crate) fn read(get: Get<'_>) -> StudyView {
+        let shape = if get("show").as_deref() == Some("table") {
+            Shape::Table
+        } else {
+            Shape::Map
+        };
+        StudyView {
+            dials: dials(get),
+            cell: get("cell").as_deref().and_then(spot),
+            shape,
+        }
+    }
+
+    /// The address.
+    pub(crate) fn href(&self, study: &str) -> String {
+        let mut pairs = dials_pairs(&self.dials);
+        pairs.extend(self.cell.map(|it| ("cell", spot_word(it))));
+        if self.shape == Shape::Table {
+            pairs.push(("show", "table".to_owned()));
+        }
+        Page::Study {
+            study: study.to_owned(),
+        }
+        .href()
+            + &query_string(pairs)
+    }
+}
+
+impl ListView {
+    /// From an address.
+    pub(crate) fn read(get: Get<'_>) -> ListView {
+        let outcome = get("outcome");
+        let sort = get("sort");
+        let number = |key: &str| get(key)?.parse::<f64>().ok().filter(|it| it.is_finite());
+        ListView {
+            dials: dials(get),
+            outcome: OUTCOMES
+                .iter()
+                .find(|it| outcome.as_deref() == Some(it.1))
+                .map(|it| it.0),
+            query: get("q").unwrap_or_default(),
+            from: number("from"),
+            to: number("to"),
+            sort: SORTS
+                .iter()
+                .find(|it| sort.as_deref() == Some(it.1))
+                .map_or(Sort::default(), |it| it.0),
+        }
+    }
+
+    /// The address of the list.
+    pub(crate) fn href(&self, study: &str, axiom: Axiom, ranker: usize) -> String {
+        let page = Page::Instances {
+            study: study.to_owned(),
+            axiom,
+            ranker,
+        };
+        page.href() + &query_string(self.pairs())
+    }
+
+    /// The request for a part of the list.
+    pub(crate) fn listing(
+        &self,
+        axiom: Axiom,
+        ranker: usize,
+        part: std::ops::Range<u64>,
+    ) -> Listing {
+        Listing {
+            dials: self.dials.clone(),
+            axiom,
+            ranker,
+            outcome: self.outcome,
+            query: self.query.clone(),
+            margin_from: self.from,
+            margin_to: self.to,
+            sort: self.sort,
+            offset: part.start,
+            limit: part.end - part.start,
+        }
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let mut pairs = dials_pairs(&self.dials);
+        pairs.extend(
+            self.outcome
+                .map(|it| ("outcome", outcome_word(it).to_owned())),
+        );
+        if !self.query.is_empty() {
+            pairs.push(("q", self.query.clone()));
+        }
+        pairs.extend(self.from.map(|it| ("from", it.to_string())));
+        pairs.extend(self.to.map(|it| ("to", it.to_string())));
+        if self.sort != Sort::default() {
+            pairs.push(("sort", sort_word(self.sort).to_owned()));
+        }
+        pairs
+    }
+}
+
+impl InstanceView {
+    /// From an address, whose path says the mode.
+    pub(crate) fn read(get: Get<'_>, mode: Mode) -> InstanceView {
+        let mut list = ListView::read(get);
+        list.dials.mode = Some(mode);
+        InstanceView {
+            ranker: get("ranker").and_then(|it| it.parse().ok()),
+            at: get("at").and_then(|it| it.parse().ok()),
+            list,
+        }
+    }
+
+    /// The address of an instance.
+    pub(crate) fn href(&self, study: &str, axiom: Axiom, mode: Mode, number: u64) -> String {
+        let page = Page::Instance {
+            study: study.to_owned(),
+            axiom,
+            mode,
+            number,
+        };
+        let mut pairs: Vec<Pair> = Vec::new();
+        pairs.extend(self.ranker.map(|it| ("ranker", it.to_string())));
+        pairs.extend(self.at.map(|it| ("at", it.to_string())));
+        // The path has the mode.
+        pairs.extend(self.list.pairs().into_iter().filter(|it| it.0 != "mode"));
+        page.href() + &query_string(pairs)
+    }
+}
+
+const OUTCOMES: [(Outcome, &str); 3] = [
+    (Outcome::Satisfied, "satisfied"),
+    (Outcome::Tied, "tied"),
+    (Outcome::Violated, "violated"),
+];
+
+const SORTS: [(Sort, &str); 4] = [
+    (Sort::Query, "query"),
+    (Sort::MarginUp, "margin-up"),
+    (Sort::MarginDown, "margin-down"),
+    (Sort::Closest, "closest"),
+];
+
+/// An outcome in an address.
+pub(crate) fn outcome_word(outcome: Outcome) -> &'static str {
+    OUTCOMES
+        .iter()
+        .find(|it| it.0 == outcome)
+        .map_or("", |it| it.1)
+}
+
+/// An order in an address.
+pub(crate) fn sort_word(sort: Sort) -> &'static str {
+    SORTS.iter().find(|it| it.0 == sort).map_or("", |it| it.1)
+}
+
+/// An order by its word.
+pub(crate) fn sort_of(word: &str) -> Sort {
+    SORTS
+        .iter()
+        .find(|it| it.1 == word)
+        .map_or(Sort::default(), |it| it.0)
+}
+
+fn dials(get: Get<'_>) -> Dials {
+    let mode = get("mode");
+    Dials {
+        mode: Mode::ALL
+            .iter()
+            .find(|it| mode.as_deref() == Some(it.name()))
+            .copied(),
+        delta: get("delta").and_then(|it| it.parse().ok()),
+        delta_score: get("tie")
+            .and_then(|it| it.parse::<f64>().ok())
+            .filter(|it| it.is_finite() && *it >= 0.0),
+        only: match get("only").as_deref() {
+            Some("whole") => Only::Whole,
+            Some("relevant") => Only::Relevant,
+            Some(_) | None => Only::All,
+        },
+    }
+}
+
+fn dials_pairs(dials: &Dials) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    pairs.extend(dials.mode.map(|it| ("mode", it.name().to_owned())));
+    pairs.extend(dials.delta.map(|it| ("delta", it.to_string())));
+    pairs.extend(dials.delta_score.map(|it| ("tie", it.to_string())));
+    match dials.only {
+        Only::All => {}
+        Only::Whole => pairs.push(("only", "whole".to_owned())),
+        Only::Relevant => pairs.push(("only", "relevant".to_owned())),
+    }
+    pairs
+}
+
+fn spot(word: &str) -> Option<Spot> {
+    let (axiom, who) = word.split_once('.')?;
+    let axiom = axiom.parse().ok()?;
+    let who = match who {
+        "relevance" => Who::Relevance,
+        row => Who::Ranker(row.parse().ok()?),
+    };
+    Some(Spot { who, axiom })
+}
+
+fn spot_word(spot: Spot) -> String {
+    match spot.who {
+        Who::Ranker(row) => format!("{}.{row}", spot.axiom.slug()),
+        Who::Relevance => format!("{}.relevance", spot.axiom.slug()),
+    }
+}
+
+/// `?key=value&…`, or nothing.
+pub(crate) fn query_string(pairs: impl IntoIterator<Item = Pair>) -> String {
+    let pairs: Vec<String> = pairs
+        .into_iter()
+        .map(|(key, value)| format!("{key}={}", escape(&value)))
+        .collect();
+    if pairs.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", pairs.join("&"))
+    }
+}
+
+/// Percent-encodes all but what RFC 3986 calls unreserved.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(pairs: &[Pair]) -> impl Fn(&str) -> Option<String> {
+        |key| pairs.iter().find(|it| it.0 == key).map(|it| it.1.clone())
+    }
+
+    #[test]
+    fn a_list_survives_its_address() {
+        let view = ListView {
+            dials: Dials {
+                mode: Some(Mode::CodeCamara2020),
+                delta: Some(4),
+                delta_score: Some(0.05),
+                only: Only::Relevant,
+            },
+            outcome: Some(Outcome::Violated),
+            query: "ice & snow".to_owned(),
+            from: Some(-2.5),
+            to: None,
+            sort: Sort::Closest,
+        };
+        assert_eq!(ListView::read(&get(&view.pairs())), view);
+        let href = view.href("demo", Axiom::Tp, 3);
+        assert_eq!(
+            href,
+            "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&outcome=violated\
+             &q=ice%20%26%20snow&from=-2.5&sort=closest"
+        );
+    }
+
+    #[test]
+    fn the_usual_view_needs_no_words() {
+        assert_eq!(StudyView::default().href("demo"), "/study/demo");
+        let cell = Some(Spot {
+            who: Who::Relevance,
+            axiom: Axiom::Mtdc,
+        });
+        let view = StudyView {
+            cell,
+            shape: Shape::Table,
+            ..StudyView::default()
+        };
+        assert_eq!(
+            view.href("demo"),
+            "/study/demo?cell=mtdc.relevance&show=table"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_as_if_not_there() {
+        let pairs = [
+            ("tie", "NaN".to_owned()),
+            ("delta", "-1".to_owned()),
+            ("cell", "x".to_owned()),
+        ];
+        assert_eq!(StudyView::read(&get(&pairs)), StudyView::default());
+    }
+}

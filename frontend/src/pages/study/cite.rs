@@ -1,0 +1,119 @@
+//! How to cite the study as it is shown: with its hashes and its address.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::overview::Overview;
+use wasm_bindgen_futures::JsFuture;
+
+/// The dialog.
+#[component]
+pub(super) fn Cite(
+    /// For the dials as they stand.
+    overview: Memo<Arc<Overview>>,
+    /// Opened by the head of the page.
+    dialog: NodeRef<html::Dialog>,
+) -> impl IntoView {
+    let here = || window().location().href().unwrap_or_default();
+    // The address is read when the text is shown, since dials stand in it.
+    let opened = RwSignal::new(0_u32);
+    let plain = move || {
+        opened.track();
+        citation(&overview.read(), &here())
+    };
+    let bibtex = move || {
+        opened.track();
+        bibtex(&overview.read(), &here())
+    };
+    let close = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    view! {
+        <dialog
+            node_ref=dialog
+            class="wide-dialog"
+            aria-labelledby="cite-title"
+            on:toggle=move |_| opened.update(|it| *it += 1)
+        >
+            <header>
+                <h2 id="cite-title">"Cite this view"</h2>
+                <button class="btn" type="button" on:click=close>"Close" <kbd>"Esc"</kbd></button>
+            </header>
+            <Copied label="In words" text=Signal::derive(plain)/>
+            <Copied label="BibTeX" text=Signal::derive(bibtex)/>
+        </dialog>
+    }
+}
+
+/// A text with a button that copies it.
+#[component]
+fn Copied(label: &'static str, text: Signal<String>) -> impl IntoView {
+    let state = RwSignal::new("");
+    let copy = move |_| {
+        leptos::task::spawn_local(async move {
+            let said = match copy(&text.get_untracked()).await {
+                true => "Copied",
+                false => "The browser does not let it be copied: select the text",
+            };
+            let _ = state.try_set(said);
+        });
+    };
+    view! {
+        <section class="copied">
+            <div class="btns">
+                <h3>{label}</h3>
+                <button class="btn" type="button" on:click=copy>"Copy"</button>
+                <span class="note" role="status">{move || state.get()}</span>
+            </div>
+            <pre tabindex="0" role="region" aria-label=label>{move || text.get()}</pre>
+        </section>
+    }
+}
+
+/// Whether it worked: browsers refuse where a page does not come by a safe way.
+async fn copy(text: &str) -> bool {
+    if !window().is_secure_context() {
+        return false;
+    }
+    JsFuture::from(window().navigator().clipboard().write_text(text))
+        .await
+        .is_ok()
+}
+
+fn citation(overview: &Overview, address: &str) -> String {
+    format!(
+        "{}. Axioscope study {}, instances {}, collection {}, mode {}, mined {} with Axioscope \
+         {}. {address}",
+        overview.title,
+        overview.name,
+        overview.hash,
+        overview.collection_hash,
+        overview.mode.name(),
+        format::date(&overview.made),
+        overview.software,
+    )
+}
+
+fn bibtex(overview: &Overview, address: &str) -> String {
+    let year = overview.made.get(..4).unwrap_or_default();
+    let title = one_line(&overview.title);
+    format!(
+        "@misc{{axioscope-{},\n  title = {{{title}}},\n  year = {{{year}}},\n  howpublished = \
+         {{Axioscope {} study {}, instances {}, mode {}}},\n  url = {{{address}}}\n}}",
+        overview.name,
+        overview.software,
+        overview.name,
+        overview.hash,
+        overview.mode.name(),
+    )
+}
+
+/// Braces would end the field.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace(['{', '}', '\\'], "")
+}

@@ -1,0 +1,102 @@
+//! What the study is: title, counts, how it was made, and what can be taken from it.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::report::{format, of_overview};
+use shared::study::overview::Overview;
+
+use super::cite::Cite;
+use super::export::Export;
+use crate::numbers::plural;
+
+/// The head of the page.
+#[component]
+pub(super) fn Head(
+    /// For the dials as they stand.
+    overview: Memo<Arc<Overview>>,
+) -> impl IntoView {
+    let cite = NodeRef::<html::Dialog>::new();
+    let export = NodeRef::<html::Dialog>::new();
+    let show = |dialog: NodeRef<html::Dialog>| {
+        if let Some(dialog) = dialog.get_untracked() {
+            let _ = dialog.show_modal();
+        }
+    };
+    let it = overview.get_untracked();
+    let n_instances = move || {
+        let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
+        plural(n, "instance", "instances")
+    };
+    let gap = it.limits.length_gap_terms;
+    let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
+    let made = made(&it);
+    let made = made
+        .into_iter()
+        .map(|it| view! { <li>{it}</li> })
+        .collect_view();
+    let remarks = it
+        .remarks
+        .clone()
+        .into_iter()
+        .map(|it| view! { <li>{it}</li> })
+        .collect_view();
+    let description = (!it.description.is_empty()).then(|| {
+        view! { <p class="note about">{it.description.clone()}</p> }
+    });
+    view! {
+        <div class="head">
+            <div>
+                <h1>{it.title.clone()}</h1>
+                <p class="facts">
+                    <span>{plural(it.probes.len() as u64, "axiom", "axioms")}</span>
+                    <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
+                    <span>{plural(it.n_queries, "query", "queries")}</span>
+                    <span>{plural(it.totals.n_docs, "text", "texts")}</span>
+                    <span>{n_instances}</span>
+                    <span>{format::date(&it.made)}</span>
+                    <span class="hash" title="Hash of the instances">
+                        {format::hash(&it.hash)}
+                    </span>
+                </p>
+                {description}
+            </div>
+            <div class="btns">
+                <button class="btn" type="button" on:click=move |_| show(cite)>"Cite"</button>
+                <button
+                    class="btn"
+                    type="button"
+                    aria-haspopup="dialog"
+                    on:click=move |_| show(export)
+                >
+                    "Export"
+                </button>
+            </div>
+        </div>
+        <details class="made">
+            <summary>
+                "How it was made: pool " {it.pool.to_string()} ", " {gap} ", "
+                {it.analyzer.describe()}
+            </summary>
+            <ul class="note">{made} {remarks}</ul>
+        </details>
+        <Cite overview dialog=cite/>
+        <Export overview dialog=export/>
+    }
+}
+
+/// Everything that is needed to make the study again.
+fn made(overview: &Overview) -> Vec<String> {
+    let tables = of_overview(overview);
+    let notes = tables
+        .into_iter()
+        .next()
+        .map(|it| it.notes)
+        .unwrap_or_default();
+    // Remarks stand in the notes as well, and once is enough.
+    notes
+        .into_iter()
+        .filter(|it| !overview.remarks.contains(it))
+        .collect()
+}

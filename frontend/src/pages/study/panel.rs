@@ -1,0 +1,496 @@
+//! The side panel of the map: one ranker on one axiom, from the number down to its clearest
+//! violations.
+
+use std::sync::Arc;
+
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use shared::api::{List, Look};
+use shared::plot;
+use shared::probe::{Axiom, Mode};
+use shared::report::format;
+use shared::stats::correction::LEVEL;
+use shared::study::cell::{Histogram, Line, Sort};
+use shared::study::dials::{Dials, Only};
+use shared::study::overview::{Cell, Overview};
+use shared::verdict::Outcome;
+
+use super::address::{InstanceView, ListView};
+use crate::api;
+use crate::numbers::plural;
+use crate::widgets::drawing::Drawing;
+use crate::widgets::error::Failure;
+use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::verdict;
+
+/// The panel; it keeps its last content, faded, while new numbers are on their way.
+#[component]
+pub(crate) fn CellPanel(
+    /// Name of the study.
+    #[prop(into)]
+    study: String,
+    /// For the dials as they stand.
+    #[prop(into)]
+    overview: Signal<Arc<Overview>>,
+    /// Which cell.
+    #[prop(into)]
+    spot: Signal<Spot>,
+    /// As they stand.
+    #[prop(into)]
+    dials: Signal<Dials>,
+) -> impl IntoView {
+    let name = study.clone();
+    let cases = LocalResource::new(move || {
+        let (study, spot, dials) = (name.clone(), spot.get(), dials.get());
+        async move { (spot, dials.clone(), cases(&study, spot, &dials).await) }
+    });
+    let name = study.clone();
+    let besides = LocalResource::new(move || {
+        let (study, dials) = (name.clone(), dials.get());
+        let truncated = overview
+            .read_untracked()
+            .rankers
+            .iter()
+            .any(|it| it.n_truncated > 0);
+        async move { besides(study, dials, truncated).await }
+    });
+    let stale = move || {
+        let now = (spot.get(), dials.get());
+        cases
+            .get()
+            .is_none_or(|(spot, dials, _)| (spot, dials) != now)
+    };
+    let shown = move || {
+        let (overview, spot) = (overview.get(), spot.get());
+        let statement = spot.axiom.about().statement;
+        let title = format!("{} on {}", spot.name(&overview), spot.axiom.about().name);
+        let body = match spot.cell(&overview) {
+            Some(cell) => {
+                let (cell, study) = (cell.clone(), study.clone());
+                view! { <Known study overview cell spot dials cases besides/> }.into_any()
+            }
+            None => view! {
+                <p class="note">
+                    "No instance has a verdict here. Turn δ up, or count all instances."
+                </p>
+            }
+            .into_any(),
+        };
+        view! {
+            <div>
+                <h2>{title}</h2>
+                <p class="note">{statement}</p>
+            </div>
+            {body}
+        }
+    };
+    view! {
+        <aside
+            class="panel"
+            class:stale=stale
+            aria-label="Selected cell"
+            aria-busy=move || stale().to_string()
+        >
+            {shown}
+        </aside>
+    }
+}
+
+type Answer<T> = Result<T, api::Error>;
+type CasesOf = LocalResource<(Spot, Dials, Answer<Option<Cases>>)>;
+
+/// Three violations, and how all margins lie.
+#[derive(Debug, Clone, PartialEq)]
+struct Cases {
+    ranker: usize,
+    histogram: Histogram,
+    /// Clearest, middle, closest: place in the list of violations, and the instance.
+    lines: Vec<(u64, Line)>,
+}
+
+/// Asks for the clearest, the middle and the closest violation. None where nobody ranks.
+async fn cases(study: &str, spot: Spot, dials: &Dials) -> Answer<Option<Cases>> {
+    let Who::Ranker(ranker) = spot.who else {
+        return Ok(None);
+    };
+    let view = violations(dials);
+    let ask = |at: u64| List {
+        study: study.to_owned(),
+        listing: view.listing(spot.axiom, ranker, at..at + 1),
+    };
+    let first = api::call(&ask(0)).await?;
+    let mut lines: Vec<(u64, Line)> = first.rows.into_iter().map(|it| (0, it)).collect();
+    for at in others(first.n_instances) {
+        let page = api::call(&ask(at)).await?;
+        lines.extend(page.rows.into_iter().map(|it| (at, it)));
+    }
+    Ok(Some(Cases {
+        ranker,
+        histogram: first.histogram,
+        lines,
+    }))
+}
+
+/// The places of the middle and the closest of so many violations.
+fn others(n: u64) -> Vec<u64> {
+    match n {
+        0 | 1 => Vec::new(),
+        2 => vec![1],
+        _ => vec![n / 2, n - 1],
+    }
+}
+
+fn violations(dials: &Dials) -> ListView {
+    ListView {
+        dials: dials.clone(),
+        outcome: Some(Outcome::Violated),
+        sort: Sort::MarginUp,
+        ..ListView::default()
+    }
+}
+
+/// The study once more, with only some of its instances.
+#[derive(Debug, Clone, PartialEq)]
+struct Besides {
+    whole: Option<Arc<Overview>>,
+    relevant: Arc<Overview>,
+}
+
+/// Waits until the dials rest, then asks. None where a dial already chooses instances.
+async fn besides(study: String, dials: Dials, truncated: bool) -> Answer<Option<Besides>> {
+    const PAUSE_MS: u32 = 500;
+    if dials.only != Only::All {
+        return Ok(None);
+    }
+    TimeoutFuture::new(PAUSE_MS).await;
+    let ask = |only| Look {
+        study: study.clone(),
+        dials: Dials {
+            only,
+            ..dials.clone()
+        },
+    };
+    let relevant = Arc::new(api::call(&ask(Only::Relevant)).await?);
+    let whole = match truncated {
+        true => Some(Arc::new(api::call(&ask(Only::Whole)).await?)),
+        false => None,
+    };
+    Ok(Some(Besides { whole, relevant }))
+}
+
+#[component]
+fn Known(
+    study: String,
+    overview: Arc<Overview>,
+    cell: Cell,
+    spot: Spot,
+    dials: Signal<Dials>,
+    cases: CasesOf,
+    besides: LocalResource<Answer<Option<Besides>>>,
+) -> impl IntoView {
+    let value = format::fraction_within(cell.micro.value, cell.micro.interval);
+    let interval = format::interval(cell.micro.interval);
+    let queries = plural(cell.n_queries, "query as unit", "queries as units");
+    let ways = ways(&study, &cell, spot, dials);
+    let below = match spot.who {
+        Who::Ranker(_) => view! { <Below study cases mode=overview.mode/> }.into_any(),
+        Who::Relevance => view! {
+            <p class="note">
+                "How often the claim holds for the grades, over instances whose grades differ; a
+                text without a judgement counts as grade 0."
+            </p>
+        }
+        .into_any(),
+    };
+    let Tallied {
+        satisfied,
+        tied,
+        violated,
+    } = Tallied::of(&cell);
+    view! {
+        <div class="sum">
+            <span class="big">{value}</span>
+            <p class="note">{interval} ", " {queries} <br/> {chance(&cell)}</p>
+        </div>
+        <div>
+            <div class="split" aria-hidden="true">
+                <i class="yes" style=("--n", cell.tally.satisfied.to_string())></i>
+                <i class="even" style=("--n", cell.tally.tied.to_string())></i>
+                <i class="no" style=("--n", cell.tally.violated.to_string())></i>
+            </div>
+            <p class="keys">
+                <span class="verdict ok">{satisfied}</span>
+                <span class="verdict tie">{tied}</span>
+                <span class="verdict bad">{violated}</span>
+            </p>
+        </div>
+        {below}
+        {ways}
+        <Facts overview cell spot besides/>
+    }
+}
+
+/// The three counts in words.
+struct Tallied {
+    satisfied: String,
+    tied: String,
+    violated: String,
+}
+
+impl Tallied {
+    fn of(cell: &Cell) -> Tallied {
+        let said =
+            |n: u64, outcome| format!("{} {}", format::count(n), verdict::word(Some(outcome)));
+        Tallied {
+            satisfied: said(cell.tally.satisfied, Outcome::Satisfied),
+            tied: said(cell.tally.tied, Outcome::Tied),
+            violated: said(cell.tally.violated, Outcome::Violated),
+        }
+    }
+}
+
+fn chance(cell: &Cell) -> String {
+    let p = format::p(cell.p_holm);
+    let equal = if p.starts_with('<') || p.starts_with('>') {
+        ""
+    } else {
+        "= "
+    };
+    match cell.p_holm < LEVEL {
+        true => format!("differs from chance, p {equal}{p}"),
+        false => format!("not told apart from chance, p {equal}{p}"),
+    }
+}
+
+/// The way down to the violations, or to what there is instead.
+fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<AnyView> {
+    let Who::Ranker(ranker) = spot.who else {
+        return None;
+    };
+    let view = violations(&dials.get());
+    let href = |outcome| {
+        ListView {
+            outcome,
+            ..view.clone()
+        }
+        .href(study, spot.axiom, ranker)
+    };
+    let n = cell.tally.violated;
+    if n > 0 {
+        let words = format!("See {}", plural(n, "violation", "violations"));
+        let href = href(Some(Outcome::Violated));
+        return Some(view! { <a class="btn main" href=href>{words} <kbd>"V"</kbd></a> }.into_any());
+    }
+    let words = format!(
+        "See {} satisfied instances",
+        format::count(cell.tally.satisfied)
+    );
+    let up = ListView {
+        outcome: Some(Outcome::Satisfied),
+        sort: Sort::Closest,
+        ..violations(&dials.get())
+    };
+    let way = up.href(study, spot.axiom, ranker);
+    Some(
+        view! {
+            <div>
+                <p>"No violations."</p>
+                <p><a href=way>{words}</a></p>
+            </div>
+        }
+        .into_any(),
+    )
+}
+
+/// Margins and three violations, of the cell that they were asked for.
+#[component]
+fn Below(study: String, cases: CasesOf, mode: Mode) -> impl IntoView {
+    move || match cases.get() {
+        None | Some((_, _, Ok(None))) => {
+            view! { <div class="below waiting" aria-hidden="true"></div> }.into_any()
+        }
+        Some((_, _, Err(error))) => {
+            let retry = Callback::new(move |()| cases.refetch());
+            view! { <div class="below"><Failure error retry/></div> }.into_any()
+        }
+        Some((spot, dials, Ok(Some(found)))) => {
+            let list = violations(&dials);
+            view! { <Three study=study.clone() found list spot mode/> }.into_any()
+        }
+    }
+}
+
+#[component]
+fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) -> impl IntoView {
+    let Cases {
+        ranker,
+        histogram,
+        lines,
+    } = found;
+    let digits = margin_digits(&histogram);
+    let picture = (!histogram.counts.is_empty()).then(|| {
+        view! {
+            <figure>
+                <figcaption>
+                    <p class="label">{margin_label(spot.axiom)}</p>
+                </figcaption>
+                <Drawing figure=plot::histogram(&histogram)/>
+            </figure>
+        }
+    });
+    let label = match lines.len() {
+        0 => "",
+        1 => "The only violation",
+        2 => "Clearest and closest violation",
+        _ => "Clearest, middle and closest violation",
+    };
+    let items = lines.into_iter().map(|(at, line)| {
+        let view = InstanceView {
+            ranker: Some(ranker),
+            at: Some(at),
+            list: list.clone(),
+        };
+        let href = view.href(&study, spot.axiom, mode, line.number);
+        let margin = margin(line.margin, digits);
+        let below = texts_said(&line);
+        view! { <li><a href=href>{line.query} <b>{margin}</b> <span>{below}</span></a></li> }
+    });
+    let items = items.collect_view();
+    view! {
+        <div class="below">
+            {picture}
+            <div>
+                <p class="label">{label}</p>
+                <ul class="cases">{items}</ul>
+            </div>
+        </div>
+    }
+}
+
+/// A margin, or the dash of one that is not known.
+pub(crate) fn margin(margin: Option<f64>, digits: u8) -> String {
+    margin.map_or(format::MISSING.to_owned(), |it| format::score(it, digits))
+}
+
+/// `d12 over d7, relevance 2 and 0`
+pub(crate) fn texts_said(line: &Line) -> String {
+    let order = match line.texts.as_slice() {
+        [winner, loser] => format!("{winner} over {loser}"),
+        texts => texts.join(", then "),
+    };
+    let grades: Vec<String> = line
+        .grades
+        .iter()
+        .map(|it| it.map_or(format::MISSING.to_owned(), |it| it.to_string()))
+        .collect();
+    if line.grades.iter().all(Option::is_none) {
+        return order;
+    }
+    format!("{order}, relevance {}", grades.join(" and "))
+}
+
+/// The digits with which margins are told apart.
+pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
+    format::score_digits(histogram.width * histogram.counts.len() as f64)
+}
+
+/// What a margin is on an axiom.
+pub(crate) fn margin_label(axiom: Axiom) -> &'static str {
+    match axiom {
+        Axiom::Tfc2 => "Margin, gain of the first step less gain of the second",
+        Axiom::Tfc1 | Axiom::Mtdc | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => {
+            "Margin, score of text 1 less score of text 2"
+        }
+    }
+}
+
+/// Other figures of the cell.
+#[component]
+fn Facts(
+    overview: Arc<Overview>,
+    cell: Cell,
+    spot: Spot,
+    besides: LocalResource<Answer<Option<Besides>>>,
+) -> impl IntoView {
+    let column = spot
+        .column(&overview)
+        .and_then(|it| overview.probes.get(it))
+        .cloned();
+    let row = match spot.who {
+        Who::Ranker(row) => overview.rankers.get(row).cloned(),
+        Who::Relevance => None,
+    };
+    let over_queries = format::estimate(&cell.over_queries);
+    let both = column.filter(|it| it.n_both_orders > 0).map(|it| {
+        view! { <dt>"In both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
+    });
+    let unscored = (cell.tally.unscored > 0).then(|| {
+        view! { <dt>"Without a score"</dt> <dd>{format::count(cell.tally.unscored)}</dd> }
+    });
+    let note = row.as_ref().and_then(|it| it.ranker.note.clone());
+    let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
+    let truncated = row.as_ref().is_some_and(|it| it.n_truncated > 0);
+    let of = move |other: Option<&Arc<Overview>>| {
+        let cell = other.and_then(|it| spot.cell(it));
+        cell.map_or(format::MISSING.to_owned(), |cell| {
+            format!(
+                "{} of {}",
+                format::fraction_within(cell.micro.value, cell.micro.interval),
+                format::count(cell.tally.judged())
+            )
+        })
+    };
+    let parts = move || match besides.get() {
+        Some(Ok(Some(found))) => {
+            let whole = match truncated {
+                true => of(found.whole.as_ref()),
+                false => "every text was seen whole".to_owned(),
+            };
+            let whole = row
+                .is_some()
+                .then(|| view! { <dt>"Not truncated"</dt> <dd>{whole}</dd> });
+            Some(
+                view! {
+                    {whole}
+                    <dt>"With a relevant text"</dt>
+                    <dd>{of(Some(&found.relevant))}</dd>
+                }
+                .into_any(),
+            )
+        }
+        Some(Ok(None)) => None,
+        // The figure above stands without these.
+        Some(Err(error)) => {
+            Some(view! { <dt>"Part of the instances"</dt> <dd>{error.to_string()}</dd> }.into_any())
+        }
+        None => Some(view! { <dt>"With a relevant text"</dt> <dd>"…"</dd> }.into_any()),
+    };
+    view! {
+        <dl>
+            <dt>"Mean over queries"</dt>
+            <dd>{over_queries}</dd>
+            {parts}
+            {both}
+            {unscored}
+            <dt>"Pool"</dt>
+            <dd>{overview.pool.to_string()}</dd>
+            <dt>"Analyser"</dt>
+            <dd>{overview.analyzer.describe()}</dd>
+            {note}
+        </dl>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_and_the_closest_are_others_than_the_clearest() {
+        let none: [u64; 0] = [];
+        assert_eq!([0, 1].map(others), [none, none]);
+        assert_eq!(others(2), [1]);
+        assert_eq!(others(3), [1, 2]);
+        assert_eq!(others(963), [481, 962]);
+    }
+}

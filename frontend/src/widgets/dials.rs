@@ -1,0 +1,299 @@
+//! What a reader can turn: reading of the axioms, δ, width of a tie, which instances count.
+
+use leptos::prelude::*;
+use shared::probe::Mode;
+use shared::study::dials::{Dials, Only};
+
+use crate::later::Later;
+
+/// What the dials of a study can be turned to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reach {
+    /// Readings that were mined, the first is shown first.
+    pub(crate) modes: Vec<Mode>,
+    /// The δ that was mined with; none for any gap.
+    pub(crate) delta: Option<u32>,
+}
+
+impl Reach {
+    /// The highest place of the δ dial; where any gap was mined, one more stands for it.
+    const OPEN: u32 = 50;
+
+    fn most(&self) -> u32 {
+        self.delta.unwrap_or(Reach::OPEN + 1)
+    }
+
+    /// Where the δ dial stands.
+    fn place(&self, dials: &Dials) -> u32 {
+        dials.delta.map_or(self.most(), |it| it.min(self.most()))
+    }
+
+    /// The dials with δ at a place of its dial.
+    pub(crate) fn with_delta(&self, dials: &Dials, place: u32) -> Dials {
+        Dials {
+            delta: (place < self.most()).then_some(place),
+            ..dials.clone()
+        }
+    }
+
+    /// The dials with δ so many terms up or down.
+    pub(crate) fn by(&self, dials: &Dials, terms: i32) -> Dials {
+        self.with_delta(dials, self.place(dials).saturating_add_signed(terms))
+    }
+
+    /// The dials with the next reading.
+    pub(crate) fn next_mode(&self, dials: &Dials) -> Dials {
+        let now = dials.mode.or(self.modes.first().copied());
+        let at = self
+            .modes
+            .iter()
+            .position(|it| Some(*it) == now)
+            .unwrap_or(0);
+        let next = self.modes.get((at + 1) % self.modes.len().max(1)).copied();
+        self.with_mode(dials, next)
+    }
+
+    fn with_mode(&self, dials: &Dials, mode: Option<Mode>) -> Dials {
+        Dials {
+            mode: mode.filter(|it| Some(it) != self.modes.first()),
+            ..dials.clone()
+        }
+    }
+
+    fn said(&self, dials: &Dials) -> String {
+        match (self.place(dials), self.delta) {
+            (place, None) if place > Reach::OPEN => "any gap".to_owned(),
+            (1, _) => "1 term".to_owned(),
+            (place, _) => format!("{place} terms"),
+        }
+    }
+}
+
+/// Widths of a tie that the dial offers, after each ranker's own.
+const TIES: [f64; 15] = [
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
+];
+
+/// Where the dial of ties stands.
+fn tie_place(width: Option<f64>) -> usize {
+    width.map_or(0, |width| {
+        TIES.iter().filter(|it| **it <= width).count().max(1)
+    })
+}
+
+fn tie_said(width: Option<f64>) -> String {
+    width.map_or("exact".to_owned(), |it| format!("within {it}"))
+}
+
+/// The bar of dials. What they are turned to takes effect after a pause: see [`Turned`].
+#[component]
+pub(crate) fn DialBar(
+    /// What they can be turned to.
+    reach: Reach,
+    /// As they stand.
+    turned: Turned,
+) -> impl IntoView {
+    let dials = turned.dials;
+    let for_delta = StoredValue::new(reach.clone());
+    let n_modes = reach.modes.len();
+    let first = reach.modes.first().copied();
+    let modes = reach.modes.iter().map(|&mode| {
+        let chosen = move || dials.get().mode.or(first) == Some(mode);
+        let turn = move |_| {
+            let next = for_delta.with_value(|it| it.with_mode(&dials.get_untracked(), Some(mode)));
+            turned.at_once(next);
+        };
+        view! {
+            <label title=mode_said(mode)>
+                <input type="radio" name="mode" prop:checked=chosen on:change=turn/>
+                {mode_word(mode)}
+            </label>
+        }
+    });
+    let modes = modes.collect_view();
+    let modes = (n_modes > 1).then(|| {
+        view! {
+            <span class="choice" role="radiogroup" aria-label="Reading of the axioms">
+                {modes}
+            </span>
+        }
+    });
+    let only = [Only::All, Only::Whole, Only::Relevant].map(|only| {
+        let turn = move |_| {
+            turned.at_once(Dials {
+                only,
+                ..dials.get_untracked()
+            })
+        };
+        view! {
+            <label>
+                <input
+                    type="radio"
+                    name="only"
+                    prop:checked=move || dials.get().only == only
+                    on:change=turn
+                />
+                {only_word(only)}
+            </label>
+        }
+    });
+    let on_delta = move |event: Event<web_sys::HtmlInputElement>| {
+        let Ok(place) = event.target().value().parse() else {
+            return;
+        };
+        turned.soon(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
+    };
+    let on_tie = move |event: Event<web_sys::HtmlInputElement>| {
+        let Ok(place) = event.target().value().parse::<usize>() else {
+            return;
+        };
+        let width = place.checked_sub(1).and_then(|it| TIES.get(it).copied());
+        turned.soon(Dials {
+            delta_score: width,
+            ..dials.get_untracked()
+        });
+    };
+    let delta_said = move || for_delta.with_value(|it| it.said(&dials.get()));
+    let tie_said = move || tie_said(dials.get().delta_score);
+    view! {
+        <div class="section bar dials" role="group" aria-label="How the instances are counted">
+            {modes}
+            <label class="dial">
+                <span class="label">"Length gap δ"</span>
+                <input
+                    type="range"
+                    min="0"
+                    max=reach.most().to_string()
+                    prop:value=move || for_delta.with_value(|it| it.place(&dials.get())).to_string()
+                    aria-valuetext=delta_said
+                    on:input:target=on_delta
+                />
+                <output>{delta_said}</output>
+            </label>
+            <label class="dial">
+                <span class="label">"Score tie"</span>
+                <input
+                    type="range"
+                    min="0"
+                    max=TIES.len().to_string()
+                    prop:value=move || tie_place(dials.get().delta_score).to_string()
+                    aria-valuetext=tie_said
+                    on:input:target=on_tie
+                />
+                <output>{tie_said}</output>
+            </label>
+            <span class="choice" role="radiogroup" aria-label="Which instances count">
+                {only}
+            </span>
+        </div>
+    }
+}
+
+type Event<T> = leptos::ev::Targeted<leptos::ev::Event, T>;
+
+/// A reading in a word.
+pub(crate) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Fixed => "fixed",
+        Mode::PaperRennings2019 => "paper 2019",
+        Mode::PaperCamara2020 => "paper",
+        Mode::CodeCamara2020 => "code",
+    }
+}
+
+fn mode_said(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Fixed => "What the axioms say",
+        Mode::PaperRennings2019 => "As printed in Rennings, Moraes & Hauff (ECIR 2019)",
+        Mode::PaperCamara2020 => "As printed in Câmara & Hauff (ECIR 2020)",
+        Mode::CodeCamara2020 => "As the published code of Câmara & Hauff does it",
+    }
+}
+
+fn only_word(only: Only) -> &'static str {
+    match only {
+        Only::All => "all",
+        Only::Whole => "not truncated",
+        Only::Relevant => "relevant",
+    }
+}
+
+/// The dials as the hand has them; the address, and with it every number, follows after a
+/// pause, so that a dial that is being drawn asks once.
+#[derive(Clone, Copy)]
+pub(crate) struct Turned {
+    /// As they are shown.
+    pub(crate) dials: Signal<Dials>,
+    ahead: RwSignal<Option<Dials>>,
+    later: Later,
+    settle: Callback<Dials>,
+}
+
+impl Turned {
+    /// `settled` are the dials of the address; `settle` changes it.
+    pub(crate) fn new(settled: Signal<Dials>, settle: Callback<Dials>) -> Turned {
+        const PAUSE_MS: u64 = 200;
+        let ahead = RwSignal::new(None::<Dials>);
+        Effect::new(move |_| {
+            settled.track();
+            ahead.set(None);
+        });
+        let dials = Signal::derive(move || ahead.get().unwrap_or_else(|| settled.get()));
+        Turned {
+            dials,
+            ahead,
+            later: Later::after_ms(PAUSE_MS),
+            settle,
+        }
+    }
+
+    /// Turns a dial that may be turned further in a moment.
+    pub(crate) fn soon(self, dials: Dials) {
+        self.ahead.set(Some(dials.clone()));
+        self.later.run(move || self.settle.run(dials));
+    }
+
+    /// Turns a dial with one press.
+    pub(crate) fn at_once(self, dials: Dials) {
+        self.later.cancel();
+        self.ahead.set(Some(dials.clone()));
+        self.settle.run(dials);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach() -> Reach {
+        Reach {
+            modes: vec![Mode::Fixed, Mode::PaperCamara2020],
+            delta: Some(10),
+        }
+    }
+
+    #[test]
+    fn delta_stays_between_nothing_and_what_was_mined() {
+        let dials = Dials::default();
+        assert_eq!(reach().by(&dials, 1), dials);
+        let down = reach().by(&dials, -4);
+        assert_eq!(down.delta, Some(6));
+        assert_eq!(reach().by(&down, -20).delta, Some(0));
+        assert_eq!(reach().by(&down, 4), dials);
+    }
+
+    #[test]
+    fn modes_go_round() {
+        let paper = reach().next_mode(&Dials::default());
+        assert_eq!(paper.mode, Some(Mode::PaperCamara2020));
+        assert_eq!(reach().next_mode(&paper), Dials::default());
+    }
+
+    #[test]
+    fn the_dial_of_ties_knows_every_width() {
+        assert_eq!(
+            [None, Some(0.0), Some(0.0001), Some(5.0), Some(9.0)].map(tie_place),
+            [0, 1, 1, 15, 15]
+        );
+    }
+}

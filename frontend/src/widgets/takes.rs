@@ -1,0 +1,59 @@
+//! What can be taken from a figure: its table, its drawing, its numbers.
+
+use leptos::prelude::*;
+
+/// The small buttons at the right of a figure's caption.
+#[component]
+pub(crate) fn Takes(
+    /// The figure, for those who hear the buttons: `heat map`.
+    #[prop(into)]
+    of: String,
+    /// Whether the table stands in the place of the figure; without it there is no such button.
+    #[prop(optional, into)]
+    table: Option<Signal<bool>>,
+    /// Puts the table in the place of the figure, or the figure back.
+    #[prop(optional, into)]
+    turn: Option<Callback<()>>,
+    /// Saves the drawing.
+    #[prop(optional, into)]
+    svg: Option<Callback<()>>,
+    /// Saves the numbers.
+    #[prop(into)]
+    csv: Callback<()>,
+) -> impl IntoView {
+    let table = table.zip(turn).map(|(table, turn)| {
+        view! {
+            <button
+                class="btn bare"
+                type="button"
+                aria-pressed=move || table.get().to_string()
+                on:click=move |_| turn.run(())
+            >
+                "Table"
+            </button>
+        }
+    });
+    let svg = svg.map(|svg| {
+        let label = format!("Save the {of} as SVG");
+        view! {
+            <button
+                class="btn bare"
+                type="button"
+                aria-label=label
+                on:click=move |_| svg.run(())
+            >
+                "SVG"
+            </button>
+        }
+    });
+    let label = format!("Save the {of} as CSV");
+    view! {
+        <span class="takes">
+            {table}
+            {svg}
+            <button class="btn bare" type="button" aria-label=label on:click=move |_| csv.run(())>
+                "CSV"
+            </button>
+        </span>
+    }
+}

@@ -1,0 +1,29 @@
+//! How a claim came out: a glyph, then the word.
+
+use leptos::prelude::*;
+use shared::verdict::Outcome;
+
+/// A verdict chip; never a filled pill.
+#[component]
+pub(crate) fn Verdict(
+    /// None without all scores.
+    outcome: Option<Outcome>,
+) -> impl IntoView {
+    let class = match outcome {
+        Some(Outcome::Satisfied) => "verdict ok",
+        Some(Outcome::Tied) => "verdict tie",
+        Some(Outcome::Violated) => "verdict bad",
+        None => "verdict wait",
+    };
+    view! { <span class=class>{word(outcome)}</span> }
+}
+
+/// The word on a chip.
+pub(crate) fn word(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Satisfied) => "satisfied",
+        Some(Outcome::Tied) => "tied",
+        Some(Outcome::Violated) => "violated",
+        None => "no score",
+    }
+}

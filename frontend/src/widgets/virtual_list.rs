@@ -1,0 +1,279 @@
+//! A list of any length of which only the rows in view exist.
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+
+/// Height of a row, as in the sheet.
+pub(crate) const ROW: f64 = 56.0;
+
+/// Browsers draw nothing that is much higher.
+const HIGHEST: f64 = 8_000_000.0;
+
+/// Rows beyond each end of the view.
+const MARGIN: u64 = 6;
+
+/// Which rows are in view.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Window {
+    /// How many rows there are.
+    n: u64,
+    /// Height of the view, in pixels.
+    height: f64,
+    /// How far it is scrolled, in pixels.
+    top: f64,
+}
+
+impl Window {
+    /// Height of all rows, or what a browser can draw of it.
+    fn whole(&self) -> f64 {
+        (self.n as f64 * ROW).min(HIGHEST)
+    }
+
+    /// Rows above the view, with a fraction.
+    fn above(&self) -> f64 {
+        let room = self.whole() - self.height;
+        if self.n as f64 * ROW <= HIGHEST || room <= 0.0 {
+            return self.top / ROW;
+        }
+        // A longer list is squeezed: the end of the bar is the end of the list.
+        let last = self.n as f64 - self.height / ROW;
+        (self.top / room).clamp(0.0, 1.0) * last
+    }
+
+    /// First row, and the row after the last, that have to exist.
+    fn rows(&self) -> (u64, u64) {
+        let first = self.above().max(0.0) as u64;
+        let n_seen = (self.height / ROW) as u64 + 2;
+        (
+            first.saturating_sub(MARGIN).min(self.n),
+            (first + n_seen + MARGIN).min(self.n),
+        )
+    }
+
+    /// Where a row stands, in pixels from the top of the whole.
+    fn place(&self, row: u64) -> f64 {
+        if self.n as f64 * ROW <= HIGHEST {
+            return row as f64 * ROW;
+        }
+        self.top + (row as f64 - self.above()) * ROW
+    }
+
+    /// How far to scroll so that a row is in view; none if it is.
+    fn to(&self, row: u64) -> Option<f64> {
+        let place = self.place(row);
+        if place >= self.top && place + ROW <= self.top + self.height {
+            return None;
+        }
+        if self.n as f64 * ROW <= HIGHEST {
+            let below = place + ROW - self.height;
+            return Some(if place < self.top { place } else { below });
+        }
+        let last = self.n as f64 - self.height / ROW;
+        let above = (row as f64 - self.height / ROW / 2.0).clamp(0.0, last);
+        Some(above / last * (self.whole() - self.height))
+    }
+}
+
+/// The list. Arrows, page keys, `Home` and `End` move in it; each row is a link.
+#[component]
+pub(crate) fn VirtualList(
+    /// How many rows there are.
+    #[prop(into)]
+    n: Signal<u64>,
+    /// What the list is of.
+    #[prop(into)]
+    label: String,
+    /// The row with the focus, or that had it last.
+    current: RwSignal<u64>,
+    /// Rows that have to exist, for whoever fetches them.
+    seen: RwSignal<(u64, u64)>,
+    /// What stands in a row; its one link carries the id of [`row_id`].
+    row: Callback<u64, AnyView>,
+) -> impl IntoView {
+    let place = NodeRef::<html::Div>::new();
+    let scrolled = RwSignal::new((0.0, 600.0));
+    let measure = move || {
+        if let Some(place) = place.get_untracked() {
+            scrolled.set((
+                f64::from(place.scroll_top()),
+                f64::from(place.client_height()),
+            ));
+        }
+    };
+    Effect::new(move |_| {
+        if place.get().is_some() {
+            measure();
+        }
+    });
+    let window = move || {
+        let (top, height) = scrolled.get();
+        Window {
+            n: n.get(),
+            height,
+            top,
+        }
+    };
+    let rows = Memo::new(move |_| window().rows());
+    Effect::new(move |_| seen.set(rows.get()));
+    let handle = window_event_listener(ev::resize, move |_| measure());
+    on_cleanup(move || handle.remove());
+    // A row that is chosen by key or by the page comes into view and gets the focus.
+    let go = move |row: u64| {
+        let last = n.get_untracked().saturating_sub(1);
+        let row = row.min(last);
+        current.set(row);
+        if let (Some(place), Some(top)) = (place.get_untracked(), untrack(window).to(row)) {
+            place.set_scroll_top(top as i32);
+            measure();
+        }
+        request_animation_frame(move || focus_on(row));
+    };
+    let on_key = move |event: ev::KeyboardEvent| {
+        if event.ctrl_key() || event.alt_key() || event.meta_key() {
+            return;
+        }
+        let now = current.get_untracked();
+        let page = (scrolled.get_untracked().1 / ROW) as u64;
+        let to = match event.key().as_str() {
+            "ArrowDown" => now + 1,
+            "ArrowUp" => now.saturating_sub(1),
+            "PageDown" => now + page,
+            "PageUp" => now.saturating_sub(page),
+            "Home" => 0,
+            "End" => u64::MAX,
+            _ => return,
+        };
+        event.prevent_default();
+        go(to);
+    };
+    crate::keys::on_key(move |key| {
+        let now = current.get_untracked();
+        match key {
+            "j" => go(now + u64::from(has_focus(now))),
+            "k" => go(now.saturating_sub(1)),
+            _ => return crate::keys::Press::Passed,
+        }
+        crate::keys::Press::Taken
+    });
+    let children = move |at: u64| {
+        let place = move || format!("translateY({:.1}px)", window().place(at));
+        view! {
+            <li
+                aria-posinset=(at + 1).to_string()
+                aria-setsize=move || n.get().to_string()
+                style=("transform", place)
+            >
+                {row.run(at)}
+            </li>
+        }
+    };
+    let height = move || format!("{:.0}px", window().whole());
+    view! {
+        <div
+            class="virtual"
+            node_ref=place
+            role="region"
+            aria-label=label.clone()
+            on:scroll=move |_| measure()
+            on:keydown=on_key
+        >
+            <ol role="list" aria-label=label style=("height", height)>
+                <For
+                    each=move || {
+                        let (first, last) = rows.get();
+                        first..last
+                    }
+                    key=|it| *it
+                    children=children
+                />
+            </ol>
+        </div>
+    }
+}
+
+/// The id of the link of a row.
+pub(crate) fn row_id(row: u64) -> String {
+    format!("row-{row}")
+}
+
+fn focus_on(row: u64) {
+    let found = document().get_element_by_id(&row_id(row));
+    if let Some(link) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = link.focus();
+    }
+}
+
+fn has_focus(row: u64) -> bool {
+    document()
+        .active_element()
+        .is_some_and(|it| it.id() == row_id(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_in_view_and_some_around_them_exist() {
+        let window = Window {
+            n: 1000,
+            height: 560.0,
+            top: 5600.0,
+        };
+        assert_eq!(window.rows(), (94, 118));
+        assert_eq!(Window { top: 0.0, ..window }.rows(), (0, 18));
+        assert_eq!(
+            Window {
+                n: 3,
+                top: 0.0,
+                ..window
+            }
+            .rows(),
+            (0, 3)
+        );
+        assert_eq!(
+            Window {
+                n: 0,
+                top: 0.0,
+                ..window
+            }
+            .rows(),
+            (0, 0)
+        );
+    }
+
+    #[test]
+    fn a_row_out_of_view_is_scrolled_to_the_nearer_edge() {
+        let window = Window {
+            n: 1000,
+            height: 560.0,
+            top: 5600.0,
+        };
+        assert_eq!(window.to(100), None);
+        assert_eq!(window.to(99), Some(99.0 * ROW));
+        assert_eq!(window.to(110), Some(101.0 * ROW));
+    }
+
+    #[test]
+    fn millions_of_rows_are_squeezed_and_the_last_can_be_reached() {
+        let start = Window {
+            n: 25_500_000,
+            height: 560.0,
+            top: 0.0,
+        };
+        let end = Window {
+            top: start.whole() - start.height,
+            ..start
+        };
+        assert_eq!(start.rows().0, 0);
+        assert_eq!(end.rows().1, 25_500_000);
+        let there = Window {
+            top: start.to(12_000_000).unwrap(),
+            ..start
+        };
+        let (first, last) = there.rows();
+        assert!((first..last).contains(&12_000_000));
+    }
+}
