@@ -89,6 +89,15 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// How long something took: `less than 0.1 s`, `3.7 s`, `1:12`.
+pub(crate) fn took(seconds: f64) -> String {
+    match seconds {
+        ..0.1 => "less than 0.1 s".to_owned(),
+        0.1..10.0 => format!("{seconds:.1} s"),
+        _ => duration(seconds),
+    }
+}
+
 /// A size: `812 kB`, `42 MB`.
 pub(crate) fn bytes(value: f64) -> String {
     match value {

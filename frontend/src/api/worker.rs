@@ -21,12 +21,19 @@ pub(crate) struct Asked {
     answer: Promise,
 }
 
-/// What came back: the last word, and the text beside it.
+/// What came back: the last word, and what stands beside it.
 pub(crate) struct Answered {
     /// Never [`Tell::Progress`] or [`Tell::Failed`].
     pub(crate) tell: Tell,
-    /// Empty where the tell says it all.
-    pub(crate) text: String,
+    /// Undefined where the tell says it all.
+    pub(crate) beside: JsValue,
+}
+
+impl Answered {
+    /// The text beside the last word; empty if there is none.
+    pub(crate) fn text(&self) -> String {
+        self.beside.as_string().unwrap_or_default()
+    }
 }
 
 impl Asked {
@@ -41,7 +48,7 @@ impl Asked {
         let (envelope, beside) = unpack(&message).ok_or_else(died)?;
         match envelope.says {
             Tell::Failed(problem) => Err(Error::Server(problem)),
-            tell => Ok(Answered { tell, text: beside.as_string().unwrap_or_default() }),
+            tell => Ok(Answered { tell, beside }),
         }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn Progress(
     view! {
         <span
             class="progress"
+            class:done=move || done.get() == 1.0
             role="progressbar"
             aria-label=label
             aria-valuemin="0"

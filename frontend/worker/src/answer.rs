@@ -38,7 +38,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             let Show { study: _, axiom, mode, number, delta_score } = parse(request)?;
             Ok(json(&study.show(axiom, mode, number, delta_score).map_err(refused)?))
         }
-        Export::PATH => Ok(json(study)),
+        Export::PATH => Ok(export(study)),
         Statistics::PATH => Ok(json(&CollectionStats {
             analyzer: study.definition.analyzer.clone(),
             totals: study.totals,
@@ -49,6 +49,11 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             error_type: "no-server".to_owned(),
         }),
     }
+}
+
+/// The whole study.
+pub(crate) fn export(study: &Study) -> String {
+    json(study)
 }
 
 /// The unique pairs, one JSON object a line: `query_id, text_id, query, text`.

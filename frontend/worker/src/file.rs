@@ -98,7 +98,7 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
         return Err(Error::file(name, "the file is empty"));
     }
     crate::kind::of(name, &first).ok_or_else(|| {
-        Error::file(name, "neither its name nor its first lines say what it is; choose below")
+        Error::file(name, "neither its name nor its first lines say what it is; choose it in the list of files")
     })
 }
 

@@ -34,7 +34,7 @@ fn main() {
     post::scope().set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     // It listens for as long as the worker lives.
     on_message.forget();
-    post::tell(0, &Tell::Ready, "");
+    post::tell(0, &Tell::Ready, &JsValue::UNDEFINED);
 }
 
 /// Answers one message.
@@ -44,19 +44,19 @@ async fn hear(message: JsValue) {
     let Ok(envelope) = serde_json::from_str::<Envelope<Ask>>(&json) else { return };
     let number = envelope.number;
     match act(number, envelope.says, message.get(1)).await {
-        Ok((tell, text)) => post::tell(number, &tell, &text),
-        Err(problem) => post::tell(number, &Tell::Failed(problem), ""),
+        Ok((tell, beside)) => post::tell(number, &tell, &beside),
+        Err(problem) => post::tell(number, &Tell::Failed(problem), &JsValue::UNDEFINED),
     }
 }
 
 /// Does what was asked. The bench is borrowed only between two points where others may act.
-async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, String), Problem> {
+async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), Problem> {
     let text = || beside.as_string().ok_or_else(|| problem("a message without its text"));
     let file = || {
         let file = beside.clone().dyn_into::<File>();
         file.map_err(|_| problem("a message without its file"))
     };
-    let silent = |tell: Tell| Ok((tell, String::new()));
+    let silent = |tell: Tell| Ok((tell, JsValue::UNDEFINED));
     match ask {
         Ask::Read { name, kind } => {
             let kept = file::read(number, &name, kind, &file()?)?;
@@ -85,21 +85,26 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, String), P
                 let held = it.studies.get(&study).ok_or_else(|| not_held(&study))?;
                 answer::answer(held, &path, &request)
             })?;
-            Ok((Tell::Answer, reply))
+            Ok((Tell::Answer, JsValue::from_str(&reply)))
         }
         Ask::Local => {
             bench::recall().await?;
             silent(BENCH.with_borrow(|it| it.made()).map_or(Tell::Done, Tell::Made))
         }
+        Ask::Export => {
+            bench::recall().await?;
+            let text = BENCH.with_borrow(|it| it.local().map(answer::export))?;
+            Ok((Tell::Answer, post::blob(&text)?))
+        }
         Ask::Pairs => {
             bench::recall().await?;
             let lines = BENCH.with_borrow(|it| it.local().map(answer::pair_lines))?;
-            Ok((Tell::Answer, lines))
+            Ok((Tell::Answer, post::blob(&lines)?))
         }
         Ask::Job { ranker, title } => {
             bench::recall().await?;
             let job = BENCH.with_borrow(|it| it.local().map(|it| answer::job(it, ranker, title)))?;
-            Ok((Tell::Answer, job))
+            Ok((Tell::Answer, post::blob(&job)?))
         }
         Ask::Merge { of } => {
             bench::recall().await?;

@@ -1,10 +1,11 @@
 //! Messages to the page.
 
 use js_sys::{Array, Promise};
+use shared::api::Problem;
 use shared::api::worker::{Envelope, Progress, Stage, Tell};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::DedicatedWorkerGlobalScope;
+use web_sys::{Blob, DedicatedWorkerGlobalScope};
 
 /// The worker itself.
 pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
@@ -12,12 +13,22 @@ pub(crate) fn scope() -> DedicatedWorkerGlobalScope {
 }
 
 /// Says something under a number.
-pub(crate) fn tell(number: u64, says: &Tell, text: &str) {
+pub(crate) fn tell(number: u64, says: &Tell, beside: &JsValue) {
     let envelope = Envelope { number, says };
     let json = serde_json::to_string(&envelope).expect("a tell has only text keys");
-    let message = Array::of2(&JsValue::from_str(&json), &JsValue::from_str(text));
-    // It cannot fail: texts can always be cloned.
+    let message = Array::of2(&JsValue::from_str(&json), beside);
+    // It cannot fail: texts and blobs can always be cloned.
     let _ = scope().post_message(&message);
+}
+
+/// A text that the page passes on without looking at it.
+pub(crate) fn blob(text: &str) -> Result<JsValue, Problem> {
+    let parts = Array::of1(&JsValue::from_str(text));
+    let blob = Blob::new_with_str_sequence(&parts).map_err(|_| Problem {
+        error: "the browser has no room for so much text; take fewer queries".to_owned(),
+        error_type: "worker".to_owned(),
+    })?;
+    Ok(blob.into())
 }
 
 /// Milliseconds since the worker began.
@@ -68,7 +79,7 @@ impl Clock {
         let per_s = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
         let left_s = (per_s > 0.0).then(|| of.saturating_sub(done) as f64 / per_s);
         let progress = Progress { stage, done, of, per_s, left_s, found };
-        tell(self.number, &Tell::Progress(progress), "");
+        tell(self.number, &Tell::Progress(progress), &JsValue::UNDEFINED);
         Said::Yes
     }
 }

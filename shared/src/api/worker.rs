@@ -1,7 +1,8 @@
 //! What the page and its worker say to each other.
 //!
 //! A message is an array of two: an envelope as JSON, and beside it what JSON is no good for
-//! (a `File`, or a long text that is passed on as it is). Every ask gets any number of
+//! (a `File`, a long text that is passed on as it is, or a `Blob` where the text is so long
+//! that the page should not touch it). Every ask gets any number of
 //! [`Tell::Progress`] and then exactly one other tell with the same number. The worker begins
 //! with [`Tell::Ready`] under number 0, since what comes before its handler is set is lost.
 
@@ -65,9 +66,11 @@ pub enum Ask {
     /// What became of the local study of an earlier visit. Answered by [`Tell::Made`], or by
     /// [`Tell::Done`] where there is none.
     Local,
-    /// The unique pairs of [`LOCAL`] as JSON lines, beside [`Tell::Answer`].
+    /// [`LOCAL`] as a `Blob` of JSON, beside [`Tell::Answer`].
+    Export,
+    /// The unique pairs of [`LOCAL`] as a `Blob` of JSON lines, beside [`Tell::Answer`].
     Pairs,
-    /// The unique pairs of [`LOCAL`] as a `CreateJob`, beside [`Tell::Answer`].
+    /// The unique pairs of [`LOCAL`] as a `Blob` of a `CreateJob`, beside [`Tell::Answer`].
     Job {
         /// A model of the server, by its `spec`.
         ranker: String,
@@ -107,7 +110,7 @@ pub enum Tell {
     Read(FileRead),
     /// The local study stands.
     Made(Made),
-    /// The text beside this message.
+    /// What stands beside this message.
     Answer,
     /// Done; there is nothing to say.
     Done,

@@ -309,11 +309,13 @@ fn Remarks(bench: Bench, name: String) -> impl IntoView {
                 let Reading { n_refused, refused, n_warned, warned, .. } = reading;
                 let bad = (n_refused > 0).then(|| {
                     let what = format!("{} refused", numbers::plural(n_refused, "row", "rows"));
-                    view! { <Rows what file=name.clone() n=n_refused rows=refused/> }
+                    let then = "; the rest is used";
+                    view! { <Rows what then file=name.clone() n=n_refused rows=refused/> }
                 });
                 let odd = (n_warned > 0).then(|| {
-                    let what = format!("{} with a warning", numbers::plural(n_warned, "row", "rows"));
-                    view! { <Rows what file=name.clone() n=n_warned rows=warned/> }
+                    let rows = numbers::plural(n_warned, "row", "rows");
+                    let what = format!("{rows} taken with a warning");
+                    view! { <Rows what then="" file=name.clone() n=n_warned rows=warned/> }
                 });
                 Some(view! { {bad} {odd} }.into_any())
             }
@@ -326,6 +328,8 @@ fn Remarks(bench: Bench, name: String) -> impl IntoView {
 fn Rows(
     /// `3 rows refused`.
     what: String,
+    /// What became of the others; empty for rows that were taken.
+    then: &'static str,
     /// Name of the file.
     file: String,
     /// In all.
@@ -353,9 +357,9 @@ fn Rows(
         }
     });
     view! {
-        <div class="refused">
+        <div class="refused" class:taken=then.is_empty()>
             <table>
-                <caption><b>{what}</b> " in " {file} "; the rest is used"</caption>
+                <caption><b>{what}</b> " in " {file} {then}</caption>
                 <tbody>{first.iter().map(row).collect_view()}</tbody>
             </table>
             {more}
@@ -377,11 +381,5 @@ fn sum(files: &[Entry]) -> String {
     if bytes == 0.0 {
         return "texts and queries make a study; qrels and runs add to it".to_owned();
     }
-    let took = ms / 1000.0;
-    let took = match took {
-        ..0.1 => "less than 0.1 s".to_owned(),
-        0.1..10.0 => format!("{took:.1} s"),
-        _ => numbers::duration(took),
-    };
-    format!("{} read in {took}", numbers::bytes(bytes))
+    format!("{} read in {}", numbers::bytes(bytes), numbers::took(ms / 1000.0))
 }

@@ -20,6 +20,12 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
     let server = LocalResource::new(|| async { api::server().await });
     let failed = RwSignal::new(None::<Error>);
     let ways = Ways { bench, failed };
+    // What went wrong with a study goes when the study goes.
+    Effect::new(move |_| {
+        if bench.made.get().is_none() {
+            failed.set(None);
+        }
+    });
     let note = move || {
         bench.made.get().map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
@@ -87,7 +93,7 @@ fn Files(ways: Ways) -> impl IntoView {
     let take = move |_| {
         leptos::task::spawn_local(async move {
             match worker::tell(Ask::Pairs, &JsValue::UNDEFINED).await {
-                Ok(it) => download::save("pairs.jsonl", "application/x-ndjson", &it.text),
+                Ok(it) => download::save_blob("pairs.jsonl", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
         });

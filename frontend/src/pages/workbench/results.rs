@@ -1,13 +1,14 @@
 //! What the local study shows, in short; in full on its own page.
 
 use leptos::prelude::*;
-use shared::api::worker::LOCAL;
-use shared::api::{Export, Look};
+use shared::api::Look;
+use shared::api::worker::{Ask, LOCAL};
 use shared::study::dials::Dials;
 use shared::study::overview::Overview;
+use wasm_bindgen::JsValue;
 
 use super::Bench;
-use crate::api;
+use crate::api::{self, worker};
 use crate::app::Page;
 use crate::numbers;
 use crate::widgets::download;
@@ -46,6 +47,10 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
         })
     };
     let ways = move || bench.made.get().map(|_| view! { <Ways/> });
+    let remarks = move || {
+        let remarks = bench.made.get().map(|it| it.remarks).unwrap_or_default();
+        remarks.into_iter().map(|it| view! { <li>{it}</li> }).collect_view()
+    };
     view! {
         <section class="section" aria-labelledby="results">
             <header>
@@ -53,6 +58,7 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
                 <p class="note">{summary}</p>
             </header>
             {body}
+            <ul class="note">{remarks}</ul>
             {ways}
         </section>
     }
@@ -64,8 +70,8 @@ fn Ways() -> impl IntoView {
     let failed = RwSignal::new(None::<api::Error>);
     let export = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call_text(&Export { study: LOCAL.to_owned() }).await {
-                Ok(text) => download::save("study.json", "application/json", &text),
+            match worker::tell(Ask::Export, &JsValue::UNDEFINED).await {
+                Ok(it) => download::save_blob("study.json", &it.beside),
                 Err(error) => failed.set(Some(error)),
             }
         });

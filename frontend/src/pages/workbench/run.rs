@@ -96,7 +96,7 @@ pub(super) fn Section(bench: Bench) -> impl IntoView {
             Run::Idle => None,
             Run::Running { .. } => Some(view! { <Steps bench/> }.into_any()),
             Run::Done { took_s } => Some(
-                view! { <p role="status">"Made in " {format!("{took_s:.1}")} " s."</p> }.into_any(),
+                view! { <p role="status">"Made in " {numbers::took(took_s)} "."</p> }.into_any(),
             ),
             Run::Stopped => {
                 let kept = match bench.made.get_untracked() {
