@@ -10,6 +10,7 @@
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
 //! transaction. So a row never names a file that is not there.
 
+pub(crate) mod columns;
 pub(crate) mod instances;
 pub(crate) mod studies;
 pub(crate) mod scores;
@@ -236,6 +237,8 @@ fn database_error(file: &Path, source: sqlx::Error) -> Error {
     const READONLY: u32 = 8;
     const FULL: u32 = 13;
     const CANTOPEN: u32 = 14;
+    const CORRUPT: u32 = 11;
+    const NOTADB: u32 = 26;
 
     let file = file.to_owned();
     let code = match &source {
@@ -245,6 +248,12 @@ fn database_error(file: &Path, source: sqlx::Error) -> Error {
     match code.map(|it| it & 0xff) {
         Some(FULL) => Error::DiskFull { file },
         Some(READONLY | CANTOPEN) => Error::ReadOnly { file },
+        Some(CORRUPT | NOTADB) => Error::Damaged {
+            what: file.display().to_string(),
+            reason: "it is no database; restore it from a copy, or take another folder by \
+                     `--data`"
+                .to_owned(),
+        },
         _ => Error::Database { file, source },
     }
 }

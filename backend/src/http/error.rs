@@ -88,6 +88,10 @@ impl Error {
             | Error::Newer { file, .. }
             | Error::Database { file, .. }
             | Error::Migration { file, .. } => file,
+            Error::Damaged { what, reason } => {
+                let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
+                return format!("{name} is damaged: {reason}");
+            }
             Error::NoModel { model, reason } => {
                 let name = model.rsplit(['/', '\\']).next().unwrap_or(model);
                 return format!("model {name}: {reason}");

@@ -24,7 +24,7 @@ use shared::probe::{Axiom, Instances, Limits, Mined, Mode, Pool};
 use shared::text::Analyzer;
 
 use crate::error::Error;
-use crate::store::write_whole;
+use crate::store::{columns, write_whole};
 
 /// What decided the instances of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         reason,
     };
     let file = File::open(path).map_err(Error::file(path, way_out))?;
-    let reader = SerializedFileReader::new(file)
+    let reader = columns::open(file)
         .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
     let metadata = reader.metadata().file_metadata().key_value_metadata();
     let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
@@ -250,14 +250,16 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         )));
     }
     let pools = vec![Vec::new(); origin.n_queries];
-    Ok((
-        Mined {
-            texts: sorted,
-            pools,
-            instances,
-        },
-        origin,
-    ))
+    let mined = Mined {
+        texts: sorted,
+        pools,
+        instances,
+    };
+    let doc_id = |doc| ids.docs[doc as usize].to_owned();
+    if mined.hash(&ids.queries[..origin.n_queries], doc_id) != origin.hash {
+        return Err(damaged("its rows are not those that were written".to_owned()));
+    }
+    Ok((mined, origin))
 }
 
 /// The columns of a file: numbers of strings.

@@ -12,14 +12,14 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::FileReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use shared::score::{RankerAbout, RankerKind};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::{Store, write_whole};
+use crate::store::{Store, columns, write_whole};
 
 /// What a ranker said about some pairs, column by column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -187,7 +187,7 @@ impl StudyScores {
 }
 
 fn read_columns(file: fs::File) -> Result<StudyScores, ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
+    let reader = columns::open(file)?;
     let mut columns = StudyScores::default();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;

@@ -145,11 +145,11 @@ impl Case<'_> {
     /// Calls `take` with every unordered pair of texts with the same key, keys ascending.
     pub(crate) fn each_alike<K: Ord>(
         &self,
-        key: impl Fn(&Counted) -> K,
+        key: impl Fn(&Counted) -> &K,
         mut take: impl FnMut(usize, usize),
     ) {
         let mut by_key: Vec<usize> = (0..self.pool.len()).collect();
-        by_key.sort_by_cached_key(|&at| key(&self.pool[at]));
+        by_key.sort_by(|&a, &b| key(&self.pool[a]).cmp(key(&self.pool[b])));
         for alike in by_key.chunk_by(|&a, &b| key(&self.pool[a]) == key(&self.pool[b])) {
             for (first, &a) in alike.iter().enumerate() {
                 alike[first + 1..].iter().for_each(|&b| take(a, b));

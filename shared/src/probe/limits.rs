@@ -8,6 +8,7 @@ use crate::error::Error;
 /// The numbers that decide what becomes an instance. Saved with every result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// δ, the largest difference in length between two texts that count as equally long;
     /// none means any difference.

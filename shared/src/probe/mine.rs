@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axiom::Axiom;
-use super::counts::{Case, Counted};
+use super::counts::{Case, Counted, Found};
 use super::{Instances, Limits, Mode, TextNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
@@ -89,12 +89,22 @@ impl Text {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueryMined {
     pool: Vec<DocNo>,
-    /// For each axiom and mode the texts of its instances, and how many there were before a
-    /// cap.
-    found: Vec<(Vec<Text>, u32)>,
+    /// The pool and what is derived from it, ascending.
+    texts: Vec<Text>,
+    /// For each axiom and mode the places in `texts` of its instances, and how many instances
+    /// there were before a cap.
+    found: Vec<(Vec<u32>, u32)>,
 }
 
 impl QueryMined {
+    /// The documents of the pool, and the derived texts of instances that a cap has kept.
+    fn kept(&self) -> impl Iterator<Item = Text> + '_ {
+        let mut kept: Vec<bool> =
+            self.texts.iter().map(|it| matches!(it, Text::Document { .. })).collect();
+        self.found.iter().flat_map(|it| &it.0).for_each(|&it| kept[it as usize] = true);
+        self.texts.iter().zip(kept).filter(|it| it.1).map(|it| *it.0)
+    }
+
     /// How many instances there are in all.
     pub fn n_instances(&self, asked: &[(Axiom, Mode)]) -> u64 {
         let each = self.found.iter().zip(asked);
@@ -137,99 +147,85 @@ pub fn mine_query(
         pool: &counted,
         limits,
     };
-    let found = asked.iter().map(|&(axiom, mode)| {
-        let found = axiom.mine(mode, &case);
-        let text = |&place: &u32| match place.checked_sub(pool.len() as u32) {
-            None => Text::Document {
-                doc: pool[place as usize],
-            },
-            Some(derived) => {
-                let (of, times) = found.derived[derived as usize];
-                Text::Repeated {
-                    doc: pool[of as usize],
-                    times,
-                }
-            }
+    let found: Vec<Found> = asked.iter().map(|&(axiom, mode)| axiom.mine(mode, &case)).collect();
+
+    let derived = |&(of, times): &(u32, u32)| Text::Repeated { doc: pool[of as usize], times };
+    let document = |&doc: &DocNo| Text::Document { doc };
+    let made = found.iter().flat_map(|it| &it.derived).map(derived);
+    let mut texts: Vec<Text> = pool.iter().map(document).chain(made).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let place = |text: Text| texts.binary_search(&text).expect("it was put there") as u32;
+
+    let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
+    let found = found.iter().zip(asked).map(|(found, &(axiom, mode))| {
+        let beside = found.derived.iter().map(|it| place(derived(it)));
+        let places: Vec<u32> = in_pool.iter().copied().chain(beside).collect();
+        let texts = found.places.iter().map(|&it| places[it as usize]);
+        let draw = |n: usize| match limits.per_query {
+            Some(most) => sample(n, most, limits.seed, axiom, query),
+            None => (0..n).collect(),
         };
-        let texts: Vec<Text> = found.places.iter().map(text).collect();
-        let arity = axiom.claim(mode).arity();
-        let n_found = (texts.len() / arity) as u32;
-        let mut order: Vec<u32> = (0..n_found).collect();
-        order.sort_unstable_by_key(|&at| {
-            let at = at as usize * arity;
-            (texts[at], texts[at + 1], texts[at + arity - 1])
-        });
-        if let Some(most) = limits.per_query {
-            sample(&mut order, most, limits.seed, axiom, query);
+        let texts: Vec<u32> = texts.collect();
+        match axiom.claim(mode).arity() {
+            2 => in_order::<2>(&texts, draw),
+            _ => in_order::<3>(&texts, draw),
         }
-        let texts = order
-            .iter()
-            .flat_map(|&at| &texts[at as usize * arity..(at as usize + 1) * arity])
-            .copied();
-        (texts.collect(), n_found)
     });
-    QueryMined {
-        pool: pool.to_vec(),
-        found: found.collect(),
-    }
+    let found = found.collect();
+    QueryMined { pool: pool.to_vec(), texts, found }
 }
 
-/// Keeps `most` of the places, drawn without replacement and left in order. The draw depends
-/// on the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
-fn sample(order: &mut Vec<u32>, most: u32, seed: u64, axiom: Axiom, query: &str) {
+/// Instances of `N` texts each, ascending, those that `draw` picks; and how many there were.
+fn in_order<const N: usize>(
+    texts: &[u32],
+    draw: impl Fn(usize) -> Vec<usize>,
+) -> (Vec<u32>, u32) {
+    let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
+    all.sort_unstable();
+    let drawn = draw(all.len());
+    (drawn.iter().flat_map(|&at| all[at]).collect(), all.len() as u32)
+}
+
+/// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
+/// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
+fn sample(n: usize, most: u32, seed: u64, axiom: Axiom, query: &str) -> Vec<usize> {
     let most = most as usize;
-    if order.len() <= most {
-        return;
+    let mut drawn: Vec<usize> = (0..n).collect();
+    if n <= most {
+        return drawn;
     }
     let digest = Sha256::digest(format!("{seed}\n{}\n{query}", axiom.slug()));
     let mut random = Pcg64::from_seed(digest.into());
     for at in 0..most {
-        let left = (order.len() - at) as u64;
+        let left = (n - at) as u64;
         let pick = ((u128::from(random.next_u64()) * u128::from(left)) >> 64) as usize;
-        order.swap(at, at + pick);
+        drawn.swap(at, at + pick);
     }
-    order.truncate(most);
-    order.sort_unstable();
+    drawn.truncate(most);
+    drawn.sort_unstable();
+    drawn
 }
 
 impl Mined {
     /// Puts the shards of all queries, in the order of queries, into columns.
     pub fn collect(asked: &[(Axiom, Mode)], shards: Vec<QueryMined>) -> Mined {
-        let pooled = shards.iter().flat_map(|it| &it.pool);
-        let pooled = pooled.map(|&doc| Text::Document { doc });
-        let mined = shards
-            .iter()
-            .flat_map(|it| &it.found)
-            .flat_map(|it| it.0.iter().copied());
-        let mut texts: Vec<Text> = pooled.chain(mined).collect();
+        let mut texts: Vec<Text> = shards.iter().flat_map(QueryMined::kept).collect();
         texts.sort_unstable();
         texts.dedup();
-        let number = |text: &Text| {
-            texts
-                .binary_search(text)
-                .expect("every text of a shard was collected") as TextNo
-        };
-        let pools = shards.iter().map(|it| {
-            it.pool
-                .iter()
-                .map(|&doc| number(&Text::Document { doc }))
-                .collect()
-        });
-        let pools = pools.collect();
-        let instances = asked.iter().enumerate().map(|(at, &(axiom, mode))| {
-            let mut all = Instances::new(axiom, mode);
-            for shard in &shards {
-                let (texts, n_found) = &shard.found[at];
-                all.push_query(texts.iter().map(number), *n_found);
+        let mut pools = Vec::new();
+        let mut instances: Vec<Instances> =
+            asked.iter().map(|&(axiom, mode)| Instances::new(axiom, mode)).collect();
+        for shard in &shards {
+            // A text that a cap has left out has no number, and nothing asks for it.
+            let number = |it: &Text| texts.binary_search(it).unwrap_or(usize::MAX) as TextNo;
+            let numbers: Vec<TextNo> = shard.texts.iter().map(number).collect();
+            pools.push(shard.pool.iter().map(|&doc| number(&Text::Document { doc })).collect());
+            for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
+                all.push_query(found.iter().map(|&it| numbers[it as usize]), *n_found);
             }
-            all
-        });
-        let instances = instances.collect();
-        Mined {
-            texts,
-            pools,
-            instances,
         }
+        Mined { texts, pools, instances }
     }
 
     /// SHA-256, in hex, over one line for each instance: axiom, mode, claim, query id and

@@ -51,15 +51,18 @@ impl Pool {
     pub const MOST_FOR_ALL: usize = 5000;
 
     /// Chooses the documents of one query; also how many a run or a judgement names that the
-    /// collection lacks. `source` is that of [`crate::study::make::source`].
+    /// collection lacks. `number` gives a document's number by its id.
     pub fn docs_of(
         &self,
         query: usize,
-        collection: &Collection,
         number: &impl Fn(&str) -> Option<DocNo>,
-        index: &Index,
-        source: &Source,
+        supply: &Supply<'_>,
     ) -> (Vec<DocNo>, u64) {
+        let Supply {
+            collection,
+            index,
+            source,
+        } = supply;
         let asked = &collection.queries[query];
         let known = |ids: Vec<&str>| {
             let found: Vec<DocNo> = ids.iter().filter_map(|it| number(it)).collect();
@@ -109,6 +112,16 @@ impl Pool {
             Pool::Run { .. } | Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => Ok(()),
         }
     }
+}
+
+/// What the documents of a pool are chosen from.
+pub struct Supply<'a> {
+    /// Queries, documents, judgements.
+    pub collection: &'a Collection,
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// That of [`crate::study::make::source`].
+    pub source: &'a Source,
 }
 
 /// What a pool is chosen with, beside the collection.

@@ -81,15 +81,7 @@ impl Searcher {
             })
             .collect();
         lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
-        let mut below = 0.0;
-        let reach: Vec<f64> = lists
-            .iter()
-            .map(|it| {
-                below += it.most;
-                floor + below
-            })
-            .collect();
-        walk(index, &weighed, lists, &reach, floor, k)
+        walk(index, &weighed, lists, floor, k)
     }
 
     /// The most that one occurrence of a term in the query adds over a text without it.
@@ -125,10 +117,18 @@ fn walk(
     index: &Index,
     weighed: &Weighed,
     mut lists: Vec<List<'_>>,
-    reach: &[f64],
     floor: f64,
     k: usize,
 ) -> Vec<Hit> {
+    // The most that each list and those before it can add together.
+    let mut sum = 0.0;
+    let adds: Vec<f64> = lists
+        .iter()
+        .map(|it| {
+            sum += it.most;
+            sum
+        })
+        .collect();
     let mut best = Best::new(k);
     let mut counts = vec![0; lists.iter().map(|it| it.place + 1).max().unwrap_or(0)];
     let mut needed = 0;
@@ -148,7 +148,7 @@ fn walk(
         }
         let mut hopeless = false;
         for at in (0..needed).rev() {
-            if best.beats(bound + (reach[at] - floor)) {
+            if best.beats(bound + adds[at]) {
                 hopeless = true;
                 break;
             }
@@ -167,7 +167,7 @@ fn walk(
             doc,
             score: weighed.score(&counts, len),
         }) {
-            while needed < lists.len() && best.beats(reach[needed]) {
+            while needed < lists.len() && best.beats(floor + adds[needed]) {
                 needed += 1;
             }
         }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::probe::counts::Counted;
-use crate::probe::{Axiom, Claim, Instances, Measured, Mode, TextNo};
+use crate::probe::{Axiom, Claim, Instances, Measured, Mode};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
@@ -199,21 +199,15 @@ impl Study {
                 .iter()
                 .map(|it| {
                     let width = delta_score.unwrap_or(it.ranker.kind.tie_width());
-                    self.said(it, query, claim, instances, width)
+                    self.said(it, instances, at, width)
                 })
                 .collect(),
             contributions: contributions.collect(),
         })
     }
 
-    fn said(
-        &self,
-        scores: &Scores,
-        query: usize,
-        claim: Claim<TextNo>,
-        instances: &Instances,
-        tie_width: f64,
-    ) -> Said {
+    fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> Said {
+        let (query, claim) = (instances.query(at), instances.claim(at));
         let score = |text| {
             self.pairs
                 .position(query, text)

@@ -11,7 +11,7 @@ use crate::collection::{Collection, Qrels, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
 use crate::probe::mine::{QueryMined, mine_query};
-use crate::probe::pool::Source;
+use crate::probe::pool::{Source, Supply};
 use crate::probe::{Axiom, Mined, Mode, Pool};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
@@ -187,10 +187,12 @@ impl Maker {
         let query = shards.len();
         if query < n_queries {
             let numbers = |id: &str| self.numbers.get(id).copied();
-            let (pool, missing) =
-                self.definition
-                    .pool
-                    .docs_of(query, &self.collection, &numbers, &index, &source);
+            let supply = Supply {
+                collection: &self.collection,
+                index: &index,
+                source: &source,
+            };
+            let (pool, missing) = self.definition.pool.docs_of(query, &numbers, &supply);
             self.n_without_text += missing;
             let text = &self.collection.queries[query].text;
             let shard = mine_query(&index, text, &pool, &self.asked, &self.definition.limits);

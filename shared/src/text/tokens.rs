@@ -12,9 +12,9 @@ pub(crate) fn each(tokenizer: Tokenizer, text: &str, take: impl FnMut(&str, Span
     }
 }
 
-/// What a byte of ASCII becomes: its lower-case letter or digit, or 0 where a token ends.
-const LOWER: [u8; 128] = {
-    let mut table = [0; 128];
+/// What a byte becomes: its lower-case letter or digit of ASCII, or 0 where a token may end.
+const LOWER: [u8; 256] = {
+    let mut table = [0; 256];
     let mut byte = 0;
     while byte < 128 {
         if (byte as u8).is_ascii_alphanumeric() {
@@ -31,26 +31,32 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
     let mut start = 0;
     let mut at = 0;
     while at < bytes.len() {
-        let byte = bytes[at];
-        let lower = if byte < 128 { LOWER[byte as usize] } else { 0 };
-        if lower != 0 {
+        let run = &bytes[at..];
+        let run = &run[..run.iter().position(|&it| LOWER[it as usize] == 0).unwrap_or(run.len())];
+        let stop = at + run.len();
+        let next = bytes.get(stop).copied();
+        if !run.is_empty() {
             if token.is_empty() {
                 start = at;
             }
-            token.push(lower as char);
-            at += 1;
-            continue;
+            // Most tokens are lower-case in the text already and need no copy.
+            let whole = token.is_empty() && next.is_none_or(|it| it.is_ascii());
+            if whole && run.iter().all(|&it| LOWER[it as usize] == it) {
+                take(&text[at..stop], Span { start: at as u32, end: stop as u32 });
+            } else {
+                token.push_str(&text[at..stop]);
+                token.make_ascii_lowercase();
+            }
         }
-        if byte < 128 {
+        at = stop;
+        let Some(next) = next else { break };
+        if next.is_ascii() {
             end(&mut token, start, at, &mut take);
             at += 1;
             continue;
         }
         // A letter outside of ASCII may have one of ASCII in its lower-case form.
-        let letter = text[at..]
-            .chars()
-            .next()
-            .expect("`at` stands on a character");
+        let letter = text[at..].chars().next().expect("`at` stands on a character");
         let after = at + letter.len_utf8();
         for lower in letter.to_lowercase() {
             if lower.is_ascii_alphanumeric() {
@@ -60,11 +66,7 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
                 token.push(lower);
             } else {
                 // The token ends with this character if it began in it, before it if not.
-                let stop = if start == at && !token.is_empty() {
-                    after
-                } else {
-                    at
-                };
+                let stop = if start == at && !token.is_empty() { after } else { at };
                 end(&mut token, start, stop, &mut take);
             }
         }

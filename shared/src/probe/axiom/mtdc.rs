@@ -52,16 +52,16 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
         {
             return;
         }
-        if uncovered(mode, case.query, one, two) == 0 {
+        if uncovered(mode, case.query, one, two).next().is_none() {
             found.pair(a, b);
         }
-        if uncovered(mode, case.query, two, one) == 0 {
+        if uncovered(mode, case.query, two, one).next().is_none() {
             found.pair(b, a);
         }
     };
     match mode {
         Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
-            case.each_alike(|it| it.total, try_both);
+            case.each_alike(|it| &it.total, try_both);
         }
         Mode::PaperCamara2020 => case.each_equally_long(&mut try_both),
     }
@@ -98,7 +98,7 @@ pub(super) fn premises(
     });
     premises.push(Measured {
         quantity: Quantity::UncoveredTerms,
-        value: Some(uncovered(mode, query, &texts[0], &texts[1]) as f64),
+        value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
         relation: Relation::AtMost,
         bound: Some(0.0),
     });
@@ -106,23 +106,26 @@ pub(super) fn premises(
 }
 
 /// Query terms whose count differs and that lie in no valid pair.
-fn uncovered(mode: Mode, query: &QueryTerms, first: &Counted, second: &Counted) -> usize {
-    let (c1, c2) = (&first.counts, &second.counts);
-    let differs = |term: usize| c1[term] != c2[term];
-    let valid = |a: usize, b: usize| {
+fn uncovered<'a>(
+    mode: Mode,
+    query: &'a QueryTerms,
+    first: &'a Counted,
+    second: &'a Counted,
+) -> impl Iterator<Item = usize> + 'a {
+    let n_terms = query.len();
+    let (c1, c2) = (&first.counts[..n_terms], &second.counts[..n_terms]);
+    let differs = move |term: usize| c1[term] != c2[term];
+    let valid = move |a: usize, b: usize| {
         c1[a] > c2[a]
             && c1[a] == c2[b]
             && c1[b] == c2[a]
             && query[a].count >= query[b].count
             && rarer(mode, query, a, b)
     };
-    (0..query.len())
-        .filter(|&term| differs(term))
-        .filter(|&term| {
-            let mut others = (0..query.len()).filter(|&it| it != term && differs(it));
-            !others.any(|it| valid(term, it) || valid(it, term))
-        })
-        .count()
+    (0..n_terms).filter(move |&term| differs(term)).filter(move |&term| {
+        let mut others = (0..n_terms).filter(|&it| it != term && differs(it));
+        !others.any(|it| valid(term, it) || valid(it, term))
+    })
 }
 
 fn rarer(mode: Mode, query: &QueryTerms, a: usize, b: usize) -> bool {

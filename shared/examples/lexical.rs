@@ -1,0 +1,331 @@
+//! How fast the lexical pipeline is, on one thread: index, top 100, mining.
+//!
+//! `cargo run --release -p shared --example lexical -- COLLECTION FOLDER` reads the collection
+//! and writes into FOLDER what peers are given: `texts.jsonl`, `queries.jsonl`, `pools.json`,
+//! `terms.json`. Then it does what each line of standard input names and prints a line of JSON
+//! for it; `cargo xtask bench` alternates it so with its peers.
+
+// A timing program is no part of the pure core: it has files and a clock.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{BufRead, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use shared::collection::{Run, beir, trec};
+use shared::index::stats::QueryTerms;
+use shared::index::{DocNo, Index};
+use shared::probe::counts::{Case, Counted};
+use shared::probe::mine::{self, Mined, QueryMined};
+use shared::probe::{Axiom, Limits, Mode};
+use shared::rank::Ranker;
+use shared::rank::top::Searcher;
+use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
+
+const TOP: usize = 100;
+/// The three that ir_axioms has too.
+const THREE: [Axiom; 3] = [Axiom::Tfc1, Axiom::Lnc1, Axiom::Mtdc];
+/// Short work is repeated, and the mean of a round is told.
+const ROUNDS: u32 = 50;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [collection, folder] = arguments.as_slice() else {
+        return Err("usage: lexical COLLECTION FOLDER".into());
+    };
+    let given = Given::read(Path::new(collection))?;
+    let porter2 = Analyzer {
+        tokenizer: Tokenizer::Alnum,
+        stopwords: Stopwords::None,
+        stemmer: Stemmer::Porter2,
+    };
+    let index = given.index(&porter2)?;
+    given.write(Path::new(folder), &index)?;
+    let bench = Bench {
+        searcher: Searcher::new(&index, "bm25".parse::<Ranker>()?),
+        queries: given
+            .queries
+            .iter()
+            .map(|it| index.query_terms(it))
+            .collect(),
+        index,
+        given,
+        porter2,
+    };
+    for task in std::io::stdin().lock().lines() {
+        println!("{}", bench.run(&task?)?);
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+/// What every peer is given too.
+struct Given {
+    texts: Vec<String>,
+    queries: Vec<String>,
+    /// The first of the collection's BM25 run for each query.
+    pools: Vec<Vec<DocNo>>,
+}
+
+struct Bench {
+    given: Given,
+    porter2: Analyzer,
+    index: Index,
+    searcher: Searcher,
+    queries: Vec<QueryTerms>,
+}
+
+impl Given {
+    fn read(collection: &Path) -> Result<Given, Box<dyn Error>> {
+        let open = |name: &str| File::open(collection.join(name));
+        let (name, quiet) = ("corpus.jsonl.gz", &mut |_| {});
+        let (docs, _) = beir::read_corpus(name, open(name)?, quiet)?;
+        let name = "queries.jsonl.gz";
+        let (queries, _) = beir::read_queries(name, open(name)?, quiet)?;
+        let name = "runs/BM25.run.gz";
+        let (run, _): (Run, _) = trec::read_run(name, open(name)?, quiet)?;
+        let numbers: BTreeMap<&str, DocNo> =
+            docs.iter().map(|it| it.id.as_str()).zip(0..).collect();
+        let pools = queries.iter().map(|query| {
+            let top = run.top(&query.id, TOP);
+            top.iter()
+                .filter_map(|it| numbers.get(it).copied())
+                .collect()
+        });
+        Ok(Given {
+            pools: pools.collect(),
+            texts: docs.iter().map(|it| it.body()).collect(),
+            queries: queries.into_iter().map(|it| it.text).collect(),
+        })
+    }
+
+    fn index(&self, analyzer: &Analyzer) -> Result<Index, shared::error::Error> {
+        Index::build(analyzer, self.texts.iter().map(|it| it.as_str()))
+    }
+
+    /// For peers: texts as they are, and as the numbers of our terms.
+    fn write(&self, folder: &Path, index: &Index) -> Result<(), Box<dyn Error>> {
+        std::fs::create_dir_all(folder)?;
+        lines(&folder.join("texts.jsonl"), &self.texts)?;
+        lines(&folder.join("queries.jsonl"), &self.queries)?;
+        let docs: Vec<_> = (0..index.n_docs() as DocNo)
+            .map(|it| index.terms(it))
+            .collect();
+        let asked = self.queries.iter().map(|it| {
+            let terms = index.query_terms(it).into_iter();
+            terms
+                .flat_map(|it| vec![it.number; it.count as usize])
+                .flatten()
+                .collect::<Vec<_>>()
+        });
+        let terms = json!({
+            "n_terms": index.vocabulary().len(),
+            "docs": docs,
+            "queries": asked.collect::<Vec<_>>(),
+        });
+        std::fs::write(folder.join("terms.json"), terms.to_string())?;
+        let mined = Index::build(
+            &Analyzer::default(),
+            self.texts.iter().map(|it| it.as_str()),
+        )?;
+        let terms_of = |text: &str| -> Vec<String> {
+            Analyzer::default()
+                .terms(text)
+                .into_iter()
+                .map(|it| it.0)
+                .collect()
+        };
+        let pools = self.queries.iter().zip(&self.pools).map(|(query, pool)| {
+            let known = mined.query_terms(query);
+            json!({
+                "query": query,
+                "terms": terms_of(query),
+                "df": known.iter().map(|it| (it.term.as_str(), it.df)).collect::<BTreeMap<_, _>>(),
+                "docs": pool,
+                "texts": pool.iter().map(|&it| &self.texts[it as usize]).collect::<Vec<_>>(),
+            })
+        });
+        let pools = json!({ "n_docs": mined.n_docs(), "pools": pools.collect::<Vec<_>>() });
+        std::fs::write(folder.join("pools.json"), pools.to_string())?;
+        Ok(())
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.texts.iter().map(|it| it.len()).sum()
+    }
+}
+
+impl Bench {
+    fn run(&self, task: &str) -> Result<Value, Box<dyn Error>> {
+        Ok(match task {
+            "index" => self.index()?,
+            "top" => self.top(),
+            "ranking" => self.ranking(),
+            "mine" => self.mine(),
+            "memory" => self.memory()?,
+            unknown => return Err(format!("unknown task `{unknown}`").into()),
+        })
+    }
+
+    fn index(&self) -> Result<Value, Box<dyn Error>> {
+        let start = Instant::now();
+        let index = self.given.index(&self.porter2)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(json!({
+            "seconds": seconds,
+            "n_docs": index.n_docs(),
+            "n_terms": index.totals().n_terms,
+        }))
+    }
+
+    fn top(&self) -> Value {
+        let seconds = mean(|| {
+            for query in &self.queries {
+                black_box(self.searcher.top(&self.index, query, TOP));
+            }
+        });
+        json!({ "seconds": seconds, "n_queries": self.queries.len() })
+    }
+
+    /// For each query documents and scores.
+    fn ranking(&self) -> Value {
+        let hits = self.queries.iter().map(|it| {
+            let hits = self.searcher.top(&self.index, it, TOP);
+            hits.into_iter()
+                .map(|it| json!([it.doc, it.score]))
+                .collect::<Vec<_>>()
+        });
+        json!({ "ranking": hits.collect::<Vec<_>>() })
+    }
+
+    /// Mining in one go: from texts, from analysed texts, with the numbers of ordered pairs.
+    fn mine(&self) -> Value {
+        let analyzer = Analyzer::default();
+        let index = self.given.index(&analyzer).expect("it was indexed before");
+        let limits = Limits::STANDARD;
+        let three = THREE.map(|it| (it, Mode::Fixed));
+        let six: Vec<(Axiom, Mode)> = Axiom::ALL.iter().map(|&it| (it, Mode::Fixed)).collect();
+        let asked: Vec<QueryTerms> = self
+            .given
+            .queries
+            .iter()
+            .map(|it| index.query_terms(it))
+            .collect();
+
+        // Every text is analysed anew for every query, as the peer does.
+        let from_texts = mean(|| {
+            for (terms, pool) in asked.iter().zip(&self.given.pools) {
+                let texts = pool
+                    .iter()
+                    .map(|&it| self.given.texts[it as usize].as_str());
+                let read = Index::build(&analyzer, texts).expect("a pool is small");
+                let query = here(terms, &read);
+                let counted =
+                    (0..pool.len() as DocNo).map(|it| Counted::new(read.terms(it), &query));
+                let counted: Vec<Counted> = counted.collect();
+                let case = Case {
+                    query: &query,
+                    pool: &counted,
+                    limits: &limits,
+                };
+                THREE
+                    .iter()
+                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+            }
+        });
+
+        let counted: Vec<Vec<Counted>> = asked
+            .iter()
+            .zip(&self.given.pools)
+            .map(|(query, pool)| {
+                pool.iter()
+                    .map(|&it| Counted::new(index.terms(it), query))
+                    .collect()
+            })
+            .collect();
+        let from_counts = mean(|| {
+            for (query, pool) in asked.iter().zip(&counted) {
+                let case = Case {
+                    query,
+                    pool,
+                    limits: &limits,
+                };
+                THREE
+                    .iter()
+                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+            }
+        });
+        let mined = |asked: &[(Axiom, Mode)]| {
+            let each = self.given.queries.iter().zip(&self.given.pools);
+            let shards: Vec<QueryMined> = each
+                .map(|(query, pool)| mine::mine_query(&index, query, pool, asked, &limits))
+                .collect();
+            Mined::collect(asked, shards)
+        };
+        let from_index = mean(|| drop(black_box(mined(&three))));
+        let all_six = mean(|| drop(black_box(mined(&six))));
+        let n_pairs: usize = self
+            .given
+            .pools
+            .iter()
+            .map(|it| it.len() * (it.len() - 1))
+            .sum();
+        json!({
+            "from_texts": from_texts,
+            "from_counts": from_counts,
+            "from_index": from_index,
+            "six": all_six,
+            "n_ordered_pairs": n_pairs,
+            "n_instances": mined(&six).n_instances(),
+        })
+    }
+
+    fn memory(&self) -> Result<Value, Box<dyn Error>> {
+        let index = self.given.index(&Analyzer::default())?;
+        Ok(json!({
+            "index_bytes": index.n_bytes(),
+            "text_bytes": self.given.n_bytes(),
+            "peak_bytes": peak_bytes(),
+        }))
+    }
+}
+
+/// Query terms with the statistics of the collection and the numbers of another index.
+fn here(terms: &QueryTerms, index: &Index) -> QueryTerms {
+    let mut terms = terms.clone();
+    terms
+        .iter_mut()
+        .for_each(|it| it.number = index.vocabulary().number(&it.term));
+    terms
+}
+
+/// Seconds of a round.
+fn mean(mut round: impl FnMut()) -> f64 {
+    round();
+    let start = Instant::now();
+    (0..ROUNDS).for_each(|_| round());
+    start.elapsed().as_secs_f64() / f64::from(ROUNDS)
+}
+
+/// The most memory that this process has held, where the system tells.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn lines(file: &Path, rows: &[impl Serialize]) -> Result<(), Box<dyn Error>> {
+    let mut out = BufWriter::new(File::create(file)?);
+    for row in rows {
+        serde_json::to_writer(&mut out, row)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
