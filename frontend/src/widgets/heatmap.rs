@@ -1,6 +1,9 @@
 //! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with
 //! relevance and counts below. On a phone the sheet turns it; the reading order stays.
 
+mod layout;
+mod legend;
+
 use std::sync::Arc;
 
 use leptos::ev;
@@ -8,10 +11,16 @@ use leptos::prelude::*;
 use shared::plot::step_of_fraction;
 use shared::probe::Axiom;
 use shared::report::format;
-use shared::score::RankerKind;
 use shared::stats::correction::LEVEL;
-use shared::study::overview::{Cell, Column, Overview, Row};
+use shared::study::overview::{Cell, Overview, Row};
 use wasm_bindgen::JsCast;
+
+use layout::{
+    Count, GridLine, Layout, ON_PHONE, What, families, is_wide_only, measure_track, step, track,
+};
+use legend::Legend;
+
+pub(crate) use legend::WaitingMap;
 
 /// A place on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,9 +187,9 @@ pub(crate) fn HeatMap(
         href,
     };
     let layout = Layout::of(&frame);
-    let tracks = layout.tracks;
     let axioms: Vec<Axiom> = frame.probes.iter().map(|it| it.axiom).collect();
     let rows = layout.whos();
+    let tracks = layout.tracks;
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
@@ -219,225 +228,6 @@ pub(crate) fn HeatMap(
         {more}
         <Legend overview/>
     }
-}
-
-/// Rankers that a phone has room for.
-const ON_PHONE: usize = 7;
-
-/// One row of the grid.
-#[derive(Debug, Clone, PartialEq)]
-struct GridLine {
-    /// Its row on a wide screen, its column on a phone, counted from 1.
-    at: usize,
-    what: What,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum What {
-    Families,
-    Heads,
-    Group(&'static str),
-    Cells(Who),
-    Count(Count),
-}
-
-/// A row of counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Count {
-    Instances,
-    Relevant,
-    BothOrders,
-    Sampled,
-}
-
-impl Count {
-    fn name(self) -> &'static str {
-        match self {
-            Count::Instances => "Instances",
-            Count::Relevant => "with a relevant text",
-            Count::BothOrders => "in both orders",
-            Count::Sampled => "share kept by the cap",
-        }
-    }
-
-    fn of(self, column: &Column) -> String {
-        match self {
-            Count::Instances => format::count(column.n_instances),
-            Count::Relevant => format::count(column.n_relevant),
-            Count::BothOrders => format::count(column.n_both_orders),
-            Count::Sampled => format::fraction(column.sampled),
-        }
-    }
-}
-
-/// Where everything stands.
-struct Layout {
-    lines: Vec<GridLine>,
-    tracks: Tracks,
-}
-
-/// Columns and rows of the grid, for the sheet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Tracks {
-    wide: String,
-    turned_columns: String,
-    turned_rows: String,
-}
-
-impl Layout {
-    fn of(frame: &Overview) -> Layout {
-        let mut whats = vec![What::Families, What::Heads];
-        for (kind, name) in [
-            (RankerKind::Lexical, "Lexical"),
-            (RankerKind::Neural, "Neural"),
-            (RankerKind::File, "Scores that were brought"),
-        ] {
-            let rows = frame.rankers.iter().enumerate();
-            let rows = rows.filter(|it| it.1.ranker.kind == kind);
-            let rows: Vec<What> = rows.map(|it| What::Cells(Who::Ranker(it.0))).collect();
-            if !rows.is_empty() {
-                whats.push(What::Group(name));
-                whats.extend(rows);
-            }
-        }
-        if frame.probes.iter().any(|it| it.relevance.is_some()) {
-            whats.push(What::Group("The axiom itself agrees with"));
-            whats.push(What::Cells(Who::Relevance));
-        }
-        whats.push(What::Group("Counts"));
-        whats.extend([Count::Instances, Count::Relevant].map(What::Count));
-        if frame.probes.iter().any(|it| it.n_both_orders > 0) {
-            whats.push(What::Count(Count::BothOrders));
-        }
-        if frame.probes.iter().any(|it| it.sampled < 1.0) {
-            whats.push(What::Count(Count::Sampled));
-        }
-        let lines = whats.into_iter().enumerate();
-        let lines: Vec<GridLine> = lines
-            .map(|(at, what)| GridLine { at: at + 1, what })
-            .collect();
-        let tracks = Tracks::of(frame, &lines);
-        Layout { lines, tracks }
-    }
-
-    /// Rows with cells, from the top.
-    fn whos(&self) -> Vec<Who> {
-        let cells = self.lines.iter().filter_map(|it| match it.what {
-            What::Cells(who) => Some(who),
-            What::Families | What::Heads | What::Group(_) | What::Count(_) => None,
-        });
-        cells.collect()
-    }
-}
-
-impl Tracks {
-    fn of(frame: &Overview, lines: &[GridLine]) -> Tracks {
-        let mut wide = "minmax(124px, 1fr)".to_owned();
-        let mut turned_rows = "auto".to_owned();
-        for (at, column) in frame.probes.iter().enumerate() {
-            let parts = at > 0 && family(frame.probes[at - 1].axiom) != family(column.axiom);
-            if parts {
-                wide += " 6px";
-                turned_rows += " 4px";
-            }
-            wide += " var(--w)";
-            turned_rows += " 38px";
-        }
-        if !frame.measures.is_empty() {
-            wide += " 18px";
-            turned_rows += " 10px";
-            for _ in &frame.measures {
-                wide += " minmax(40px, 58px)";
-                turned_rows += " 34px";
-            }
-        }
-        let mut groups = 0;
-        let turned = lines.iter().map(|it| match it.what {
-            What::Families => "0",
-            What::Heads => "minmax(58px, 1fr)",
-            What::Group("Counts") | What::Count(_) => "0",
-            What::Group(_) => {
-                groups += 1;
-                if groups == 1 { "0" } else { "4px" }
-            }
-            What::Cells(who) if is_wide_only(who) => "0",
-            What::Cells(_) => "var(--w)",
-        });
-        let turned: Vec<&str> = turned.collect();
-        Tracks {
-            wide,
-            turned_columns: turned.join(" "),
-            turned_rows,
-        }
-    }
-}
-
-fn is_wide_only(who: Who) -> bool {
-    match who {
-        Who::Ranker(row) => row >= ON_PHONE,
-        Who::Relevance => false,
-    }
-}
-
-/// The column of the grid for a column of the study, counted from 1; a gap parts families.
-fn track(frame: &Overview, column: usize) -> usize {
-    let probes = &frame.probes[..=column];
-    let gaps = probes
-        .windows(2)
-        .filter(|it| family(it[0].axiom) != family(it[1].axiom))
-        .count();
-    column + 2 + gaps
-}
-
-/// The column of the grid for a measure.
-fn measure_track(frame: &Overview, measure: usize) -> usize {
-    let last = frame
-        .probes
-        .len()
-        .checked_sub(1)
-        .map_or(1, |it| track(frame, it));
-    last + 2 + measure
-}
-
-/// What the axioms of a kind are about.
-pub(crate) fn family(axiom: Axiom) -> &'static str {
-    match axiom {
-        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => "Term frequency",
-        Axiom::Lnc1 | Axiom::Lnc2 => "Length",
-        Axiom::Tp => "Proximity",
-    }
-}
-
-/// Families with the columns they take, from the left.
-fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
-    let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
-    for (at, column) in frame.probes.iter().enumerate() {
-        let name = family(column.axiom);
-        match all.last_mut() {
-            Some((last, _, n)) if *last == name => *n += 1,
-            Some(_) | None => all.push((name, track(frame, at), 1)),
-        }
-    }
-    all
-}
-
-/// Where a key leads from a place; none if it is no key of the map.
-fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Axiom]) -> Option<Spot> {
-    let row = rows.iter().position(|it| *it == from.who)?;
-    let column = axioms.iter().position(|it| *it == from.axiom)?;
-    let (row, column) = match key {
-        "ArrowLeft" => (row, column.saturating_sub(1)),
-        "ArrowRight" => (row, (column + 1).min(axioms.len() - 1)),
-        "ArrowUp" => (row.saturating_sub(1), column),
-        "ArrowDown" => ((row + 1).min(rows.len() - 1), column),
-        "Home" => (row, 0),
-        "End" => (row, axioms.len() - 1),
-        _ => return None,
-    };
-    Some(Spot {
-        who: rows[row],
-        axiom: axioms[column],
-    })
 }
 
 fn id(spot: Spot) -> String {
@@ -682,132 +472,5 @@ fn Counts(count: Count, frame: Arc<Overview>, map: Map) -> impl IntoView {
     view! {
         <div role="rowheader" class="ranker" style=("--c", "1")>{count.name()}</div>
         {cells}
-    }
-}
-
-/// How to read a cell.
-#[component]
-fn Legend(overview: Signal<Arc<Overview>>) -> impl IntoView {
-    let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
-    let steps = steps.collect_view();
-    let n_tests = move || format::count(overview.read().n_tests);
-    view! {
-        <div class="scale" id="map-key">
-            <div class="steps" aria-hidden="true">
-                {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"always 1"</span>
-            </div>
-            <span>
-                <svg viewBox="0 0 60 14" aria-hidden="true">
-                    <path class="axis" d="M0 7h60M30 3v8"></path>
-                    <path d="M38 7h14" stroke="var(--ink)" stroke-width="3"></path>
-                    <circle
-                        cx="45"
-                        cy="7"
-                        r="3.5"
-                        fill="var(--ink)"
-                        stroke="var(--ink)"
-                        stroke-width="1.5"
-                    ></circle>
-                </svg>
-                "95 % interval, queries as units"
-            </span>
-            <span>
-                <svg viewBox="0 0 60 14" aria-hidden="true">
-                    <path class="axis" d="M0 7h60M30 3v8"></path>
-                    <path d="M24 7h20" stroke="var(--ink)" stroke-width="3"></path>
-                    <circle
-                        cx="34"
-                        cy="7"
-                        r="3.5"
-                        fill="var(--paper)"
-                        stroke="var(--ink)"
-                        stroke-width="1.5"
-                    ></circle>
-                </svg>
-                "not told apart from chance (Holm, " {n_tests} " tests)"
-            </span>
-        </div>
-    }
-}
-
-/// The map before its numbers: the same room, hatched.
-#[component]
-pub(crate) fn WaitingMap() -> impl IntoView {
-    const ROWS: usize = 4;
-    let rows = (0..ROWS).map(|row| {
-        let cells = (0..Axiom::ALL.len()).map(|column| {
-            view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }
-        });
-        let cells = cells.collect_view();
-        view! { <div role="row" style=("--r", (row + 3).to_string())>{cells}</div> }
-    });
-    let rows = rows.collect_view();
-    let columns = format!("minmax(124px, 1fr) repeat({}, var(--w))", Axiom::ALL.len());
-    let turned = format!("0 minmax(58px, 1fr) repeat({ROWS}, var(--w))");
-    let turned_rows = format!("96px repeat({}, 38px)", Axiom::ALL.len());
-    view! {
-        <div
-            class="map by waiting"
-            aria-hidden="true"
-            style=("--wide", columns)
-            style=("--turned-columns", turned)
-            style=("--turned-rows", turned_rows)
-        >
-            {rows}
-        </div>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_move_inside_the_map() {
-        let rows = [Who::Ranker(0), Who::Ranker(2), Who::Relevance];
-        let axioms = [Axiom::Tfc1, Axiom::Tp];
-        let from = Spot {
-            who: Who::Ranker(2),
-            axiom: Axiom::Tfc1,
-        };
-        let to = |key: &str| step(from, key, &rows, &axioms);
-        assert_eq!(
-            to("ArrowRight"),
-            Some(Spot {
-                axiom: Axiom::Tp,
-                ..from
-            })
-        );
-        assert_eq!(to("ArrowLeft"), Some(from));
-        assert_eq!(
-            to("ArrowDown"),
-            Some(Spot {
-                who: Who::Relevance,
-                ..from
-            })
-        );
-        assert_eq!(
-            to("ArrowUp"),
-            Some(Spot {
-                who: Who::Ranker(0),
-                ..from
-            })
-        );
-        assert_eq!(
-            to("End"),
-            Some(Spot {
-                axiom: Axiom::Tp,
-                ..from
-            })
-        );
-        assert_eq!(to("x"), None);
-    }
-
-    #[test]
-    fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Axiom::ALL.iter().map(|&it| family(it)).collect();
-        let mut parts = names.clone();
-        parts.dedup();
-        assert_eq!(parts, ["Term frequency", "Length", "Proximity"]);
     }
 }

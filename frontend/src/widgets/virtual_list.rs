@@ -170,12 +170,13 @@ pub(crate) fn VirtualList(
         }
     };
     let height = move || format!("{:.0}px", window().whole());
+    let name = label.clone();
     view! {
         <div
             class="virtual"
             node_ref=place
             role="region"
-            aria-label=label.clone()
+            aria-label=name
             on:scroll=move |_| measure()
             on:keydown=on_key
         >

@@ -1,0 +1,84 @@
+//! How to read a cell, and the map before its numbers.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::probe::Axiom;
+use shared::report::format;
+use shared::study::overview::Overview;
+
+/// How to read a cell.
+#[component]
+pub(super) fn Legend(
+    /// For the number of tests.
+    overview: Signal<Arc<Overview>>,
+) -> impl IntoView {
+    let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
+    let steps = steps.collect_view();
+    let n_tests = move || format::count(overview.read().n_tests);
+    view! {
+        <div class="scale" id="map-key">
+            <div class="steps" aria-hidden="true">
+                {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"always 1"</span>
+            </div>
+            <span>
+                <svg viewBox="0 0 60 14" aria-hidden="true">
+                    <path class="axis" d="M0 7h60M30 3v8"></path>
+                    <path d="M38 7h14" stroke="var(--ink)" stroke-width="3"></path>
+                    <circle
+                        cx="45"
+                        cy="7"
+                        r="3.5"
+                        fill="var(--ink)"
+                        stroke="var(--ink)"
+                        stroke-width="1.5"
+                    ></circle>
+                </svg>
+                "95 % interval, queries as units"
+            </span>
+            <span>
+                <svg viewBox="0 0 60 14" aria-hidden="true">
+                    <path class="axis" d="M0 7h60M30 3v8"></path>
+                    <path d="M24 7h20" stroke="var(--ink)" stroke-width="3"></path>
+                    <circle
+                        cx="34"
+                        cy="7"
+                        r="3.5"
+                        fill="var(--paper)"
+                        stroke="var(--ink)"
+                        stroke-width="1.5"
+                    ></circle>
+                </svg>
+                "not told apart from chance (Holm, " {n_tests} " tests)"
+            </span>
+        </div>
+    }
+}
+
+/// The map before its numbers: the same room, hatched.
+#[component]
+pub(crate) fn WaitingMap() -> impl IntoView {
+    const ROWS: usize = 4;
+    let rows = (0..ROWS).map(|row| {
+        let cells = (0..Axiom::ALL.len()).map(|column| {
+            view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }
+        });
+        let cells = cells.collect_view();
+        view! { <div role="row" style=("--r", (row + 3).to_string())>{cells}</div> }
+    });
+    let rows = rows.collect_view();
+    let columns = format!("minmax(124px, 1fr) repeat({}, var(--w))", Axiom::ALL.len());
+    let turned = format!("0 minmax(58px, 1fr) repeat({ROWS}, var(--w))");
+    let turned_rows = format!("96px repeat({}, 38px)", Axiom::ALL.len());
+    view! {
+        <div
+            class="map by waiting"
+            aria-hidden="true"
+            style=("--wide", columns)
+            style=("--turned-columns", turned)
+            style=("--turned-rows", turned_rows)
+        >
+            {rows}
+        </div>
+    }
+}
