@@ -325,7 +325,7 @@ fn Listed(
 fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl IntoView {
     let found = Memo::new(move |_| rows.row(at));
     let tabindex = move || if current.get() == at { "0" } else { "-1" };
-    let shown = move || match found.get() {
+    move || match found.get() {
         Row::Waits => view! { <span class="line waiting" aria-busy="true">"…"</span> }.into_any(),
         Row::Failed(error) => view! {
             <span class="line">
@@ -380,8 +380,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
             }
             .into_any()
         }
-    };
-    shown
+    }
 }
 
 /// The margin against the largest of the cell.
