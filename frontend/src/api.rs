@@ -13,7 +13,9 @@ use std::rc::Rc;
 use gloo_net::http::{Request, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 use shared::api::worker::{Ask, LOCAL};
-use shared::api::{About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch};
+use shared::api::{
+    About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch,
+};
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
@@ -76,8 +78,15 @@ pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Err
 
 /// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
 pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, Error> {
-    let scores = from_server::<Fetch>(&to_json(&Fetch { job: job.to_owned() })).await?;
-    worker::tell(Ask::Merge { of: of.to_owned() }, &JsValue::from_str(&scores)).await
+    let scores = from_server::<Fetch>(&to_json(&Fetch {
+        job: job.to_owned(),
+    }))
+    .await?;
+    worker::tell(
+        Ask::Merge { of: of.to_owned() },
+        &JsValue::from_str(&scores),
+    )
+    .await
 }
 
 /// The files of the demo collection; none where the host does not have all of them.
@@ -85,7 +94,11 @@ pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
     let mut texts = Vec::new();
     for name in names {
         let response = Request::get(&format!("/demo/{name}")).send().await.ok()?;
-        let text = if response.ok() { response.text().await.ok()? } else { return None };
+        let text = if response.ok() {
+            response.text().await.ok()?
+        } else {
+            return None;
+        };
         // Some hosts give their start page for every address they do not know.
         if text.trim_start().starts_with('<') {
             return None;
@@ -136,7 +149,12 @@ pub(crate) fn watch(
     lost: impl Fn() + 'static,
 ) -> Result<Watched, Error> {
     let watcher = Rc::new(Watcher {
-        address: with_query(Watch::EVENTS, &to_json(&Watch { job: job.to_owned() })),
+        address: with_query(
+            Watch::EVENTS,
+            &to_json(&Watch {
+                job: job.to_owned(),
+            }),
+        ),
         source: RefCell::new(None),
         heard: Box::new(heard),
         lost: Box::new(lost),
@@ -149,9 +167,13 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
     let events = EventSource::new(&watcher.address)?;
     let hears = Rc::downgrade(watcher);
     let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some(watcher) = hears.upgrade() else { return };
+        let Some(watcher) = hears.upgrade() else {
+            return;
+        };
         let text = event.data().as_string().unwrap_or_default();
-        let Ok(job) = serde_json::from_str::<Job>(&text) else { return };
+        let Ok(job) = serde_json::from_str::<Job>(&text) else {
+            return;
+        };
         if job.state.ended() {
             close(&watcher);
         }
@@ -160,7 +182,9 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
     let loses = Rc::downgrade(watcher);
     let source = events.clone();
     let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| {
-        let Some(watcher) = loses.upgrade() else { return };
+        let Some(watcher) = loses.upgrade() else {
+            return;
+        };
         (watcher.lost)();
         if source.ready_state() == EventSource::CLOSED {
             let later = Rc::downgrade(&watcher);
@@ -174,7 +198,11 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
     });
     events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
     events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    let source = Source { events, _on_job: on_job, _on_error: on_error };
+    let source = Source {
+        events,
+        _on_job: on_job,
+        _on_error: on_error,
+    };
     watcher.source.replace(Some(source));
     Ok(())
 }
@@ -244,7 +272,10 @@ async fn from_server<E: Endpoint>(json: &str) -> Result<String, Error> {
 }
 
 async fn from_worker<E: Endpoint>(request: String) -> Result<String, Error> {
-    let ask = Ask::Answer { path: E::PATH.to_owned(), request };
+    let ask = Ask::Answer {
+        path: E::PATH.to_owned(),
+        request,
+    };
     Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
 }
 
@@ -257,8 +288,14 @@ async fn hold(study: &str) -> Result<(), Error> {
         return Ok(());
     }
     shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
-    let text = get(&format!("/studies/{study}.json")).await?.text().await.map_err(network)?;
-    let ask = Ask::Hold { study: study.to_owned() };
+    let text = get(&format!("/studies/{study}.json"))
+        .await?
+        .text()
+        .await
+        .map_err(network)?;
+    let ask = Ask::Hold {
+        study: study.to_owned(),
+    };
     worker::tell(ask, &JsValue::from_str(&text)).await?;
     HELD.with_borrow_mut(|it| it.insert(study.to_owned()));
     Ok(())
@@ -267,25 +304,50 @@ async fn hold(study: &str) -> Result<(), Error> {
 /// The list of studies of a static host; none where it has no such file, or gives its start
 /// page for every address it does not know.
 async fn index() -> Result<String, Error> {
-    let response = Request::get("/studies/index.json").send().await.map_err(network)?;
+    let response = Request::get("/studies/index.json")
+        .send()
+        .await
+        .map_err(network)?;
     if response.status() == 404 {
         return Ok("[]".to_owned());
     }
     let text = accepted(response).await?.text().await.map_err(network)?;
-    Ok(if text.trim_start().starts_with('<') { "[]".to_owned() } else { text })
+    Ok(if text.trim_start().starts_with('<') {
+        "[]".to_owned()
+    } else {
+        text
+    })
 }
 
 async fn get(address: &str) -> Result<Response, Error> {
-    accepted(signed(Request::get(address)).send().await.map_err(network)?).await
+    accepted(
+        signed(Request::get(address))
+            .send()
+            .await
+            .map_err(network)?,
+    )
+    .await
 }
 
 async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
     let request = signed(Request::post(address)).header("content-type", "application/json");
-    accepted(request.body(body).map_err(network)?.send().await.map_err(network)?).await
+    accepted(
+        request
+            .body(body)
+            .map_err(network)?
+            .send()
+            .await
+            .map_err(network)?,
+    )
+    .await
 }
 
 async fn accepted(response: Response) -> Result<Response, Error> {
-    if response.ok() { Ok(response) } else { Err(refusal(response).await) }
+    if response.ok() {
+        Ok(response)
+    } else {
+        Err(refusal(response).await)
+    }
 }
 
 /// What a response that is no answer says.
@@ -293,7 +355,10 @@ async fn refusal(response: Response) -> Error {
     match response.json::<Problem>().await {
         Ok(problem) => Error::Server(problem),
         Err(_) if response.status() == 404 => problem(
-            format!("there is nothing at {}; it may have been withdrawn", response.url()),
+            format!(
+                "there is nothing at {}; it may have been withdrawn",
+                response.url()
+            ),
             "unknown",
         ),
         Err(_) => network(format!("status {}", response.status())),
@@ -302,7 +367,9 @@ async fn refusal(response: Response) -> Error {
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|it| {
-        network(format!("an answer of another version, {it}: load the page again"))
+        network(format!(
+            "an answer of another version, {it}: load the page again"
+        ))
     })
 }
 
@@ -327,7 +394,10 @@ fn network(reason: impl ToString) -> Error {
 }
 
 fn problem(error: String, error_type: &str) -> Error {
-    Error::Server(Problem { error, error_type: error_type.to_owned() })
+    Error::Server(Problem {
+        error,
+        error_type: error_type.to_owned(),
+    })
 }
 
 fn no_server() -> Error {

@@ -25,7 +25,11 @@ pub(crate) fn on_key(act: impl Fn(&str) -> Press + 'static) {
         if in_field(&event) && key != "Escape" {
             return;
         }
-        let key = if key.chars().count() == 1 { key.to_lowercase() } else { key };
+        let key = if key.chars().count() == 1 {
+            key.to_lowercase()
+        } else {
+            key
+        };
         if act(&key) == Press::Taken {
             event.prevent_default();
         }
@@ -35,7 +39,10 @@ pub(crate) fn on_key(act: impl Fn(&str) -> Press + 'static) {
 
 /// Puts the focus into the search field of the page, if it has one.
 pub(crate) fn focus_search() -> Press {
-    let found = document().query_selector("main input[type=search]").ok().flatten();
+    let found = document()
+        .query_selector("main input[type=search]")
+        .ok()
+        .flatten();
     match found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         Some(field) => {
             let _ = field.focus();
@@ -46,11 +53,17 @@ pub(crate) fn focus_search() -> Press {
 }
 
 fn in_field(event: &web_sys::KeyboardEvent) -> bool {
-    let target = event.target().and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+    let target = event
+        .target()
+        .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
     target.is_some_and(|it| {
-        it.is_content_editable() || matches!(it.tag_name().as_str(), "TEXTAREA" | "SELECT")
+        it.is_content_editable()
+            || matches!(it.tag_name().as_str(), "TEXTAREA" | "SELECT")
             || it.dyn_ref::<web_sys::HtmlInputElement>().is_some_and(|it| {
-                !matches!(it.type_().as_str(), "checkbox" | "radio" | "button" | "file")
+                !matches!(
+                    it.type_().as_str(),
+                    "checkbox" | "radio" | "button" | "file"
+                )
             })
     })
 }

@@ -75,7 +75,11 @@ pub(crate) fn p_value(value: f64) -> String {
     if value < 0.001 {
         return "< .001".to_owned();
     }
-    let text = if value < 0.1 { format!("{value:.3}") } else { format!("{value:.2}") };
+    let text = if value < 0.1 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2}")
+    };
     text.trim_start_matches('0').to_owned()
 }
 
@@ -85,7 +89,12 @@ pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{}:{:02}", seconds / 60, seconds % 60),
-        _ => format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60),
+        _ => format!(
+            "{}:{:02}:{:02}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        ),
     }
 }
 
@@ -111,8 +120,18 @@ pub(crate) fn bytes(value: f64) -> String {
 /// A day: `2026-11-14` to `14 November 2026`; anything else as it is.
 pub(crate) fn day(date: &str) -> String {
     const MONTHS: [&str; 12] = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September",
-        "October", "November", "December",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
     ];
     let mut parts = date.get(..10).unwrap_or(date).split('-');
     let part = |it: Option<&str>| it.and_then(|it| it.parse::<usize>().ok());
@@ -149,24 +168,36 @@ mod tests {
 
     #[test]
     fn a_difference_carries_a_true_minus() {
-        assert_eq!([0.12, -0.03, 0.0, -1.0].map(signed), ["+.12", "−.03", ".00", "−1.00"]);
+        assert_eq!(
+            [0.12, -0.03, 0.0, -1.0].map(signed),
+            ["+.12", "−.03", ".00", "−1.00"]
+        );
     }
 
     #[test]
     fn counts_are_grouped_by_three() {
-        assert_eq!([7, 999, 14_057, 1_234_567].map(count), ["7", "999", "14,057", "1,234,567"]);
+        assert_eq!(
+            [7, 999, 14_057, 1_234_567].map(count),
+            ["7", "999", "14,057", "1,234,567"]
+        );
         assert_eq!(short_count(25_500_000), "25.5 M");
     }
 
     #[test]
     fn durations_and_days_read_as_people_write_them() {
-        assert_eq!([3.2, 72.0, 7500.0].map(duration), ["3 s", "1:12", "2:05:00"]);
+        assert_eq!(
+            [3.2, 72.0, 7500.0].map(duration),
+            ["3 s", "1:12", "2:05:00"]
+        );
         assert_eq!(day("2026-11-14"), "14 November 2026");
     }
 
     #[test]
     fn small_p_values_are_a_bound() {
-        assert_eq!([0.0002, 0.012, 0.43].map(p_value), ["< .001", ".012", ".43"]);
+        assert_eq!(
+            [0.0002, 0.012, 0.43].map(p_value),
+            ["< .001", ".012", ".43"]
+        );
     }
 
     #[test]

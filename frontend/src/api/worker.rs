@@ -120,7 +120,9 @@ impl Crew {
         self.last.set(number);
         let answer = Promise::new(&mut |resolve, _| {
             let progress = Rc::clone(&progress);
-            self.waiting.borrow_mut().insert(number, Waiting { resolve, progress });
+            self.waiting
+                .borrow_mut()
+                .insert(number, Waiting { resolve, progress });
         });
         let envelope = Envelope { number, says: ask };
         let json = serde_json::to_string(&envelope).expect("an ask has only text keys");
@@ -136,10 +138,13 @@ impl Crew {
             *slot = Some(start()?);
         }
         match slot.as_mut() {
-            Some(Running { early: Some(early), .. }) => early.push(message),
-            Some(running) => running.worker.post_message(&message).map_err(|_| {
-                problem("the worker could not be reached; load the page again")
-            })?,
+            Some(Running {
+                early: Some(early), ..
+            }) => early.push(message),
+            Some(running) => running
+                .worker
+                .post_message(&message)
+                .map_err(|_| problem("the worker could not be reached; load the page again"))?,
             None => (),
         }
         Ok(())
@@ -150,17 +155,23 @@ impl Crew {
         if let Some(waiting) = self.waiting.borrow_mut().remove(&number) {
             let json = serde_json::to_string(&Envelope { number, says: tell });
             let json = JsValue::from_str(&json.expect("a tell has only text keys"));
-            let _ = waiting.resolve.call1(&JsValue::NULL, &Array::of2(&json, &JsValue::UNDEFINED));
+            let _ = waiting
+                .resolve
+                .call1(&JsValue::NULL, &Array::of2(&json, &JsValue::UNDEFINED));
         }
     }
 
     fn on_message(&self, message: &JsValue) {
-        let Some((envelope, _)) = unpack(message) else { return };
+        let Some((envelope, _)) = unpack(message) else {
+            return;
+        };
         match envelope.says {
             Tell::Ready => self.begin(),
             Tell::Progress(progress) => {
                 let waiting = self.waiting.borrow();
-                let heard = waiting.get(&envelope.number).map(|it| Rc::clone(&it.progress));
+                let heard = waiting
+                    .get(&envelope.number)
+                    .map(|it| Rc::clone(&it.progress));
                 drop(waiting);
                 if let Some(heard) = heard {
                     heard(progress);
@@ -233,7 +244,10 @@ fn unpack(message: &JsValue) -> Option<(Envelope<Tell>, JsValue)> {
 }
 
 fn problem(error: &str) -> Problem {
-    Problem { error: error.to_owned(), error_type: "worker".to_owned() }
+    Problem {
+        error: error.to_owned(),
+        error_type: "worker".to_owned(),
+    }
 }
 
 fn died() -> Error {

@@ -90,7 +90,10 @@ impl std::str::FromStr for Sort {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Sort, ()> {
-        Sort::ALL.into_iter().find(|it| it.to_string() == word).ok_or(())
+        Sort::ALL
+            .into_iter()
+            .find(|it| it.to_string() == word)
+            .ok_or(())
     }
 }
 
@@ -101,11 +104,18 @@ fn Cards(
     found: Vec<Card>,
 ) -> impl IntoView {
     const MANY: usize = 6;
-    let in_place = || NavigateOptions { replace: true, scroll: false, ..Default::default() };
+    let in_place = || NavigateOptions {
+        replace: true,
+        scroll: false,
+        ..Default::default()
+    };
     let (sort, set_sort) = query_signal_with_options::<Sort>("sort", in_place());
     let (search, set_search) = query_signal_with_options::<String>("q", in_place());
     let sort = move || sort.get().unwrap_or(Sort::Newest);
-    let sizes = (found.len() as u64, found.iter().map(|it| it.rankers.len() as u64).sum());
+    let sizes = (
+        found.len() as u64,
+        found.iter().map(|it| it.rankers.len() as u64).sum(),
+    );
     let many = found.len() > MANY;
     let shown = move || {
         let wanted = search.get().unwrap_or_default().to_lowercase();
@@ -115,7 +125,10 @@ fn Cards(
         if cards.is_empty() {
             return view! { <p class="note">"No study has this in its name."</p> }.into_any();
         }
-        let cards = cards.into_iter().map(|card| view! { <One card/> }).collect_view();
+        let cards = cards
+            .into_iter()
+            .map(|card| view! { <One card/> })
+            .collect_view();
         view! { <ul class="cards">{cards}</ul> }.into_any()
     };
     let options = Sort::ALL
@@ -174,9 +187,15 @@ fn One(
     /// As the server lists it.
     card: Card,
 ) -> impl IntoView {
-    let href = Page::Study { study: card.name.clone() }.href();
+    let href = Page::Study {
+        study: card.name.clone(),
+    }
+    .href();
     let columns = card.probes.len().max(1).to_string();
-    let names = card.probes.iter().map(|it| view! { <span>{it.about().name}</span> });
+    let names = card
+        .probes
+        .iter()
+        .map(|it| view! { <span>{it.about().name}</span> });
     let names = names.collect_view();
     let who = card.rankers.iter().cloned().map(|name| {
         let title = name.clone();
@@ -260,8 +279,9 @@ fn Legend() -> impl IntoView {
     const LABEL: &str = "How to read a cell: BM25 on TFC1 is .93. The number is the fraction of \
         pairs ordered as the axiom says; the dot shows it between 0 and 1 with its interval; the \
         tick in the middle is a coin toss.";
-    const STEPS: [&str; 11] =
-        ["n5", "n4", "n3", "n2", "n1", "zero", "p1", "p2", "p3", "p4", "p5"];
+    const STEPS: [&str; 11] = [
+        "n5", "n4", "n3", "n2", "n1", "zero", "p1", "p2", "p3", "p4", "p5",
+    ];
     let steps = STEPS.iter().enumerate().map(|(at, step)| {
         let x = 4 + 32 * at;
         view! {

@@ -53,12 +53,17 @@ impl Bench {
             let texts = files.iter().filter(|it| it.part() == Some(Part::Texts));
             texts.map(|it| it.name.clone()).collect()
         });
-        Beside { stop_list: self.stop_list.get().map(|it| it.1), files: texts }
+        Beside {
+            stop_list: self.stop_list.get().map(|it| it.1),
+            files: texts,
+        }
     }
 
     /// Whether a part of the collection was read.
     fn has(self, part: Part) -> Has {
-        let found = self.files.with(|files| files.iter().any(|it| it.part() == Some(part)));
+        let found = self
+            .files
+            .with(|files| files.iter().any(|it| it.part() == Some(part)));
         if found { Has::Yes } else { Has::No }
     }
 
@@ -81,7 +86,10 @@ enum Has {
 #[component]
 pub(crate) fn Workbench() -> impl IntoView {
     let query = use_query_map().get_untracked();
-    let job = query.get("job").map(|id| JobLink { id, of: query.get("of").unwrap_or_default() });
+    let job = query.get("job").map(|id| JobLink {
+        id,
+        of: query.get("of").unwrap_or_default(),
+    });
     let bench = Bench {
         files: RwSignal::new_local(Vec::new()),
         settings: RwSignal::new(Settings::from_query(|key| query.get(key))),
@@ -150,7 +158,11 @@ fn write_address(bench: Bench) {
             address = format!("{address}?{}", pairs.join("&"));
         }
         if before.is_some_and(|it| it != address) {
-            let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+            let options = NavigateOptions {
+                replace: true,
+                scroll: false,
+                ..Default::default()
+            };
             navigate(&address, options);
         }
         address
@@ -170,11 +182,22 @@ fn recall(bench: Bench) {
 /// Takes a study that was downloaded before as the local one.
 fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
     let picker = event.target();
-    let Some(file) = picker.files().and_then(|it| it.get(0)) else { return };
+    let Some(file) = picker.files().and_then(|it| it.get(0)) else {
+        return;
+    };
     picker.set_value("");
     leptos::task::spawn_local(async move {
-        let Ok(text) = JsFuture::from(file.text()).await else { return };
-        match worker::tell(Ask::Hold { study: LOCAL.to_owned() }, &text).await {
+        let Ok(text) = JsFuture::from(file.text()).await else {
+            return;
+        };
+        match worker::tell(
+            Ask::Hold {
+                study: LOCAL.to_owned(),
+            },
+            &text,
+        )
+        .await
+        {
             Ok(answered) => {
                 bench.run.set(Run::Idle);
                 bench.take(answered.tell);

@@ -36,7 +36,10 @@ pub(crate) fn Failures(
 ) -> impl IntoView {
     let list = move || {
         let errors = errors.get();
-        errors.into_iter().map(|(_, error)| view! { <p>{error.to_string()}</p> }).collect_view()
+        errors
+            .into_iter()
+            .map(|(_, error)| view! { <p>{error.to_string()}</p> })
+            .collect_view()
     };
     view! {
         <div class="failure" role="alert">

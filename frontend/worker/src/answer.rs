@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use shared::api::{
     CollectionStats, CreateJob, Endpoint, Export, JobScores, List, Look, Problem, Show, Statistics,
 };
-use shared::collection::trec::BroughtScores;
 use shared::collection::text_hash;
+use shared::collection::trec::BroughtScores;
 use shared::error::Error;
 use shared::probe::TextNo;
 use shared::score::{RankerAbout, RankerKind, Scores};
@@ -35,8 +35,18 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             Ok(json(&study.list(&listing).map_err(refused)?))
         }
         Show::PATH => {
-            let Show { study: _, axiom, mode, number, delta_score } = parse(request)?;
-            Ok(json(&study.show(axiom, mode, number, delta_score).map_err(refused)?))
+            let Show {
+                study: _,
+                axiom,
+                mode,
+                number,
+                delta_score,
+            } = parse(request)?;
+            Ok(json(
+                &study
+                    .show(axiom, mode, number, delta_score)
+                    .map_err(refused)?,
+            ))
         }
         Export::PATH => Ok(export(study)),
         Statistics::PATH => Ok(json(&CollectionStats {
@@ -69,7 +79,12 @@ pub(crate) fn pair_lines(study: &Study) -> String {
     for (query, text) in study.pairs.iter() {
         let query = &study.queries[query];
         let (text_id, text) = (text_id(study, text), body(study, text));
-        lines += &json(&Line { query_id: &query.id, text_id, query: &query.text, text });
+        lines += &json(&Line {
+            query_id: &query.id,
+            text_id,
+            query: &query.text,
+            text,
+        });
         lines.push('\n');
     }
     lines
@@ -77,17 +92,35 @@ pub(crate) fn pair_lines(study: &Study) -> String {
 
 /// The unique pairs as a job.
 pub(crate) fn job(study: &Study, ranker: String, title: String) -> String {
-    let Sent { queries, texts, pairs, places: _ } = sent(study);
-    json(&CreateJob { ranker, title, queries, texts, pairs })
+    let Sent {
+        queries,
+        texts,
+        pairs,
+        places: _,
+    } = sent(study);
+    json(&CreateJob {
+        ranker,
+        title,
+        queries,
+        texts,
+        pairs,
+    })
 }
 
 /// What a job has scored, in the order of the study's pairs.
 pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
-    let JobScores { ranker, scores, truncated } = parse(text)?;
+    let JobScores {
+        ranker,
+        scores,
+        truncated,
+    } = parse(text)?;
     let Sent { pairs, places, .. } = sent(study);
     if scores.len() != pairs.len() {
         let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
-        return Err(Problem { error, error_type: "conflict".to_owned() });
+        return Err(Problem {
+            error,
+            error_type: "conflict".to_owned(),
+        });
     }
     let values = places.iter().map(|&it| scores[it as usize]).collect();
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
@@ -105,7 +138,10 @@ pub(crate) fn brought_scores(
     brought: &BroughtScores,
 ) -> Result<Scores, Problem> {
     let value = |(query, text): (usize, TextNo)| {
-        brought.get(&study.queries[query].id)?.get(&text_id(study, text)).copied()
+        brought
+            .get(&study.queries[query].id)?
+            .get(&text_id(study, text))
+            .copied()
     };
     let values: Vec<Option<f64>> = study.pairs.iter().map(value).collect();
     if values.iter().all(Option::is_none) {
@@ -150,7 +186,12 @@ fn sent(study: &Study) -> Sent {
         let text = *of.or_insert_with(|| texts.number(body(study, text)));
         places.push(pairs.number((query, text)));
     }
-    Sent { queries: queries.list(), texts: texts.list(), pairs: pairs.list(), places }
+    Sent {
+        queries: queries.list(),
+        texts: texts.list(),
+        pairs: pairs.list(),
+        places,
+    }
 }
 
 /// Things in the order in which they were first seen.
@@ -192,7 +233,10 @@ pub(crate) fn refused(error: Error) -> Problem {
         Error::Setting { .. } => "setting",
         Error::Unknown { .. } => "unknown",
     };
-    Problem { error: error.to_string(), error_type: error_type.to_owned() }
+    Problem {
+        error: error.to_string(),
+        error_type: error_type.to_owned(),
+    }
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {

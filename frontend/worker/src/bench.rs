@@ -99,7 +99,11 @@ impl Bench {
     fn add(&mut self, scores: Scores) -> Result<Tell, Problem> {
         let study = self.studies.get_mut(LOCAL).ok_or_else(|| not_held(LOCAL))?;
         let fingerprint = &scores.ranker.fingerprint;
-        match study.scores.iter_mut().find(|it| it.ranker.fingerprint == *fingerprint) {
+        match study
+            .scores
+            .iter_mut()
+            .find(|it| it.ranker.fingerprint == *fingerprint)
+        {
             Some(place) => *place = scores,
             None => {
                 study.definition.rankers.push(scores.ranker.spec.clone());
@@ -132,11 +136,15 @@ impl Bench {
 
     /// The run that a pool is taken from.
     fn run_of(&self, pool: &Pool) -> Result<Option<Run>, Problem> {
-        let Pool::Run { file, .. } = pool else { return Ok(None) };
+        let Pool::Run { file, .. } = pool else {
+            return Ok(None);
+        };
         match self.files.get(file).map(|it| &it.holds) {
             Some(Holds::Run(run)) => Ok(Some(run.clone())),
             Some(Holds::Docs(_) | Holds::Queries(_) | Holds::Qrels(_)) | None => Err(Problem {
-                error: format!("pool {pool}: there is no run `{file}`; bring it, or change the pool"),
+                error: format!(
+                    "pool {pool}: there is no run `{file}`; bring it, or change the pool"
+                ),
                 error_type: "setting".to_owned(),
             }),
         }
@@ -180,7 +188,12 @@ pub(crate) async fn make(
     let (mut maker, remarks) = BENCH.with_borrow(|it| begin(it, definition))?;
     let mut clock = Clock::new(number);
     loop {
-        let Progress { stage, done, of, n_found } = maker.step().map_err(refused)?;
+        let Progress {
+            stage,
+            done,
+            of,
+            n_found,
+        } = maker.step().map_err(refused)?;
         let (stage, found) = match stage {
             make::Stage::Index => (Stage::Index, None),
             make::Stage::Mine => (Stage::Mine, Some(n_found)),
@@ -220,7 +233,9 @@ pub(crate) async fn recall() -> Result<(), Problem> {
     if asked == Memory::Asked || there {
         return Ok(());
     }
-    let Some(text) = memory::recall().await else { return Ok(()) };
+    let Some(text) = memory::recall().await else {
+        return Ok(());
+    };
     // What an earlier version has kept may be unreadable now; then there is no study.
     if let Ok(study) = serde_json::from_str::<Study>(&text) {
         BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));

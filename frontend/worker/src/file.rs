@@ -66,7 +66,13 @@ pub(crate) fn read(
     }
     .map_err(refused)?;
     let took_ms = post::now_ms() - began;
-    let read = FileRead { name: name.to_owned(), kind, n_bytes: of, took_ms, reading };
+    let read = FileRead {
+        name: name.to_owned(),
+        kind,
+        n_bytes: of,
+        took_ms,
+        reading,
+    };
     Ok(Kept { read, holds })
 }
 
@@ -98,7 +104,10 @@ fn recognise(name: &str, file: &File) -> Result<FileKind, Error> {
         return Err(Error::file(name, "the file is empty"));
     }
     crate::kind::of(name, &first).ok_or_else(|| {
-        Error::file(name, "neither its name nor its first lines say what it is; choose it in the list of files")
+        Error::file(
+            name,
+            "neither its name nor its first lines say what it is; choose it in the list of files",
+        )
     })
 }
 
@@ -125,7 +134,12 @@ impl<'a> Pieces<'a> {
     const BYTES: f64 = 4e6;
 
     fn of(file: &'a Blob) -> Pieces<'a> {
-        Pieces { file, next: 0.0, piece: Vec::new(), taken: 0 }
+        Pieces {
+            file,
+            next: 0.0,
+            piece: Vec::new(),
+            taken: 0,
+        }
     }
 
     fn fetch(&mut self) -> io::Result<()> {

@@ -6,12 +6,20 @@ use shared::api::worker::FileKind;
 pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
     let name = name.to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    let about_queries = ["quer", "topic", "question"].iter().any(|it| name.contains(it));
+    let about_queries = ["quer", "topic", "question"]
+        .iter()
+        .any(|it| name.contains(it));
     let first = lines.iter().map(|it| it.trim()).find(|it| !it.is_empty())?;
     if first.starts_with('{') {
         let queries = about_queries || (!first.contains("\"title\"") && words(lines) < SHORT);
-        let corpus = ["corpus", "collection", "passages", "docs"].iter().any(|it| name.contains(it));
-        return Some(if queries && !corpus { FileKind::Queries } else { FileKind::Corpus });
+        let corpus = ["corpus", "collection", "passages", "docs"]
+            .iter()
+            .any(|it| name.contains(it));
+        return Some(if queries && !corpus {
+            FileKind::Queries
+        } else {
+            FileKind::Corpus
+        });
     }
     if first.starts_with('<') {
         return Some(FileKind::Topics);
@@ -55,16 +63,48 @@ mod tests {
 
     #[test]
     fn the_usual_files_are_told_apart() {
-        check("corpus.jsonl.gz", r#"{"_id":"d1","title":"","text":"tide"}"#, Some(FileKind::Corpus));
-        check("queries.jsonl", r#"{"_id":"q1","text":"tide"}"#, Some(FileKind::Queries));
-        check("test.jsonl", r#"{"_id":"q1","text":"why tides"}"#, Some(FileKind::Queries));
-        check("test.tsv", "query-id\tcorpus-id\tscore", Some(FileKind::Qrels));
+        check(
+            "corpus.jsonl.gz",
+            r#"{"_id":"d1","title":"","text":"tide"}"#,
+            Some(FileKind::Corpus),
+        );
+        check(
+            "queries.jsonl",
+            r#"{"_id":"q1","text":"tide"}"#,
+            Some(FileKind::Queries),
+        );
+        check(
+            "test.jsonl",
+            r#"{"_id":"q1","text":"why tides"}"#,
+            Some(FileKind::Queries),
+        );
+        check(
+            "test.tsv",
+            "query-id\tcorpus-id\tscore",
+            Some(FileKind::Qrels),
+        );
         check("qrels.txt", "19335 0 1017759 0", Some(FileKind::Qrels));
-        check("bm25.run", "19335 Q0 8412684 1 11.3 anserini", Some(FileKind::Run));
+        check(
+            "bm25.run",
+            "19335 Q0 8412684 1 11.3 anserini",
+            Some(FileKind::Run),
+        );
         check("topics.txt", "<top>", Some(FileKind::Topics));
-        check("queries.tsv", "19335\tanthropological definition", Some(FileKind::Topics));
-        check("msmarco-docs.tsv", "D1\thttps://a.b\ttitle\tbody", Some(FileKind::Documents));
-        check("notes.txt", "The tide comes twice a day", Some(FileKind::Plain));
+        check(
+            "queries.tsv",
+            "19335\tanthropological definition",
+            Some(FileKind::Topics),
+        );
+        check(
+            "msmarco-docs.tsv",
+            "D1\thttps://a.b\ttitle\tbody",
+            Some(FileKind::Documents),
+        );
+        check(
+            "notes.txt",
+            "The tide comes twice a day",
+            Some(FileKind::Plain),
+        );
     }
 
     #[test]

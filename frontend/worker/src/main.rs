@@ -41,7 +41,9 @@ fn main() {
 async fn hear(message: JsValue) {
     let message: Array = message.unchecked_into();
     let json = message.get(0).as_string().unwrap_or_default();
-    let Ok(envelope) = serde_json::from_str::<Envelope<Ask>>(&json) else { return };
+    let Ok(envelope) = serde_json::from_str::<Envelope<Ask>>(&json) else {
+        return;
+    };
     let number = envelope.number;
     match act(number, envelope.says, message.get(1)).await {
         Ok((tell, beside)) => post::tell(number, &tell, &beside),
@@ -51,7 +53,11 @@ async fn hear(message: JsValue) {
 
 /// Does what was asked. The bench is borrowed only between two points where others may act.
 async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), Problem> {
-    let text = || beside.as_string().ok_or_else(|| problem("a message without its text"));
+    let text = || {
+        beside
+            .as_string()
+            .ok_or_else(|| problem("a message without its text"))
+    };
     let file = || {
         let file = beside.clone().dyn_into::<File>();
         file.map_err(|_| problem("a message without its file"))
@@ -68,7 +74,7 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
             BENCH.with_borrow_mut(|it| it.files.remove(&name));
             silent(Tell::Done)
         }
-        Ask::Make { definition, made } => silent(bench::make(number, definition, made).await?),
+        Ask::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
         Ask::Hold { study } => {
             let tell = BENCH.with_borrow_mut(|it| it.hold(study, &text()?))?;
             if let Tell::Made(_) = tell {
@@ -89,7 +95,11 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
         }
         Ask::Local => {
             bench::recall().await?;
-            silent(BENCH.with_borrow(|it| it.made()).map_or(Tell::Done, Tell::Made))
+            silent(
+                BENCH
+                    .with_borrow(|it| it.made())
+                    .map_or(Tell::Done, Tell::Made),
+            )
         }
         Ask::Export => {
             bench::recall().await?;
@@ -103,7 +113,8 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
         }
         Ask::Job { ranker, title } => {
             bench::recall().await?;
-            let job = BENCH.with_borrow(|it| it.local().map(|it| answer::job(it, ranker, title)))?;
+            let job =
+                BENCH.with_borrow(|it| it.local().map(|it| answer::job(it, ranker, title)))?;
             Ok((Tell::Answer, post::blob(&job)?))
         }
         Ask::Merge { of } => {
@@ -144,5 +155,8 @@ fn not_held(study: &str) -> Problem {
 }
 
 fn problem(error: &str) -> Problem {
-    Problem { error: error.to_owned(), error_type: "worker".to_owned() }
+    Problem {
+        error: error.to_owned(),
+        error_type: "worker".to_owned(),
+    }
 }

@@ -60,7 +60,9 @@ async fn store(mode: IdbTransactionMode) -> Result<web_sys::IdbObjectStore, JsVa
     open.set_onupgradeneeded(Some(make.as_ref().unchecked_ref()));
     let database: IdbDatabase = done(&open).await?.dyn_into()?;
     drop(make);
-    database.transaction_with_str_and_mode(STORE, mode)?.object_store(STORE)
+    database
+        .transaction_with_str_and_mode(STORE, mode)?
+        .object_store(STORE)
 }
 
 /// Waits for a request.

@@ -57,7 +57,11 @@ impl Clock {
 
     /// For the work that was asked for under a number.
     pub(crate) fn new(number: u64) -> Clock {
-        Clock { number, stage: None, said_ms: 0.0 }
+        Clock {
+            number,
+            stage: None,
+            said_ms: 0.0,
+        }
     }
 
     /// Says it, unless it was said a moment ago; each stage's beginning and end always.
@@ -76,9 +80,20 @@ impl Clock {
         }
         self.said_ms = now;
         let seconds = (now - began) / 1000.0;
-        let per_s = if seconds > 0.0 { done as f64 / seconds } else { 0.0 };
+        let per_s = if seconds > 0.0 {
+            done as f64 / seconds
+        } else {
+            0.0
+        };
         let left_s = (per_s > 0.0).then(|| of.saturating_sub(done) as f64 / per_s);
-        let progress = Progress { stage, done, of, per_s, left_s, found };
+        let progress = Progress {
+            stage,
+            done,
+            of,
+            per_s,
+            left_s,
+            found,
+        };
         tell(self.number, &Tell::Progress(progress), &JsValue::UNDEFINED);
         Said::Yes
     }

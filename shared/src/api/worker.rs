@@ -45,7 +45,7 @@ pub enum Ask {
     /// Make [`LOCAL`] of the files that were read. Answered by [`Tell::Made`].
     Make {
         /// With `name` [`LOCAL`]; its rankers are formulas.
-        definition: Definition,
+        definition: Box<Definition>,
         /// Today: `2026-11-20`.
         made: String,
     },

@@ -60,7 +60,9 @@ pub(super) fn add(bench: Bench, file: File, kind: Option<FileKind>) {
 /// Reads again what the present worker does not know.
 pub(super) async fn read_stale(bench: Bench) {
     let stale: Vec<(File, FileKind)> = bench.files.with_untracked(|files| {
-        let known = files.iter().filter(|it| it.generation != worker::generation());
+        let known = files
+            .iter()
+            .filter(|it| it.generation != worker::generation());
         known
             .filter_map(|it| match &it.state {
                 State::Read(read) => Some((it.file.clone(), read.kind)),
@@ -79,14 +81,28 @@ async fn read(bench: Bench, file: File, kind: Option<FileKind>) {
     let generation = worker::generation();
     let done = ArcRwSignal::new(0.0);
     let state = State::Reading(done.clone());
-    let entry = Entry { name: name.clone(), file: file.clone(), state, generation };
-    bench.files.update(|files| match files.iter_mut().find(|it| it.name == name) {
-        Some(place) => *place = entry,
-        None => files.push(entry),
-    });
-    let ask = Ask::Read { name: name.clone(), kind };
+    let entry = Entry {
+        name: name.clone(),
+        file: file.clone(),
+        state,
+        generation,
+    };
+    bench
+        .files
+        .update(|files| match files.iter_mut().find(|it| it.name == name) {
+            Some(place) => *place = entry,
+            None => files.push(entry),
+        });
+    let ask = Ask::Read {
+        name: name.clone(),
+        kind,
+    };
     let asked = worker::ask(ask, &file, move |progress| {
-        done.set(if size > 0.0 { progress.done as f64 / size } else { 1.0 });
+        done.set(if size > 0.0 {
+            progress.done as f64 / size
+        } else {
+            1.0
+        });
     });
     let state = match asked.answer().await.map(|it| it.tell) {
         Ok(Tell::Read(read)) => State::Read(read),
@@ -107,7 +123,9 @@ fn set_state(bench: Bench, name: &str, state: State) {
 }
 
 fn forget(bench: Bench, name: String) {
-    bench.files.update(|files| files.retain(|it| it.name != name));
+    bench
+        .files
+        .update(|files| files.retain(|it| it.name != name));
     leptos::task::spawn_local(async move {
         let _ = worker::tell(Ask::Forget { name }, &JsValue::UNDEFINED).await;
     });
@@ -146,7 +164,9 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
         picker.set_value("");
     };
     let names = Memo::new(move |_| {
-        bench.files.with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<String>>())
+        bench
+            .files
+            .with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<String>>())
     });
     view! {
         <section class="section" aria-labelledby="files">
@@ -209,7 +229,11 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
 fn Row(bench: Bench, name: String) -> impl IntoView {
     let find = {
         let name = name.clone();
-        move || bench.files.with(|it| it.iter().find(|it| it.name == name).cloned())
+        move || {
+            bench
+                .files
+                .with(|it| it.iter().find(|it| it.name == name).cloned())
+        }
     };
     let kind_label = format!("What {name} is");
     let remove_label = format!("Remove {name}");
@@ -229,7 +253,10 @@ fn Row(bench: Bench, name: String) -> impl IntoView {
             let file = entry.file.clone();
             let change = move |event: Targeted<Event, HtmlSelectElement>| {
                 let chosen = event.target().value();
-                let kind = FileKind::ALL.iter().copied().find(|&it| kind_name(it) == chosen);
+                let kind = FileKind::ALL
+                    .iter()
+                    .copied()
+                    .find(|&it| kind_name(it) == chosen);
                 add(bench, file.clone(), kind);
             };
             Some(view! {
@@ -299,14 +326,22 @@ fn counts(state: State) -> AnyView {
 #[component]
 fn Remarks(bench: Bench, name: String) -> impl IntoView {
     move || {
-        let entry = bench.files.with(|it| it.iter().find(|it| it.name == name).cloned())?;
+        let entry = bench
+            .files
+            .with(|it| it.iter().find(|it| it.name == name).cloned())?;
         match entry.state {
             State::Reading(_) => None,
-            State::Failed(reason) => Some(
-                view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any(),
-            ),
+            State::Failed(reason) => {
+                Some(view! { <div class="refused" role="alert"><p>{reason}</p></div> }.into_any())
+            }
             State::Read(FileRead { reading, .. }) => {
-                let Reading { n_refused, refused, n_warned, warned, .. } = reading;
+                let Reading {
+                    n_refused,
+                    refused,
+                    n_warned,
+                    warned,
+                    ..
+                } = reading;
                 let bad = (n_refused > 0).then(|| {
                     let what = format!("{} refused", numbers::plural(n_refused, "row", "rows"));
                     let then = "; the rest is used";
@@ -346,8 +381,9 @@ fn Rows(
     let left_out = n - rows.len() as u64;
     let more = (!more.is_empty()).then(|| {
         let label = format!("{} more", numbers::count(n - FIRST as u64));
-        let rest = (left_out > 0)
-            .then(|| view! { <p class="note">{numbers::count(left_out)} " more are not listed"</p> });
+        let rest = (left_out > 0).then(
+            || view! { <p class="note">{numbers::count(left_out)} " more are not listed"</p> },
+        );
         view! {
             <details>
                 <summary>{label}</summary>
@@ -381,5 +417,9 @@ fn sum(files: &[Entry]) -> String {
     if bytes == 0.0 {
         return "texts and queries make a study; qrels and runs add to it".to_owned();
     }
-    format!("{} read in {}", numbers::bytes(bytes), numbers::took(ms / 1000.0))
+    format!(
+        "{} read in {}",
+        numbers::bytes(bytes),
+        numbers::took(ms / 1000.0)
+    )
 }

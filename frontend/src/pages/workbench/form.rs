@@ -8,18 +8,23 @@ use shared::text::{Stemmer, Tokenizer, stopwords};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
+use super::Bench;
 use super::files::State;
 use super::settings::{Field, Formula, RankerRow, Refusal, Settings};
-use super::Bench;
 
 /// The section of the page.
 #[component]
 pub(super) fn Form(bench: Bench) -> impl IntoView {
     let wrong = Memo::new(move |_| {
         let beside = bench.beside();
-        bench.settings.with(|it| it.definition(&beside).err().unwrap_or_default())
+        bench
+            .settings
+            .with(|it| it.definition(&beside).err().unwrap_or_default())
     });
-    let bound = Bound { settings: bench.settings, wrong };
+    let bound = Bound {
+        settings: bench.settings,
+        wrong,
+    };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
         let row = RankerRow::usual(Formula::Bm25);
@@ -97,7 +102,10 @@ struct Bound {
 impl Bound {
     fn reason(self, field: Field) -> Option<String> {
         let wrong = self.wrong.get();
-        wrong.into_iter().find(|it| it.field == field).map(|it| it.reason)
+        wrong
+            .into_iter()
+            .find(|it| it.field == field)
+            .map(|it| it.reason)
     }
 
     fn invalid(self, field: Field) -> Option<&'static str> {
@@ -125,7 +133,9 @@ fn id(field: Field) -> String {
 #[component]
 fn Wrong(bound: Bound, field: Field) -> impl IntoView {
     let message = move || {
-        bound.reason(field).map(|reason| view! { <span class="verdict bad">{reason}</span> })
+        bound
+            .reason(field)
+            .map(|reason| view! { <span class="verdict bad">{reason}</span> })
     };
     view! { <span id=id(field) class="wrong">{message}</span> }
 }
@@ -196,8 +206,11 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
         Stemmer::Porter => (it.name(), "Porter"),
         Stemmer::Porter2 => (it.name(), "Porter 2"),
     });
-    let lists =
-        vec![("none", "none"), ("en-function", "English function words"), ("list", "a file")];
+    let lists = vec![
+        ("none", "none"),
+        ("en-function", "English function words"),
+        ("list", "a file"),
+    ];
     let file = move || {
         let wanted = bench.settings.with(|it| it.stopwords == "list");
         wanted.then(|| view! { <StopList bench/> })
@@ -236,7 +249,9 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
 #[component]
 fn StopList(bench: Bench) -> impl IntoView {
     let chosen = move |event: Targeted<Event, HtmlInputElement>| {
-        let Some(file) = event.target().files().and_then(|it| it.get(0)) else { return };
+        let Some(file) = event.target().files().and_then(|it| it.get(0)) else {
+            return;
+        };
         leptos::task::spawn_local(async move {
             if let Ok(text) = JsFuture::from(file.text()).await {
                 let list = stopwords::list(&text.as_string().unwrap_or_default());
@@ -261,7 +276,9 @@ fn Ranker(
     at: usize,
 ) -> impl IntoView {
     let formula = Memo::new(move |_| {
-        bound.settings.with(|it| it.rankers.get(at).map(|it| it.formula))
+        bound
+            .settings
+            .with(|it| it.rankers.get(at).map(|it| it.formula))
     });
     let options = Formula::ALL.map(|it| {
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
@@ -270,13 +287,17 @@ fn Ranker(
         let name = event.target().value();
         let formula = Formula::ALL.into_iter().find(|it| it.name() == name);
         if let Some(formula) = formula {
-            bound.settings.update(|it| it.rankers[at] = RankerRow::usual(formula));
+            bound
+                .settings
+                .update(|it| it.rankers[at] = RankerRow::usual(formula));
         }
     };
     let parameters = move || {
         let parameters = formula.get().map(Formula::parameters).unwrap_or_default();
         let fields = parameters.iter().enumerate();
-        fields.map(|(place, it)| view! { <Parameter bound at place label=it.1/> }).collect_view()
+        fields
+            .map(|(place, it)| view! { <Parameter bound at place label=it.1/> })
+            .collect_view()
     };
     let remove = move |_| {
         bound.settings.update(|it| {
@@ -349,7 +370,9 @@ fn Probes(bound: Bound) -> impl IntoView {
     let probes = Axiom::ALL.iter().map(|&axiom| {
         let on = move || bound.settings.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
-            bound.settings.update(|it| it.probes = turned(Axiom::ALL, &it.probes, axiom));
+            bound
+                .settings
+                .update(|it| it.probes = turned(Axiom::ALL, &it.probes, axiom));
         };
         view! {
             <label title=axiom.about().gist>
@@ -361,7 +384,9 @@ fn Probes(bound: Bound) -> impl IntoView {
     let modes = Mode::ALL.iter().map(|&mode| {
         let on = move || bound.settings.with(|it| it.modes.contains(&mode));
         let turn = move |_| {
-            bound.settings.update(|it| it.modes = turned(Mode::ALL, &it.modes, mode));
+            bound
+                .settings
+                .update(|it| it.modes = turned(Mode::ALL, &it.modes, mode));
         };
         view! {
             <label>
@@ -386,7 +411,10 @@ fn Probes(bound: Bound) -> impl IntoView {
 
 /// `chosen` with one turned on or off, in the order of `all`.
 fn turned<T: Copy + PartialEq>(all: &[T], chosen: &[T], one: T) -> Vec<T> {
-    all.iter().copied().filter(|it| chosen.contains(it) != (*it == one)).collect()
+    all.iter()
+        .copied()
+        .filter(|it| chosen.contains(it) != (*it == one))
+        .collect()
 }
 
 fn mode_name(mode: Mode) -> &'static str {
@@ -455,7 +483,10 @@ fn pools(bench: Bench) -> Vec<(String, String)> {
         });
         runs.map(|it| it.name.clone()).collect::<Vec<String>>()
     });
-    pools.extend(runs.into_iter().map(|it| (format!("run:{it}"), format!("the first of {it}"))));
+    pools.extend(
+        runs.into_iter()
+            .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
+    );
     if bench.has(Part::Qrels) == super::Has::Yes {
         pools.push(("judged".to_owned(), "the judged texts".to_owned()));
     }

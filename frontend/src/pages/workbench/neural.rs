@@ -27,7 +27,10 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
         }
     });
     let note = move || {
-        bench.made.get().map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
+        bench
+            .made
+            .get()
+            .map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
     let on_server = move || match server.get() {
         None => view! { <p class="note">"Asking whether a server is there"</p> }.into_any(),
@@ -100,7 +103,9 @@ fn Files(ways: Ways) -> impl IntoView {
     };
     let bring = move |event: leptos::ev::Targeted<leptos::ev::Event, HtmlInputElement>| {
         let picker = event.target();
-        let Some(file) = picker.files().and_then(|it| it.get(0)) else { return };
+        let Some(file) = picker.files().and_then(|it| it.get(0)) else {
+            return;
+        };
         picker.set_value("");
         leptos::task::spawn_local(async move {
             ways.note(worker::tell(Ask::Bring { name: file.name() }, &file).await);
@@ -197,7 +202,9 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
     });
     let options = options.collect_view();
     let send = move |_| {
-        let Some(Made { hash, .. }) = bench.made.get_untracked() else { return };
+        let Some(Made { hash, .. }) = bench.made.get_untracked() else {
+            return;
+        };
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
@@ -206,7 +213,10 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
             match created {
                 Ok(job) => {
                     failed.set(None);
-                    bench.job.set(Some(JobLink { id: job.id, of: first_of(&hash) }));
+                    bench.job.set(Some(JobLink {
+                        id: job.id,
+                        of: first_of(&hash),
+                    }));
                 }
                 Err(error) => failed.set(Some(error)),
             }
@@ -253,7 +263,9 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
         let ranker = heard.ranker.clone();
         let _ = job.try_set(Some(heard));
         if ended {
-            leptos::task::spawn_local(async move { merge(ways, &id.get_value(), &of.get_value(), &ranker).await });
+            leptos::task::spawn_local(async move {
+                merge(ways, &id.get_value(), &of.get_value(), &ranker).await
+            });
         }
     };
     let watch = move || {
@@ -267,7 +279,11 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     };
     // The job may be unknown here, which events cannot say; so it is asked for once.
     leptos::task::spawn_local(async move {
-        match api::call(&Watch { job: id.get_value() }).await {
+        match api::call(&Watch {
+            job: id.get_value(),
+        })
+        .await
+        {
             Ok(found) if found.state.ended() => hear(found),
             Ok(found) => {
                 hear(found);
@@ -278,7 +294,11 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     });
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Cancel { job: id.get_value() }).await {
+            match api::call(&Cancel {
+                job: id.get_value(),
+            })
+            .await
+            {
                 Ok(found) => hear(found),
                 Err(error) => failed.set(Some(error)),
             }
@@ -286,7 +306,11 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Resume { job: id.get_value() }).await {
+            match api::call(&Resume {
+                job: id.get_value(),
+            })
+            .await
+            {
                 Ok(found) => {
                     hear(found);
                     watch();
@@ -296,7 +320,10 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
         });
     };
     let done = Signal::derive(move || {
-        job.with(|it| it.as_ref().map_or(0.0, |it| it.n_done as f64 / it.n_pairs.max(1) as f64))
+        job.with(|it| {
+            it.as_ref()
+                .map_or(0.0, |it| it.n_done as f64 / it.n_pairs.max(1) as f64)
+        })
     });
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
@@ -332,7 +359,8 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
                     .then(|| {
                         view! {
                             <p class="note" role="status">
-                                "The connection broke; the job goes on, and the page connects again."
+                                "The connection broke; the job goes on, and the page connects "
+                                "again."
                             </p>
                         }
                     })
@@ -348,7 +376,9 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
 async fn merge(ways: Ways, job: &str, of: &str, ranker: &RankerAbout) {
     let there = ways.bench.made.with_untracked(|made| {
         let rankers = made.iter().flat_map(|it| &it.rankers);
-        rankers.into_iter().any(|it| it.fingerprint == ranker.fingerprint)
+        rankers
+            .into_iter()
+            .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
         ways.note(api::merge_job(job, of).await);

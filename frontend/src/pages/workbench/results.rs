@@ -21,7 +21,10 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
         let made = bench.made.get();
         async move {
             made?;
-            let request = Look { study: LOCAL.to_owned(), dials: Dials::default() };
+            let request = Look {
+                study: LOCAL.to_owned(),
+                dials: Dials::default(),
+            };
             Some(api::call(&request).await)
         }
     });
@@ -49,7 +52,10 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
     let ways = move || bench.made.get().map(|_| view! { <Ways/> });
     let remarks = move || {
         let remarks = bench.made.get().map(|it| it.remarks).unwrap_or_default();
-        remarks.into_iter().map(|it| view! { <li>{it}</li> }).collect_view()
+        remarks
+            .into_iter()
+            .map(|it| view! { <li>{it}</li> })
+            .collect_view()
     };
     view! {
         <section class="section" aria-labelledby="results">
@@ -76,7 +82,10 @@ fn Ways() -> impl IntoView {
             }
         });
     };
-    let href = Page::Study { study: LOCAL.to_owned() }.href();
+    let href = Page::Study {
+        study: LOCAL.to_owned(),
+    }
+    .href();
     view! {
         <div class="btns">
             <a class="btn main" href=href>"Open the study"</a>
@@ -101,7 +110,12 @@ fn Short(overview: Overview) -> impl IntoView {
                 let title = format!("95 % interval {}", numbers::interval(low, high));
                 let step = numbers::step(cell.micro.value).to_string();
                 let value = numbers::fraction(cell.micro.value);
-                view! { <td class="num" title=title><span class="chip" data-step=step>{value}</span></td> }.into_any()
+                view! {
+                    <td class="num" title=title>
+                        <span class="chip" data-step=step>{value}</span>
+                    </td>
+                }
+                .into_any()
             }
             None => view! { <td class="num">"–"</td> }.into_any(),
         });
@@ -121,7 +135,11 @@ fn Short(overview: Overview) -> impl IntoView {
         view! { <td class="num label">{numbers::count(it.n_instances)}</td> }
     });
     let counts = counts.collect_view();
-    let remarks = overview.remarks.iter().cloned().map(|it| view! { <li>{it}</li> });
+    let remarks = overview
+        .remarks
+        .iter()
+        .cloned()
+        .map(|it| view! { <li>{it}</li> });
     let remarks = remarks.collect_view();
     view! {
         <div class="scrolls">

@@ -53,12 +53,21 @@ fn start(bench: Bench) {
     let today = String::from(js_sys::Date::new_0().to_iso_string());
     let made = today.chars().take(10).collect();
     leptos::task::spawn_local(async move {
-        bench.run.set(Run::Running { number: 0, steps: Vec::new() });
+        bench.run.set(Run::Running {
+            number: 0,
+            steps: Vec::new(),
+        });
         files::read_stale(bench).await;
         let began = js_sys::Date::now();
-        let ask = Ask::Make { definition, made };
+        let ask = Ask::Make {
+            definition: Box::new(definition),
+            made,
+        };
         let asked = worker::ask(ask, &JsValue::UNDEFINED, move |step| hear(bench, step));
-        bench.run.set(Run::Running { number: asked.number(), steps: Vec::new() });
+        bench.run.set(Run::Running {
+            number: asked.number(),
+            steps: Vec::new(),
+        });
         let took_s = || (js_sys::Date::now() - began) / 1000.0;
         let run = match asked.answer().await.map(|it| it.tell) {
             Ok(tell @ Tell::Made(_)) => {
@@ -157,7 +166,9 @@ pub(super) fn Section(bench: Bench) -> impl IntoView {
 /// Why there can be no run, and what to do.
 fn missing(bench: Bench) -> Option<&'static str> {
     let reading = bench.files.with(|files| {
-        files.iter().any(|it| matches!(it.state, files::State::Reading(_)))
+        files
+            .iter()
+            .any(|it| matches!(it.state, files::State::Reading(_)))
     });
     let beside = bench.beside();
     let wrong = bench.settings.with(|it| it.definition(&beside).is_err());
@@ -221,7 +232,11 @@ fn Steps(bench: Bench) -> impl IntoView {
 }
 
 fn share(step: &Step) -> f64 {
-    if step.of == 0 { 1.0 } else { step.done as f64 / step.of as f64 }
+    if step.of == 0 {
+        1.0
+    } else {
+        step.done as f64 / step.of as f64
+    }
 }
 
 fn name(stage: Stage) -> &'static str {

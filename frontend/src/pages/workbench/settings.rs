@@ -140,22 +140,31 @@ impl Formula {
 impl RankerRow {
     /// A formula with its usual parameters.
     pub(crate) fn usual(formula: Formula) -> RankerRow {
-        let values = formula.parameters().iter().map(|it| it.2.to_owned()).collect();
+        let values = formula
+            .parameters()
+            .iter()
+            .map(|it| it.2.to_owned())
+            .collect();
         RankerRow { formula, values }
     }
 
     /// As it is typed on the command line; may be wrong.
     pub(crate) fn spec(&self) -> String {
         let keys = self.formula.parameters().iter().map(|it| it.0);
-        let pairs: Vec<String> =
-            keys.zip(&self.values).map(|(key, value)| format!("{key}={}", value.trim())).collect();
+        let pairs: Vec<String> = keys
+            .zip(&self.values)
+            .map(|(key, value)| format!("{key}={}", value.trim()))
+            .collect();
         format!("{}:{}", self.formula.word(), pairs.join(","))
     }
 
     /// From an address; what is unknown there is passed over.
     fn parse(spec: &str) -> Option<RankerRow> {
         let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
-        let given: Vec<(&str, &str)> = list.split(',').filter_map(|it| it.split_once('=')).collect();
+        let given: Vec<(&str, &str)> = list
+            .split(',')
+            .filter_map(|it| it.split_once('='))
+            .collect();
         let formula = match word {
             "bm25" => Formula::Bm25,
             "ql" if given.iter().any(|it| it.0 == "lambda") => Formula::JelinekMercer,
@@ -163,9 +172,16 @@ impl RankerRow {
             _ => return None,
         };
         let value = |&(key, _, usual): &(&str, &str, &str)| {
-            given.iter().find(|it| it.0 == key).map_or(usual, |it| it.1).to_owned()
+            given
+                .iter()
+                .find(|it| it.0 == key)
+                .map_or(usual, |it| it.1)
+                .to_owned()
         };
-        Some(RankerRow { formula, values: formula.parameters().iter().map(value).collect() })
+        Some(RankerRow {
+            formula,
+            values: formula.parameters().iter().map(value).collect(),
+        })
     }
 }
 
@@ -196,10 +212,13 @@ impl Settings {
     pub(crate) fn from_query(query: impl Fn(&str) -> Option<String>) -> Settings {
         let usual = Settings::standard();
         let word = |key: &str, usual: String| query(key).unwrap_or(usual);
-        let rankers = query("rankers").map(|it| it.split(';').filter_map(RankerRow::parse).collect());
+        let rankers =
+            query("rankers").map(|it| it.split(';').filter_map(RankerRow::parse).collect());
         let named = |list: String| {
             let modes = Mode::ALL.iter().copied();
-            modes.filter(|it| list.split(',').any(|word| word == it.name())).collect()
+            modes
+                .filter(|it| list.split(',').any(|word| word == it.name()))
+                .collect()
         };
         Settings {
             tokenizer: word("tokenizer", usual.tokenizer),
@@ -221,7 +240,11 @@ impl Settings {
     /// What differs from [`Settings::standard`], as it stands in an address.
     pub(crate) fn to_query(&self) -> Vec<(&'static str, String)> {
         let (mine, usual) = (self.words(), Settings::standard().words());
-        mine.into_iter().zip(usual).filter(|(a, b)| a != b).map(|it| it.0).collect()
+        mine.into_iter()
+            .zip(usual)
+            .filter(|(a, b)| a != b)
+            .map(|it| it.0)
+            .collect()
     }
 
     fn words(&self) -> Vec<(&'static str, String)> {
@@ -256,9 +279,15 @@ impl Settings {
         let analyzer = wrong.take(Field::Analyzer, self.analyzer(beside));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.spec();
-            wrong.take(Field::Ranker(at), spec.parse::<shared::rank::Ranker>().map_err(reason));
+            wrong.take(
+                Field::Ranker(at),
+                spec.parse::<shared::rank::Ranker>().map_err(reason),
+            );
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
-                wrong.add(Field::Ranker(at), "the same ranker stands above; change or remove it");
+                wrong.add(
+                    Field::Ranker(at),
+                    "the same ranker stands above; change or remove it",
+                );
             }
         }
         if self.rankers.is_empty() {
@@ -277,37 +306,43 @@ impl Settings {
         }
         let delta = match self.delta.trim() {
             "inf" => Some(None),
-            text => wrong.take(Field::Delta, whole(text, 0, ", or inf for any gap")).map(Some),
+            text => wrong
+                .take(Field::Delta, whole(text, 0, ", or inf for any gap"))
+                .map(Some),
         };
         let min_terms = wrong.take(Field::MinTerms, whole(&self.min_terms, 0, ""));
         let per_query = wrong.take(Field::PerQuery, optional(&self.per_query));
         let seed = wrong.take(Field::Seed, whole(&self.seed, 0, ""));
         let n_queries = wrong.take(Field::Queries, optional(&self.n_queries));
         match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
-            (Some(analyzer), Some(pool), Some(delta), Some(min), Some(most), Some(seed), Some(n))
-                if wrong.0.is_empty() =>
-            {
-                Ok(Definition {
-                    format: 1,
-                    name: LOCAL.to_owned(),
-                    title: "Local study".to_owned(),
-                    description: format!("Made in this browser from {}.", beside.files.join(", ")),
-                    collection: beside.files.join(", "),
-                    n_queries: n,
-                    pool,
-                    probes: self.probes.clone(),
-                    modes: self.modes.clone(),
-                    rankers: self.rankers.iter().map(RankerRow::spec).collect(),
-                    analyzer,
-                    limits: Limits {
-                        length_gap_terms: delta,
-                        min_terms: min,
-                        per_query: most,
-                        seed,
-                        ..Limits::STANDARD
-                    },
-                })
-            }
+            (
+                Some(analyzer),
+                Some(pool),
+                Some(delta),
+                Some(min),
+                Some(most),
+                Some(seed),
+                Some(n),
+            ) if wrong.0.is_empty() => Ok(Definition {
+                format: 1,
+                name: LOCAL.to_owned(),
+                title: "Local study".to_owned(),
+                description: format!("Made in this browser from {}.", beside.files.join(", ")),
+                collection: beside.files.join(", "),
+                n_queries: n,
+                pool,
+                probes: self.probes.clone(),
+                modes: self.modes.clone(),
+                rankers: self.rankers.iter().map(RankerRow::spec).collect(),
+                analyzer,
+                limits: Limits {
+                    length_gap_terms: delta,
+                    min_terms: min,
+                    per_query: most,
+                    seed,
+                    ..Limits::STANDARD
+                },
+            }),
             _ => Err(wrong.0),
         }
     }
@@ -331,7 +366,10 @@ struct Wrong(Vec<Refusal>);
 
 impl Wrong {
     fn add(&mut self, field: Field, reason: impl Into<String>) {
-        self.0.push(Refusal { field, reason: reason.into() });
+        self.0.push(Refusal {
+            field,
+            reason: reason.into(),
+        });
     }
 
     fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
@@ -340,7 +378,11 @@ impl Wrong {
 }
 
 fn chosen(list: &str) -> Vec<Axiom> {
-    Axiom::ALL.iter().copied().filter(|it| list.split(',').any(|word| word == it.slug())).collect()
+    Axiom::ALL
+        .iter()
+        .copied()
+        .filter(|it| list.split(',').any(|word| word == it.slug()))
+        .collect()
 }
 
 /// The reason alone: the field stands beside it.
@@ -357,13 +399,19 @@ fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, St
     match text.parse() {
         Ok(value) if !small => Ok(value),
         _ if text.is_empty() => Err(format!("a whole number of at least {least} is missing{or}")),
-        _ => Err(format!("`{text}` is not a whole number of at least {least}{or}")),
+        _ => Err(format!(
+            "`{text}` is not a whole number of at least {least}{or}"
+        )),
     }
 }
 
 /// Empty, or a whole number of at least 1.
 fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
-    if text.trim().is_empty() { Ok(None) } else { whole(text, 1, ", nor empty").map(Some) }
+    if text.trim().is_empty() {
+        Ok(None)
+    } else {
+        whole(text, 1, ", nor empty").map(Some)
+    }
 }
 
 #[cfg(test)]
@@ -373,14 +421,19 @@ mod tests {
     fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
         let mut settings = Settings::standard();
         change(&mut settings);
-        settings.definition(&Beside::default()).expect_err("it is wrong")
+        settings
+            .definition(&Beside::default())
+            .expect_err("it is wrong")
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
         let wrong = refused(|it| it.k = "0".to_owned());
         assert_eq!(wrong[0].field, Field::Pool);
-        assert_eq!(wrong[0].reason, "`0` is not a number of documents, 1 or more");
+        assert_eq!(
+            wrong[0].reason,
+            "`0` is not a number of documents, 1 or more"
+        );
         let wrong = refused(|it| it.delta = "-3".to_owned());
         assert_eq!(wrong[0].field, Field::Delta);
         assert_eq!(
@@ -395,13 +448,14 @@ mod tests {
     fn the_address_gives_the_settings_back() {
         let mut settings = Settings::standard();
         assert_eq!(settings.to_query(), []);
-        settings.rankers.push(RankerRow::usual(Formula::JelinekMercer));
+        settings
+            .rankers
+            .push(RankerRow::usual(Formula::JelinekMercer));
         settings.delta = "inf".to_owned();
         settings.probes = vec![Axiom::Tp];
         let query = settings.to_query();
-        let again = Settings::from_query(|key| {
-            query.iter().find(|it| it.0 == key).map(|it| it.1.clone())
-        });
+        let again =
+            Settings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
         assert_eq!(again, settings);
     }
 
