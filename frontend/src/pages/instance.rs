@@ -203,6 +203,7 @@ fn Loaded(
     );
     let study = place.study.clone();
     view! {
+        <Title text=shown.query.text.clone()/>
         <div class="claim">
             <div>
                 <h1 class="query" dir="auto">

@@ -411,6 +411,9 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
         let apart = event.ctrl_key() || event.meta_key() || event.shift_key();
         if !by_key && !apart && !was_selected.get_value() {
             event.prevent_default();
+            // Not every browser gives a link the focus when it is pressed.
+            map.current.set(spot);
+            map.focus.run(spot);
         }
     };
     let whisker = move || {

@@ -202,6 +202,16 @@ fn Known(
         }
         .into_any(),
     };
+    let tally = cell.tally;
+    let shares = [
+        ("yes", tally.satisfied),
+        ("even", tally.tied),
+        ("no", tally.violated),
+    ];
+    let shares = shares.into_iter().filter(|it| it.1 > 0);
+    let shares =
+        shares.map(|(class, n)| view! { <i class=class style=("--n", n.to_string())></i> });
+    let shares = shares.collect_view();
     let Tallied {
         satisfied,
         tied,
@@ -214,9 +224,7 @@ fn Known(
         </div>
         <div>
             <div class="split" aria-hidden="true">
-                <i class="yes" style=("--n", cell.tally.satisfied.to_string())></i>
-                <i class="even" style=("--n", cell.tally.tied.to_string())></i>
-                <i class="no" style=("--n", cell.tally.violated.to_string())></i>
+                {shares}
             </div>
             <p class="keys">
                 <span class="verdict ok">{satisfied}</span>
