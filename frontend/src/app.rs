@@ -63,11 +63,24 @@ impl Page {
         match self {
             Page::Studies => "/".to_owned(),
             Page::Study { study } => format!("/study/{study}"),
-            Page::Instances { study, axiom, ranker } => {
+            Page::Instances {
+                study,
+                axiom,
+                ranker,
+            } => {
                 format!("/study/{study}/{}/{ranker}", axiom.slug())
             }
-            Page::Instance { study, axiom, mode, number } => {
-                format!("/study/{study}/{}/{}/instance/{number}", axiom.slug(), mode.name())
+            Page::Instance {
+                study,
+                axiom,
+                mode,
+                number,
+            } => {
+                format!(
+                    "/study/{study}/{}/{}/instance/{number}",
+                    axiom.slug(),
+                    mode.name()
+                )
             }
             Page::Playground => "/playground".to_owned(),
             Page::Workbench => "/workbench".to_owned(),
@@ -187,21 +200,27 @@ fn Header() -> impl IntoView {
     }
 }
 
+/// Where keys act, and what they do.
+pub(crate) const KEYS: &[(&str, &str)] = &[
+    (
+        "everywhere",
+        "? these keys · / search · T theme · Esc close or cancel",
+    ),
+    (
+        "map",
+        "arrows move · Home End row · Enter opens · V violations · M mode · [ ] δ",
+    ),
+    ("instance", "J K next, previous · P playground"),
+    ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
+    ("workbench", "O choose files · Esc cancel"),
+];
+
 /// Every key, on demand.
 #[component]
 fn Keys(
     /// Opened by the header.
     dialog: NodeRef<html::Dialog>,
 ) -> impl IntoView {
-    const KEYS: &[(&str, &str)] = &[
-        ("everywhere", "? these keys · / search · T theme · Esc close or cancel"),
-        (
-            "map",
-            "arrows move · Home End row · Enter opens · V violations · M mode · [ ] δ",
-        ),
-        ("instance", "J K next, previous · P playground"),
-        ("workbench", "O choose files · Esc cancel"),
-    ];
     let close = move |_| {
         if let Some(dialog) = dialog.get_untracked() {
             dialog.close();
@@ -242,7 +261,11 @@ mod tests {
 
     #[test]
     fn a_page_below_a_study_belongs_to_studies() {
-        let page = Page::Instances { study: "demo".to_owned(), axiom: Axiom::Tfc1, ranker: 2 };
+        let page = Page::Instances {
+            study: "demo".to_owned(),
+            axiom: Axiom::Tfc1,
+            ranker: 2,
+        };
         assert_eq!(page.href(), "/study/demo/tfc1/2");
         assert!(Page::Studies.holds(&page.href()));
         assert!(!Page::About.holds(&page.href()));

@@ -1,13 +1,330 @@
-//! The page About.
+//! What each axiom says, how the numbers are made, the API, and how to cite.
+
+mod example;
+mod method;
 
 use leptos::prelude::*;
 use leptos_meta::Title;
+use leptos_router::hooks::use_location;
+use shared::probe::Axiom;
 
-/// The page About.
+use crate::app::{KEYS, Page};
+use example::Example;
+use method::{Modes, Numbers};
+
+/// The page.
 #[component]
 pub(crate) fn About() -> impl IntoView {
+    follow_anchor();
+    let axioms = Axiom::ALL
+        .iter()
+        .map(|&axiom| view! { <One axiom/> })
+        .collect_view();
     view! {
         <Title text="About"/>
-        <h1>"About"</h1>
+        <div class="about">
+            <Contents/>
+            <article>
+                <h1>"About Axioscope"</h1>
+                <p class="lead">
+                    "A retrieval axiom says which of two texts a good ranker should put first.
+                    Axioscope finds the pairs in a collection to which an axiom applies, scores
+                    them with rankers, and says how often each ranker agrees, with the bounds that
+                    the data allow. Every number leads down to the single pair, the premises that
+                    made it an instance, and the terms that decided its scores."
+                </p>
+                <section class="section" aria-labelledby="axioms">
+                    <header>
+                        <h2 id="axioms">"The axioms"</h2>
+                    </header>
+                    <Symbols/>
+                    {axioms}
+                </section>
+                <Modes/>
+                <Numbers/>
+                <Api/>
+                <Keys/>
+                <Papers/>
+                <Licence/>
+            </article>
+        </div>
+    }
+}
+
+/// A section of the page: its anchor and its name.
+const SECTIONS: [(&str, &str); 7] = [
+    ("axioms", "The axioms"),
+    ("modes", "Readings"),
+    ("numbers", "How the numbers are made"),
+    ("api", "The API"),
+    ("keys", "Keys"),
+    ("cite", "Papers, and how to cite"),
+    ("licence", "Licences and version"),
+];
+
+fn anchor(name: &str) -> String {
+    format!("{}#{name}", Page::About.href())
+}
+
+/// Brings the part that the address names into view, also when the page is opened with it.
+fn follow_anchor() {
+    let hash = use_location().hash;
+    Effect::new(move |_| {
+        let name = hash.get();
+        let name = name.trim_start_matches('#').to_owned();
+        if !name.is_empty() {
+            request_animation_frame(move || {
+                if let Some(part) = document().get_element_by_id(&name) {
+                    part.scroll_into_view();
+                }
+            });
+        }
+    });
+}
+
+/// What is on the page.
+#[component]
+fn Contents() -> impl IntoView {
+    let axioms = || {
+        let axioms = Axiom::ALL.iter().map(|it| {
+            view! { <li><a href=anchor(it.slug())>{it.about().name}</a></li> }
+        });
+        view! { <ul>{axioms.collect_view()}</ul> }
+    };
+    let sections = SECTIONS.iter().map(|(name, title)| {
+        view! {
+            <li>
+                <a href=anchor(name)>{*title}</a>
+                {(*name == "axioms").then(axioms)}
+            </li>
+        }
+    });
+    view! {
+        <nav class="contents" aria-label="On this page">
+            <ul>{sections.collect_view()}</ul>
+        </nav>
+    }
+}
+
+/// What the letters of the formulas stand for.
+#[component]
+fn Symbols() -> impl IntoView {
+    const SYMBOLS: [(&str, &str); 7] = [
+        ("Q, w", "a query, one of its distinct terms"),
+        ("d1, d2, d3", "texts, in the order of the claim"),
+        ("|d|", "length of a text, in terms"),
+        ("c(w,d)", "how often a term stands in a text"),
+        (
+            "Σ(d)",
+            "how often query terms stand in a text, all together",
+        ),
+        (
+            "Γ(d)",
+            "least distance of two distinct query terms; neighbours have 1",
+        ),
+        ("S(d)", "the score that a ranker gives a text for the query"),
+    ];
+    let rows = SYMBOLS.iter().map(|(symbol, said)| {
+        view! { <div><dt class="formula">{*symbol}</dt><dd>{*said}</dd></div> }
+    });
+    view! {
+        <dl class="symbols">
+            {rows.collect_view()}
+            <div>
+                <dt class="formula">"δ"</dt>
+                <dd>"difference in length up to which texts count as equally long; usually 10"</dd>
+            </div>
+        </dl>
+    }
+}
+
+/// One axiom with its worked example.
+#[component]
+fn One(axiom: Axiom) -> impl IntoView {
+    let about = axiom.about();
+    let [premises, claim] = sides(about.formula);
+    let title = format!("{}-title", axiom.slug());
+    let heading = title.clone();
+    view! {
+        <section class="axiom-about" id=axiom.slug() aria-labelledby=title>
+            <h3 id=heading>
+                <a href=anchor(axiom.slug())>{about.name}</a>
+                <span class="note">{about.gist}</span>
+            </h3>
+            <p class="statement">{about.statement}</p>
+            <p class="formula">
+                <span>{premises}</span>
+                <span>"⇒ " {claim}</span>
+            </p>
+            <dl class="facts-of">
+                <dt>"Source"</dt>
+                <dd>{about.source}</dd>
+                <dt>"Known troubles"</dt>
+                <dd>{about.troubles}</dd>
+            </dl>
+            <Example axiom/>
+        </section>
+    }
+}
+
+/// Premises and claim of a formula.
+fn sides(formula: &'static str) -> [&'static str; 2] {
+    match formula.split_once('⇒') {
+        Some((premises, claim)) => [premises.trim(), claim.trim()],
+        None => [formula, ""],
+    }
+}
+
+/// How programs ask.
+#[component]
+fn Api() -> impl IntoView {
+    view! {
+        <section class="section" aria-labelledby="api">
+            <header>
+                <h2 id="api">"The API"</h2>
+            </header>
+            <p>
+                "Everything that a page shows can be asked for as JSON: a read is a GET with the
+                request as JSON in the parameter " <code>"q"</code>
+                ", everything else a POST. Errors come as " <code>"{error, error_type}"</code>
+                " and name the way out. "
+            </p>
+            <ul class="links">
+                <li>
+                    <a href="/api/docs" rel="external">"/api/docs"</a> ", to read"
+                </li>
+                <li>
+                    <a href="/api/openapi.json" rel="external">"/api/openapi.json"</a>
+                    ", for programs"
+                </li>
+            </ul>
+            <p class="note">"Both need a server: a host of files only has no API."</p>
+        </section>
+    }
+}
+
+/// Every key of every page.
+#[component]
+fn Keys() -> impl IntoView {
+    let rows = KEYS.iter().map(|(place, keys)| {
+        view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
+    });
+    view! {
+        <section class="section" aria-labelledby="keys">
+            <header>
+                <h2 id="keys">"Keys"</h2>
+                <p class="note">"Single keys rest while a field has the focus."</p>
+            </header>
+            <table class="keys-of"><tbody>{rows.collect_view()}</tbody></table>
+        </section>
+    }
+}
+
+/// A paper that Axioscope rebuilds or builds on.
+struct Paper {
+    authors: &'static str,
+    title: &'static str,
+    venue: &'static str,
+    /// What it is about.
+    about: &'static str,
+}
+
+const PAPERS: [Paper; 5] = [
+    Paper {
+        authors: "Daniël Rennings, Felipe Moraes and Claudia Hauff",
+        title: "An Axiomatic Approach to Diagnosing Neural IR Models",
+        venue: "ECIR 2019",
+        about: "diagnostic datasets from TFC1, TFC2, M-TDC and LNC2",
+    },
+    Paper {
+        authors: "Arthur Câmara and Claudia Hauff",
+        title: "Diagnosing BERT with Retrieval Heuristics",
+        venue: "ECIR 2020",
+        about: "the same for BERT, with premises relaxed for documents, LNC1 and TP beside them",
+    },
+    Paper {
+        authors: "Sean MacAvaney et al.",
+        title: "ABNIRML: Analyzing the Behavior of Neural IR Models",
+        venue: "TACL 2022",
+        about: "probes beyond axioms: measured pairs, changed texts, whole data sets",
+    },
+    Paper {
+        authors: "Harshith Padigela, Hamed Zamani and W. Bruce Croft",
+        title: "Investigating the Successes and Failures of BERT for Passage Re-Ranking",
+        venue: "2019",
+        about: "where BERT gains on BM25, and where it does not",
+    },
+    Paper {
+        authors: "Thibault Formal, Benjamin Piwowarski and Stéphane Clinchant",
+        title: "A White Box Analysis of ColBERT",
+        venue: "ECIR 2021",
+        about: "which terms a late-interaction model finds important, and which it matches exactly",
+    },
+];
+
+/// The papers behind it, and how to name Axioscope.
+#[component]
+fn Papers() -> impl IntoView {
+    let papers = PAPERS.iter().map(|it| {
+        view! {
+            <li>
+                {it.authors} ". " <cite>{it.title}</cite> ". " {it.venue} "."
+                <span class="note">{it.about}</span>
+            </li>
+        }
+    });
+    let software = format!("Axioscope, version {}", env!("CARGO_PKG_VERSION"));
+    view! {
+        <section class="section" aria-labelledby="cite">
+            <header>
+                <h2 id="cite">"Papers, and how to cite"</h2>
+            </header>
+            <ol class="papers">{papers.collect_view()}</ol>
+            <p>
+                "Cite the paper whose axioms and readings you use, and name the software so that
+                the numbers can be made again: " <q>{software}</q>
+                ", with the name of the study and the hash of its instances, which stand on its
+                page and in every export."
+            </p>
+        </section>
+    }
+}
+
+/// What may be done with what.
+#[component]
+fn Licence() -> impl IntoView {
+    view! {
+        <section class="section" aria-labelledby="licence">
+            <header>
+                <h2 id="licence">"Licences and version"</h2>
+            </header>
+            <dl class="facts-of">
+                <dt>"Software"</dt>
+                <dd>{env!("CARGO_PKG_LICENSE")} ", version " {env!("CARGO_PKG_VERSION")}</dd>
+                <dt>"Demo collection"</dt>
+                <dd>
+                    "512 passages, 64 queries and their grades, written for Axioscope and dedicated
+                    to the public domain (CC0 1.0)"
+                </dd>
+                <dt>"Your texts"</dt>
+                <dd>
+                    "stay in this browser until you send them; neural scoring in the Playground
+                    sends what is typed to the server of this page"
+                </dd>
+            </dl>
+        </section>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_formula_has_premises_and_a_claim() {
+        for axiom in Axiom::ALL {
+            let [premises, claim] = sides(axiom.about().formula);
+            assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
+        }
     }
 }

@@ -1,13 +1,353 @@
-//! The page Playground.
+//! The Playground: a query and two or three texts against every axiom and ranker, answered at
+//! every key.
 
+mod axioms;
+mod contributions;
+mod difference;
+mod edits;
+mod history;
+pub(crate) mod link;
+mod marks;
+mod neural;
+mod open;
+pub(crate) mod premises;
+mod rankers;
+mod settings;
+pub(crate) mod sheet;
+mod terms;
+mod texts;
+pub(crate) mod verdict;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos_meta::Title;
+use shared::api::{CollectionStats, Statistics};
+use shared::probe::Axiom;
+use shared::study::bench::{Answer, Typed, answer};
+use shared::study::instance::Term;
+use shared::text::Analyzer;
 
-/// The page Playground.
+use crate::api::{self, Error};
+use crate::widgets::download;
+use history::History;
+use neural::Model;
+use open::Origin;
+use sheet::{Read, Refusal, Settings, Sheet};
+
+/// Names of the texts.
+const NAMES: [&str; 3] = ["A", "B", "C"];
+
+/// Everything that stands on the page.
+#[derive(Clone, Copy)]
+pub(crate) struct Desk {
+    query: RwSignal<String>,
+    /// Two or three.
+    texts: RwSignal<Vec<History>>,
+    settings: RwSignal<Settings>,
+    /// The instance that was opened.
+    origin: RwSignal<Option<Origin>>,
+    /// What was on the page before something else was opened, with what that is called.
+    before: RwSignal<Option<(String, Sheet)>>,
+    /// Statistics of the chosen collection; none where the texts are the collection.
+    collection: LocalResource<Option<Collection>>,
+    outcome: RwSignal<Outcome>,
+    /// Neural rankers with their scores.
+    models: RwSignal<Vec<Model>>,
+}
+
+/// A collection whose statistics were asked for.
+#[derive(Debug, Clone)]
+struct Collection {
+    study: String,
+    stats: Result<Rc<CollectionStats>, Error>,
+}
+
+/// What has become of what was typed.
+#[derive(Debug, Clone, PartialEq)]
+enum Outcome {
+    /// Nothing was typed.
+    Blank,
+    /// Statistics are on their way.
+    Waiting,
+    Answered(Arc<Answer>),
+    /// Some fields hold mistakes.
+    Wrong(Vec<Refusal>),
+    /// It cannot be answered, for this reason.
+    Refused(String),
+    /// The statistics are not to be had.
+    Failed(Error),
+}
+
+impl Desk {
+    /// As it stands in a link.
+    fn sheet(self) -> Sheet {
+        Sheet {
+            query: self.query.get(),
+            texts: self
+                .texts
+                .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
+            settings: self.settings.get(),
+        }
+    }
+
+    /// Puts a sheet in the place of what is there, which can be had back.
+    fn open(self, what: &str, sheet: Sheet) {
+        let before = untrack(|| self.sheet());
+        let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
+        self.before.set(kept);
+        self.origin.set(None);
+        self.lay(sheet);
+    }
+
+    /// Puts a sheet on the page.
+    fn lay(self, sheet: Sheet) {
+        let Sheet {
+            query,
+            texts,
+            settings,
+        } = sheet;
+        batch(|| {
+            self.query.set(query);
+            self.texts
+                .set(texts.into_iter().map(History::new).collect());
+            self.settings.set(settings);
+        });
+    }
+
+    fn answer(self) -> Option<Arc<Answer>> {
+        self.outcome.with(|it| match it {
+            Outcome::Answered(answer) => Some(Arc::clone(answer)),
+            Outcome::Blank
+            | Outcome::Waiting
+            | Outcome::Wrong(_)
+            | Outcome::Refused(_)
+            | Outcome::Failed(_) => None,
+        })
+    }
+
+    /// Distinct query terms, none without an answer.
+    fn terms(self) -> Vec<Term> {
+        self.answer().map(|it| it.terms.clone()).unwrap_or_default()
+    }
+
+    /// The analyser that the chosen collection brings.
+    fn analyzer_of_collection(self) -> Option<Analyzer> {
+        let study = self.settings.with(|it| it.study.clone())?;
+        let collection = self
+            .collection
+            .get()
+            .flatten()
+            .filter(|it| it.study == study)?;
+        Some(collection.stats.ok()?.analyzer.clone())
+    }
+
+    /// How many texts there are.
+    fn n_texts(self) -> Memo<usize> {
+        Memo::new(move |_| self.texts.with(Vec::len))
+    }
+}
+
+/// The page.
 #[component]
 pub(crate) fn Playground() -> impl IntoView {
+    let (sheet, opening) = open::at_first();
+    let settings = RwSignal::new(sheet.settings);
+    let study = Memo::new(move |_| settings.with(|it| it.study.clone()));
+    let collection = LocalResource::new(move || {
+        let study = study.get();
+        async move {
+            let study = study?;
+            let stats = api::call(&Statistics {
+                study: study.clone(),
+            })
+            .await
+            .map(Rc::new);
+            Some(Collection { study, stats })
+        }
+    });
+    let desk = Desk {
+        query: RwSignal::new(sheet.query),
+        texts: RwSignal::new(sheet.texts.into_iter().map(History::new).collect()),
+        settings,
+        origin: RwSignal::new(opening.origin()),
+        before: RwSignal::new(None),
+        collection,
+        outcome: RwSignal::new(Outcome::Blank),
+        models: RwSignal::new(Vec::new()),
+    };
+    keep_answered(desk);
+    link::keep_address(desk);
+    let opened = open::follow(desk, opening);
     view! {
         <Title text="Playground"/>
-        <h1>"Playground"</h1>
+        <div class="head">
+            <div>
+                <h1>"Playground"</h1>
+                <p class="note">
+                    "Type a query and two or three texts. Axioms, BM25 and QL are computed in this
+                    page at every key."
+                </p>
+            </div>
+            <div class="btns">
+                <open::Where desk opened/>
+                <link::Share desk/>
+                <button class="btn" type="button" on:click=move |_| save(desk)>
+                    "Save as instance"
+                </button>
+                <button
+                    class="btn bare"
+                    type="button"
+                    on:click=move |_| desk.open("an empty page", Sheet::empty())
+                >
+                    "Clear"
+                </button>
+            </div>
+        </div>
+        <open::PutBack desk/>
+        <texts::Texts desk/>
+        <settings::Reading desk/>
+        <div class="bench">
+            <axioms::Axioms desk/>
+            <div>
+                <terms::Terms desk/>
+                <rankers::Rankers desk/>
+                <neural::Neural desk/>
+            </div>
+        </div>
     }
+}
+
+/// Between a key and its answer, so that fast typing is not held up.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// As [`PAUSE`], for texts of more than [`LONG`] bytes.
+const LONG_PAUSE: Duration = Duration::from_millis(300);
+
+/// An answer on this many bytes takes about as long as a picture on the screen.
+const LONG: usize = 30_000;
+
+/// Answers what is typed, always the newest.
+fn keep_answered(desk: Desk) {
+    let timer = StoredValue::new(None::<TimeoutHandle>);
+    let stop = move || {
+        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    };
+    Effect::new(move |before: Option<()>| {
+        let sheet = desk.sheet();
+        let collection = desk.collection.get().flatten();
+        stop();
+        if before.is_none() {
+            desk.outcome.set(outcome(sheet, collection));
+            return;
+        }
+        let n_bytes: usize = sheet.texts.iter().map(String::len).sum();
+        let pause = if n_bytes > LONG { LONG_PAUSE } else { PAUSE };
+        let work = move || {
+            let _ = desk.outcome.try_set(outcome(sheet, collection));
+        };
+        timer.set_value(set_timeout_with_handle(work, pause).ok());
+    });
+    on_cleanup(stop);
+}
+
+fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
+    if sheet.is_blank() {
+        return Outcome::Blank;
+    }
+    let Read {
+        analyzer,
+        limits,
+        mode,
+        rankers,
+    } = match sheet.settings.read() {
+        Ok(read) => read,
+        Err(wrong) => return Outcome::Wrong(wrong),
+    };
+    let stats = match (&sheet.settings.study, collection) {
+        (None, _) => None,
+        // While another one is fetched, the one before is still there.
+        (Some(study), Some(it)) if it.study == *study => match it.stats {
+            Ok(stats) => Some(stats),
+            Err(error) => return Outcome::Failed(error),
+        },
+        (Some(_), _) => return Outcome::Waiting,
+    };
+    // Document frequencies count terms of the collection's own analyser.
+    let analyzer = stats.as_ref().map_or(analyzer, |it| it.analyzer.clone());
+    let typed = Typed {
+        query: sheet.query,
+        texts: sheet.texts,
+        analyzer,
+        limits,
+        mode,
+        rankers,
+    };
+    match answer(&typed, stats.as_ref().map(|it| (it.totals, &it.terms))) {
+        Ok(found) => Outcome::Answered(Arc::new(found)),
+        Err(error) => Outcome::Refused(error.to_string()),
+    }
+}
+
+/// What is saved as an instance.
+#[derive(serde::Serialize)]
+struct Saved {
+    /// Version of this layout.
+    format: u32,
+    software: &'static str,
+    query: String,
+    texts: Vec<String>,
+    /// The study whose collection gave the statistics; none: the texts were the collection.
+    study: Option<String>,
+    /// What was asked, with analyser, limits, mode and rankers.
+    settings: SavedSettings,
+    /// Axioms that apply.
+    instances: Vec<shared::study::bench::Applied>,
+    /// Axioms by name that do not apply.
+    others: Vec<Axiom>,
+    /// What neural rankers said.
+    neural: Vec<shared::api::Scored>,
+}
+
+#[derive(serde::Serialize)]
+struct SavedSettings {
+    analyzer: Analyzer,
+    limits: shared::probe::Limits,
+    mode: shared::probe::Mode,
+    rankers: Vec<String>,
+}
+
+fn save(desk: Desk) {
+    let sheet = untrack(|| desk.sheet());
+    let (Ok(read), Some(answer)) = (sheet.settings.read(), untrack(|| desk.answer())) else {
+        return;
+    };
+    let analyzer = untrack(|| desk.analyzer_of_collection()).unwrap_or(read.analyzer);
+    let (instances, others): (Vec<_>, Vec<_>) =
+        answer.axioms.iter().cloned().partition(|it| it.applies);
+    let saved = Saved {
+        format: 1,
+        software: env!("CARGO_PKG_VERSION"),
+        query: sheet.query,
+        texts: sheet.texts,
+        study: sheet.settings.study,
+        settings: SavedSettings {
+            analyzer,
+            limits: read.limits,
+            mode: read.mode,
+            rankers: read.rankers,
+        },
+        instances,
+        others: others.into_iter().map(|it| it.axiom).collect(),
+        neural: desk
+            .models
+            .with_untracked(|it| it.iter().filter_map(Model::scored).collect()),
+    };
+    let json = serde_json::to_string_pretty(&saved).expect("an instance has only text keys");
+    download::save("axioscope-instance.json", "application/json", &json);
 }

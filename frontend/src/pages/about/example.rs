@@ -1,0 +1,127 @@
+//! The worked example of an axiom, computed when the page is opened.
+
+use leptos::prelude::*;
+use shared::error::Error;
+use shared::probe::Axiom;
+use shared::study::bench::{Answer, Applied, Typed, answer};
+
+use crate::app::Page;
+use crate::pages::playground::link;
+use crate::pages::playground::premises::{Names, Premises};
+use crate::pages::playground::sheet::{Read, Sheet, beside};
+use crate::pages::playground::verdict::Chip;
+use crate::widgets::contributions::signed;
+use crate::widgets::marked::MarkedText;
+use shared::report::format;
+
+/// Query, texts, premises, and what BM25 and QL say.
+#[component]
+pub(super) fn Example(
+    /// Whose.
+    axiom: Axiom,
+) -> impl IntoView {
+    let sheet = Sheet::example(axiom);
+    let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
+    let name = axiom.about().name;
+    let found = worked(sheet).map(|it| shown(axiom, &it));
+    let body = match found {
+        Ok(Some((answer, applied))) => view! { <Shown axiom answer applied/> }.into_any(),
+        Ok(None) => {
+            view! { <p class="note">"Under the usual limits it does not apply."</p> }.into_any()
+        }
+        Err(error) => view! { <p class="verdict bad">{error.to_string()}</p> }.into_any(),
+    };
+    view! {
+        <figure class="worked">
+            <figcaption>
+                <p><strong>"Worked example"</strong></p>
+                <a class="btn bare" href=href>
+                    "Try it in the Playground" <span class="unseen">", " {name}</span>
+                </a>
+            </figcaption>
+            {body}
+        </figure>
+    }
+}
+
+fn worked(sheet: Sheet) -> Result<Answer, Error> {
+    let read = sheet.settings.read();
+    let Read {
+        analyzer,
+        limits,
+        mode,
+        rankers,
+    } = read.expect("the usual settings make sense");
+    let Sheet { query, texts, .. } = sheet;
+    answer(
+        &Typed {
+            query,
+            texts,
+            analyzer,
+            limits,
+            mode,
+            rankers,
+        },
+        None,
+    )
+}
+
+fn shown(axiom: Axiom, answer: &Answer) -> Option<(Answer, Applied)> {
+    let applied = answer.axioms.iter().find(|it| it.axiom == axiom)?;
+    Some((answer.clone(), applied.clone()))
+}
+
+#[component]
+fn Shown(axiom: Axiom, answer: Answer, applied: Applied) -> impl IntoView {
+    let order = applied.claim.texts();
+    let texts = order.iter().enumerate().filter_map(|(at, &place)| {
+        let marked = answer.texts.get(place as usize)?.clone();
+        let terms = answer.terms.clone();
+        Some(view! {
+            <dt>{format!("d{}", at + 1)}</dt>
+            <dd class="text"><MarkedText marked terms/></dd>
+        })
+    });
+    let texts = texts.collect_view();
+    let also = beside(axiom).map(|it| {
+        view! {
+            <dt>"also"</dt>
+            <dd class="note">
+                "“" {it} "” is in the collection, so that it is the more common term"
+            </dd>
+        }
+    });
+    let names = Names {
+        texts: (1..=order.len()).map(|it| format!("d{it}")).collect(),
+        terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
+    };
+    let said = applied.said.iter().map(|it| {
+        let scores = it.scores.iter().flatten().map(|it| format::score(*it, 3));
+        let scores = scores.collect::<Vec<_>>().join(", ");
+        let margin = it.verdict.map(|it| signed(it.margin, 3));
+        view! {
+            <li>
+                <Chip who=it.ranker.label.clone() verdict=it.verdict/>
+                <span class="label">
+                    {scores} {margin.map(|it| format!("; margin {it}"))}
+                </span>
+            </li>
+        }
+    });
+    let said = said.collect_view();
+    view! {
+        <dl class="case">
+            <dt>"query"</dt>
+            <dd class="text">
+                <MarkedText marked=answer.query.clone() terms=answer.terms.clone()/>
+            </dd>
+            {texts}
+            {also}
+        </dl>
+        <Premises premises=applied.premises names/>
+        <ul class="said-of">{said}</ul>
+        <p class="note">
+            "These texts are the collection. BM25 k1 1.2, b .75; QL Dirichlet, μ 2500."
+        </p>
+    }
+}

@@ -1,0 +1,324 @@
+//! Which axioms apply to what was typed, in which order of the texts, and what rankers make
+//! of them.
+
+use leptos::prelude::*;
+use shared::probe::{Axiom, Claim};
+use shared::study::bench::{Answer, Applied};
+use shared::verdict::Verdict;
+
+use super::neural::Model;
+use super::premises::{Names, Premises};
+use super::settings::Modes;
+use super::sheet::Sheet;
+use super::verdict::Chip;
+use super::{Desk, NAMES, Outcome};
+use crate::app::Page;
+use crate::numbers;
+use crate::widgets::error::Failure;
+use crate::widgets::verdict::word;
+
+/// The section of the page.
+#[component]
+pub(super) fn Axioms(
+    /// The page.
+    desk: Desk,
+) -> impl IntoView {
+    let counted = Memo::new(move |_| desk.answer().map(|it| n_applying(&it)));
+    let said = move || {
+        let (applying, all) = (counted.get()?, Axiom::ALL.len() as u64);
+        Some(format!(
+            "{} of {} {}",
+            numbers::count(applying),
+            numbers::count(all),
+            if applying == 1 { "applies" } else { "apply" }
+        ))
+    };
+    let rows = move || {
+        let answer = desk.answer();
+        let rows = Axiom::ALL.iter().map(|&axiom| {
+            let standing = desk
+                .models
+                .with(|models| standing(axiom, answer.as_deref(), models));
+            view! { <Row desk standing/> }
+        });
+        rows.collect_view()
+    };
+    view! {
+        <section class="section" aria-labelledby="axioms">
+            <header>
+                <h2 id="axioms">"Which axioms apply"</h2>
+                <p class="note" role="status">{said}</p>
+                <Modes desk/>
+            </header>
+            <Spoken desk/>
+            <State desk/>
+            {rows}
+        </section>
+    }
+}
+
+fn n_applying(answer: &Answer) -> u64 {
+    answer.axioms.iter().filter(|it| it.applies).count() as u64
+}
+
+/// Where there is no answer: why, and what to do.
+#[component]
+fn State(desk: Desk) -> impl IntoView {
+    move || match desk.outcome.get() {
+        Outcome::Answered(_) => ().into_any(),
+        Outcome::Blank => view! {
+            <p class="ahead">
+                "Type a query and two texts above, or take the worked example of an axiom. A third
+                text lets TFC2 apply, which compares three."
+            </p>
+        }
+        .into_any(),
+        Outcome::Waiting => {
+            view! { <p class="ahead" role="status">"Fetching the statistics of the collection"</p> }
+                .into_any()
+        }
+        Outcome::Wrong(wrong) => view! {
+            <p class="ahead">
+                {numbers::plural(wrong.len() as u64, "setting is", "settings are")}
+                " not a value that can be taken: see what stands beside the fields."
+            </p>
+        }
+        .into_any(),
+        Outcome::Refused(reason) => {
+            view! { <div class="failure" role="alert"><p>{reason}</p></div> }.into_any()
+        }
+        Outcome::Failed(error) => {
+            let retry = Callback::new(move |()| desk.collection.refetch());
+            view! { <Failure error retry/> }.into_any()
+        }
+    }
+}
+
+/// How an axiom stands.
+#[derive(Debug, Clone, PartialEq)]
+struct Standing {
+    axiom: Axiom,
+    state: Stand,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Stand {
+    /// There is no answer.
+    Unanswered,
+    /// It is about more texts than there are.
+    WantsTexts,
+    /// Its premises were measured.
+    Measured {
+        applied: Applied,
+        names: Names,
+        /// Who says what, lexical rankers first.
+        said: Vec<(String, Option<Verdict>)>,
+    },
+}
+
+fn standing(axiom: Axiom, answer: Option<&Answer>, models: &[Model]) -> Standing {
+    let Some(answer) = answer else {
+        return Standing {
+            axiom,
+            state: Stand::Unanswered,
+        };
+    };
+    let Some(applied) = answer.axioms.iter().find(|it| it.axiom == axiom) else {
+        return Standing {
+            axiom,
+            state: Stand::WantsTexts,
+        };
+    };
+    let texts = applied.claim.texts().into_iter();
+    let names = Names {
+        texts: texts.map(|it| NAMES[it as usize].to_owned()).collect(),
+        terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
+    };
+    let lexical = applied
+        .said
+        .iter()
+        .map(|it| (it.ranker.label.clone(), it.verdict));
+    let neural = models.iter().filter(|_| applied.applies);
+    let neural = neural.map(|it| (it.ranker.label.clone(), it.verdict(applied.claim)));
+    let said = lexical.chain(neural).collect();
+    Standing {
+        axiom,
+        state: Stand::Measured {
+            applied: applied.clone(),
+            names,
+            said,
+        },
+    }
+}
+
+/// One axiom.
+#[component]
+fn Row(desk: Desk, standing: Standing) -> impl IntoView {
+    let Standing { axiom, state } = standing;
+    let about = axiom.about();
+    let applies = matches!(&state, Stand::Measured { applied, .. } if applied.applies);
+    let example = move |_| {
+        desk.open(
+            &format!("the {} example", about.name),
+            Sheet::example(axiom),
+        );
+    };
+    let verdict = verdict(&state);
+    let rest = match state {
+        Stand::Unanswered => view! { <p class="note span">{about.statement}</p> }.into_any(),
+        Stand::WantsTexts => view! {
+            <p class="note span">
+                {about.statement} " Add a third text to see whether it applies."
+            </p>
+        }
+        .into_any(),
+        Stand::Measured {
+            applied,
+            names,
+            said,
+        } => {
+            let chips = said
+                .into_iter()
+                .map(|(who, verdict)| view! { <Chip who verdict/> });
+            let chips = chips.collect_view();
+            view! {
+                <Premises premises=applied.premises names/>
+                <div class="agree">{chips}</div>
+            }
+            .into_any()
+        }
+    };
+    let href = format!("{}#{}", Page::About.href(), axiom.slug());
+    view! {
+        <div class="holds" class:not=!applies>
+            <div class="named">
+                <a href=href title=about.statement><b>{about.name}</b></a>
+                <button
+                    class="btn bare small"
+                    type="button"
+                    aria-label=format!("{} example", about.name)
+                    on:click=example
+                >
+                    "Example"
+                </button>
+            </div>
+            {verdict}
+            {rest}
+        </div>
+    }
+}
+
+fn verdict(state: &Stand) -> impl IntoView + use<> {
+    let (class, said) = match state {
+        Stand::Unanswered => ("verdict wait", "nothing to read yet".to_owned()),
+        Stand::WantsTexts => ("verdict wait", "three texts".to_owned()),
+        Stand::Measured { applied, .. } if applied.applies => {
+            ("verdict ok", claimed(applied.claim))
+        }
+        Stand::Measured { applied, .. } => {
+            let failing = applied.premises.iter().filter(|it| !it.holds()).count() as u64;
+            let noun = numbers::plural(failing, "premise fails", "premises fail");
+            ("verdict out", noun)
+        }
+    };
+    view! { <span class=class>{said}</span> }
+}
+
+/// What an instance claims, with the texts by name.
+fn claimed(claim: Claim<u32>) -> String {
+    let name = |it: u32| NAMES[it as usize];
+    match claim {
+        Claim::Above { winner, loser } => {
+            format!("applies, {} over {}", name(winner), name(loser))
+        }
+        Claim::NotBelow { winner, loser } => {
+            format!("applies, {} not below {}", name(winner), name(loser))
+        }
+        Claim::ShrinkingGain { few, more, most } => {
+            format!("applies, {} to {} to {}", name(few), name(more), name(most))
+        }
+    }
+}
+
+/// Says to those who listen what has changed since the last answer.
+#[component]
+fn Spoken(desk: Desk) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    Effect::new(move |before: Option<Vec<String>>| {
+        let answer = desk.answer();
+        let now: Vec<String> = answer
+            .iter()
+            .flat_map(|it| it.axioms.iter().map(told))
+            .collect();
+        if let Some(before) = before {
+            let changed: Vec<&str> = now
+                .iter()
+                .filter(|it| !before.contains(it))
+                .map(String::as_str)
+                .collect();
+            if !changed.is_empty() {
+                said.set(changed.join(". "));
+            }
+        }
+        now
+    });
+    view! { <p class="unseen" role="status">{said}</p> }
+}
+
+/// `TFC1 applies, A over B: BM25 satisfied, QL tied`
+fn told(applied: &Applied) -> String {
+    let name = applied.axiom.about().name;
+    if !applied.applies {
+        return format!("{name} does not apply");
+    }
+    let said = applied.said.iter().filter_map(|it| {
+        Some(format!(
+            "{} {}",
+            it.ranker.label,
+            word(Some(it.verdict?.outcome))
+        ))
+    });
+    format!(
+        "{name} {}: {}",
+        claimed(applied.claim),
+        said.collect::<Vec<_>>().join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::study::bench::{Typed, answer};
+
+    fn answered(sheet: Sheet) -> Answer {
+        let read = sheet.settings.read().unwrap();
+        let typed = Typed {
+            query: sheet.query,
+            texts: sheet.texts,
+            analyzer: read.analyzer,
+            limits: read.limits,
+            mode: read.mode,
+            rankers: read.rankers,
+        };
+        answer(&typed, None).unwrap()
+    }
+
+    #[test]
+    fn an_axiom_is_told_with_its_verdicts() {
+        let found = answered(Sheet::example(Axiom::Tfc1));
+        assert_eq!(
+            told(&found.axioms[0]),
+            "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
+        );
+    }
+
+    #[test]
+    fn an_axiom_about_three_texts_wants_a_third() {
+        let found = answered(Sheet::example(Axiom::Tfc1));
+        assert_eq!(
+            standing(Axiom::Tfc2, Some(&found), &[]).state,
+            Stand::WantsTexts
+        );
+        assert_eq!(standing(Axiom::Tfc2, None, &[]).state, Stand::Unanswered);
+    }
+}

@@ -1,0 +1,133 @@
+//! A text with what it was before.
+
+/// A text that can be undone.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct History {
+    opened: String,
+    past: Vec<String>,
+    now: String,
+    future: Vec<String>,
+    /// When the last key was pressed, in milliseconds; none after anything but a key.
+    key_at: Option<f64>,
+}
+
+impl History {
+    /// The most steps that are kept.
+    const STEPS: usize = 100;
+
+    /// Keys with less than this between them are one step, in milliseconds.
+    const PAUSE: f64 = 1000.0;
+
+    /// A text as it was opened.
+    pub(crate) fn new(text: String) -> History {
+        let (past, future) = (Vec::new(), Vec::new());
+        History {
+            opened: text.clone(),
+            past,
+            now: text,
+            future,
+            key_at: None,
+        }
+    }
+
+    /// The text.
+    pub(crate) fn now(&self) -> &str {
+        &self.now
+    }
+
+    /// The text as it was opened.
+    pub(crate) fn opened(&self) -> &str {
+        &self.opened
+    }
+
+    /// Takes what was typed at a time, in milliseconds.
+    pub(crate) fn typed(&mut self, text: String, at: f64) {
+        let goes_on = self.key_at.is_some_and(|it| at - it < Self::PAUSE);
+        if goes_on {
+            self.future.clear();
+            self.now = text;
+        } else {
+            self.edited(text);
+        }
+        self.key_at = Some(at);
+    }
+
+    /// Takes what a button has made of the text.
+    pub(crate) fn edited(&mut self, text: String) {
+        self.key_at = None;
+        if text == self.now {
+            return;
+        }
+        self.future.clear();
+        self.past.push(std::mem::replace(&mut self.now, text));
+        if self.past.len() > Self::STEPS {
+            self.past.remove(0);
+        }
+    }
+
+    /// Whether there is a step to undo.
+    pub(crate) fn has_past(&self) -> bool {
+        !self.past.is_empty()
+    }
+
+    /// One step back.
+    pub(crate) fn undo(&mut self) {
+        self.key_at = None;
+        if let Some(before) = self.past.pop() {
+            self.future.push(std::mem::replace(&mut self.now, before));
+        }
+    }
+
+    /// One step forward again.
+    pub(crate) fn redo(&mut self) {
+        self.key_at = None;
+        if let Some(after) = self.future.pop() {
+            self.past.push(std::mem::replace(&mut self.now, after));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_a_row_are_one_step() {
+        let mut text = History::new("tide".to_owned());
+        text.typed("tides".to_owned(), 0.0);
+        text.typed("tides ".to_owned(), 200.0);
+        text.typed("tides x".to_owned(), 5000.0);
+        text.undo();
+        assert_eq!(text.now(), "tides ");
+        text.undo();
+        assert_eq!(text.now(), "tide");
+        assert!(!text.has_past());
+        text.redo();
+        assert_eq!(text.now(), "tides ");
+        assert_eq!(text.opened(), "tide");
+    }
+
+    #[test]
+    fn an_edit_parts_what_is_typed_before_and_after() {
+        let mut text = History::new(String::new());
+        text.typed("a".to_owned(), 0.0);
+        text.edited("a a".to_owned());
+        text.typed("a ab".to_owned(), 10.0);
+        text.undo();
+        assert_eq!(text.now(), "a a");
+        text.undo();
+        assert_eq!(text.now(), "a");
+    }
+
+    #[test]
+    fn a_new_edit_forgets_what_was_undone_and_an_edit_without_effect_is_no_step() {
+        let mut text = History::new("a".to_owned());
+        text.edited("b".to_owned());
+        text.undo();
+        text.edited("a".to_owned());
+        assert!(!text.has_past());
+        text.edited("c".to_owned());
+        text.redo();
+        assert_eq!(text.now(), "c");
+    }
+}

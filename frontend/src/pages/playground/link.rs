@@ -1,0 +1,145 @@
+//! The page as a link.
+//!
+//! Everything stands behind `#`: a browser sends that part to no server.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use shared::report::format;
+use wasm_bindgen_futures::JsFuture;
+
+use super::Desk;
+use super::sheet::{LONGEST_LINK, Sheet};
+use crate::app::Page;
+
+/// Browsers let a page change its address about a hundred times in half a minute.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The part of the address behind `#`; empty for a page on which nothing stands.
+pub(crate) fn fragment(sheet: &Sheet) -> String {
+    if *sheet == Sheet::empty() {
+        return String::new();
+    }
+    let pairs = sheet.to_words();
+    let pairs = pairs
+        .into_iter()
+        .map(|(key, value)| format!("{key}={}", js_sys::encode_uri_component(&value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The words of a fragment, as [`fragment`] writes it.
+pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
+    let pairs = fragment
+        .trim_start_matches('#')
+        .split('&')
+        .filter_map(|it| it.split_once('='));
+    let decoded = |(key, value): (&str, &str)| {
+        let value = js_sys::decode_uri_component(value).ok()?;
+        Some((key.to_owned(), String::from(value)))
+    };
+    pairs.filter_map(decoded).collect()
+}
+
+/// Keeps the address equal to what stands on the page, as long as that fits.
+pub(super) fn keep_address(desk: Desk) {
+    let timer = StoredValue::new(None::<TimeoutHandle>);
+    let stop = move || {
+        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    };
+    Effect::new(move |before: Option<()>| {
+        let sheet = desk.sheet();
+        stop();
+        if before.is_some() {
+            let write = move || write(&sheet);
+            timer.set_value(set_timeout_with_handle(write, PAUSE).ok());
+        }
+    });
+    on_cleanup(stop);
+}
+
+fn write(sheet: &Sheet) {
+    let location = window().location();
+    let search = location.search().unwrap_or_default();
+    let fragment = fragment(sheet);
+    let fits = fragment.len() <= LONGEST_LINK && !fragment.is_empty();
+    let tail = if fits {
+        format!("#{fragment}")
+    } else {
+        String::new()
+    };
+    let address = format!("{}{search}{tail}", Page::Playground.href());
+    if let Ok(history) = window().history() {
+        let state = history.state().unwrap_or_default();
+        let _ = history.replace_state_with_url(&state, "", Some(&address));
+    }
+}
+
+/// What came of a press on Share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Shared {
+    Not,
+    Copied,
+    /// The browser did not let us copy: here it is.
+    Shown(String),
+    /// So many characters.
+    TooLong(usize),
+}
+
+/// Copies the link, or says why there is none.
+#[component]
+pub(super) fn Share(
+    /// The page.
+    desk: Desk,
+) -> impl IntoView {
+    let shared = RwSignal::new(Shared::Not);
+    let share = move |_| {
+        let link = link(&untrack(|| desk.sheet()));
+        if link.len() > LONGEST_LINK {
+            shared.set(Shared::TooLong(link.len()));
+            return;
+        }
+        leptos::task::spawn_local(async move {
+            let clipboard = window().navigator().clipboard();
+            let copied = JsFuture::from(clipboard.write_text(&link)).await;
+            let _ = shared.try_set(if copied.is_ok() {
+                Shared::Copied
+            } else {
+                Shared::Shown(link)
+            });
+        });
+    };
+    // What was said holds only for what was shared.
+    Effect::new(move |before: Option<()>| {
+        let _ = desk.sheet();
+        if before.is_some() {
+            shared.set(Shared::Not);
+        }
+    });
+    let said = move || match shared.get() {
+        Shared::Not => ().into_any(),
+        Shared::Copied => "Link copied".into_any(),
+        Shared::Shown(link) => view! {
+            <input class="link" readonly aria-label="Link to this page" prop:value=link/>
+        }
+        .into_any(),
+        Shared::TooLong(n) => format!(
+            "The link would have {} characters, and {} is the most that is carried safely: \
+             shorten the texts, or save them as an instance",
+            format::count(n as u64),
+            format::count(LONGEST_LINK as u64),
+        )
+        .into_any(),
+    };
+    view! {
+        <span class="note said" role="status">{said}</span>
+        <button class="btn" type="button" on:click=share>"Share"</button>
+    }
+}
+
+fn link(sheet: &Sheet) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!("{origin}{}#{}", Page::Playground.href(), fragment(sheet))
+}

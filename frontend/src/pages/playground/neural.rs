@@ -1,0 +1,311 @@
+//! What neural rankers say, asked of the server once the typing pauses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use shared::api::{Score, Scored, Server};
+use shared::probe::Claim;
+use shared::score::RankerAbout;
+use shared::verdict::Verdict;
+
+use super::contributions::{Scale, digits, heads};
+use super::{Desk, NAMES};
+use crate::api::{self, Error};
+use crate::widgets::error::Failure;
+use crate::widgets::token_map::TokenMap;
+
+/// A neural ranker with what it said of the texts.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Model {
+    pub(super) ranker: RankerAbout,
+    reply: Reply,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Reply {
+    /// There is no query or a text is missing.
+    Idle,
+    Waiting,
+    Scored(Arc<Scored>),
+    Failed(Error),
+}
+
+impl Model {
+    /// What it makes of a claim over the texts.
+    pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
+        let Reply::Scored(scored) = &self.reply else {
+            return None;
+        };
+        let scored = claim.scored(|text| scored.scores.get(text as usize).copied())?;
+        Some(scored.verdict(self.ranker.kind.tie_width()))
+    }
+
+    /// What it said, if it has.
+    pub(super) fn scored(&self) -> Option<Scored> {
+        match &self.reply {
+            Reply::Scored(scored) => Some((**scored).clone()),
+            Reply::Idle | Reply::Waiting | Reply::Failed(_) => None,
+        }
+    }
+}
+
+/// Without a key for so long, the server is asked.
+const PAUSE: Duration = Duration::from_millis(600);
+
+/// The section of the page.
+#[component]
+pub(super) fn Neural(
+    /// The page.
+    desk: Desk,
+) -> impl IntoView {
+    let server = LocalResource::new(|| async { api::server().await });
+    let body = move || match server.get() {
+        None => view! { <p class="note" role="status">"Asking whether a server is there"</p> }
+            .into_any(),
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| server.refetch());
+            view! { <Failure error retry/> }.into_any()
+        }
+        Some(Ok(None)) => view! {
+            <p class="note">
+                "Neural scoring is off: this page comes from a host of files only. Run "
+                <code>"axioscope serve"</code> " to have it."
+            </p>
+        }
+        .into_any(),
+        Some(Ok(Some(server))) if server.models.is_empty() => view! {
+            <p class="note">
+                "Neural scoring is off: this server has no model. Its operator adds one with "
+                <code>"axioscope models get"</code> "."
+            </p>
+        }
+        .into_any(),
+        Some(Ok(Some(server))) => view! { <Scores desk server/> }.into_any(),
+    };
+    view! {
+        <section class="section" aria-labelledby="neural">
+            <header>
+                <h2 id="neural">"Neural rankers"</h2>
+                <p class="note">"They follow when you pause; texts go to this server then."</p>
+            </header>
+            {body}
+        </section>
+    }
+}
+
+/// The scores of every model of a server.
+#[component]
+fn Scores(desk: Desk, server: Server) -> impl IntoView {
+    keep_scored(desk, server);
+    let n_texts = desk.n_texts();
+    let rows = move || {
+        let n_texts = n_texts.get();
+        let models = desk.models.get();
+        models
+            .into_iter()
+            .map(|model| view! { <Row model n_texts/> })
+            .collect_view()
+    };
+    let columns = move || heads(n_texts.get());
+    let maps = move || desk.models.with(|models| maps(models));
+    view! {
+        <table class="scored">
+            <caption class="unseen">"Scores of neural rankers"</caption>
+            <thead>
+                <tr>
+                    <th scope="col">"Neural"</th>
+                    {columns}
+                </tr>
+            </thead>
+            <tbody aria-live="polite">{rows}</tbody>
+        </table>
+        {maps}
+    }
+}
+
+#[component]
+fn Row(
+    model: Model,
+    /// How many columns a sentence spans.
+    n_texts: usize,
+) -> impl IntoView {
+    let Model { ranker, reply } = model;
+    let cut = match &reply {
+        Reply::Scored(scored) => truncated(&scored.truncated),
+        Reply::Idle | Reply::Waiting | Reply::Failed(_) => None,
+    };
+    // With two texts also the two columns that compare them.
+    let span = if n_texts == 2 { 4 } else { n_texts };
+    let sentence = |said: AnyView| view! { <td colspan=span>{said}</td> }.into_any();
+    let cells = match reply {
+        Reply::Idle => sentence("waits for a query and every text".into_any()),
+        Reply::Waiting => {
+            sentence(view! { <span class="verdict wait">"scoring"</span> }.into_any())
+        }
+        Reply::Failed(error) => {
+            let said = view! { <span class="verdict bad wrap">{error.to_string()}</span> };
+            sentence(said.into_any())
+        }
+        Reply::Scored(scored) => {
+            let rows = [&scored.scores];
+            let scale = Scale::of(rows.into_iter(), digits(&scored.scores));
+            scale.cells(&scored.scores).into_any()
+        }
+    };
+    let under = [cut, ranker.note].into_iter().flatten();
+    let under = under
+        .map(|it| view! { <span class="label">{it}</span> })
+        .collect_view();
+    view! {
+        <tr>
+            <th scope="row" title=ranker.detail>{ranker.label} {under}</th>
+            {cells}
+        </tr>
+    }
+}
+
+/// `A and C were read only in part`
+fn truncated(truncated: &[bool]) -> Option<String> {
+    let texts = truncated
+        .iter()
+        .zip(NAMES)
+        .filter(|it| *it.0)
+        .map(|it| it.1);
+    let names: Vec<&str> = texts.collect();
+    (!names.is_empty()).then(|| format!("read only the beginning of {}", names.join(" and ")))
+}
+
+/// Late interaction: what each piece of the query met in each text.
+fn maps(models: &[Model]) -> impl IntoView + use<> {
+    let maps = models.iter().filter_map(|model| {
+        let scored = model.scored().filter(|it| !it.matches.is_empty())?;
+        let label = format!("{}, piece by piece", model.ranker.label);
+        let texts = scored
+            .matches
+            .into_iter()
+            .zip(NAMES)
+            .map(|(matches, name)| {
+                view! { <TokenMap matches name=format!("Text {name}")/> }
+            });
+        let texts = texts.collect_view();
+        Some(view! {
+            <details class="maps" open>
+                <summary>{label}</summary>
+                {texts}
+            </details>
+        })
+    });
+    maps.collect_view()
+}
+
+/// What the server is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Asked {
+    query: String,
+    texts: Vec<String>,
+}
+
+impl Asked {
+    fn is_whole(&self) -> bool {
+        [&self.query]
+            .into_iter()
+            .chain(&self.texts)
+            .all(|it| !it.trim().is_empty())
+    }
+}
+
+/// Asks each model for the newest texts, one after the other.
+fn keep_scored(desk: Desk, server: Server) {
+    let Server {
+        models, max_texts, ..
+    } = server;
+    let idle = |ranker: &RankerAbout| Model {
+        ranker: ranker.clone(),
+        reply: Reply::Idle,
+    };
+    desk.models.set(models.iter().map(idle).collect());
+    let asked = Memo::new(move |_| Asked {
+        query: desk.query.get(),
+        texts: desk
+            .texts
+            .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
+    });
+    let timer = StoredValue::new(None::<TimeoutHandle>);
+    let stop = move || {
+        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
+            handle.clear();
+        }
+    };
+    Effect::new(move |_| {
+        let now = asked.get();
+        stop();
+        let whole = now.is_whole() && now.texts.len() as u64 <= max_texts;
+        let reply = if whole { Reply::Waiting } else { Reply::Idle };
+        desk.models
+            .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
+        if whole {
+            let ask = move || leptos::task::spawn_local(ask_all(desk, asked, now));
+            timer.set_value(set_timeout_with_handle(ask, PAUSE).ok());
+        }
+    });
+    on_cleanup(stop);
+}
+
+async fn ask_all(desk: Desk, asked: Memo<Asked>, now: Asked) {
+    let specs = desk.models.try_with_untracked(|it| {
+        it.iter()
+            .map(|it| it.ranker.spec.clone())
+            .collect::<Vec<_>>()
+    });
+    for (place, ranker) in specs.into_iter().flatten().enumerate() {
+        let Asked { query, texts } = now.clone();
+        let reply = match api::call(&Score {
+            ranker,
+            query,
+            texts,
+        })
+        .await
+        {
+            Ok(scored) => Reply::Scored(Arc::new(scored)),
+            Err(error) => Reply::Failed(error),
+        };
+        // What was typed meanwhile is asked for by itself.
+        if asked.try_get_untracked().as_ref() != Some(&now) {
+            return;
+        }
+        desk.models.try_update(|it| {
+            if let Some(model) = it.get_mut(place) {
+                model.reply = reply;
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_were_cut_are_named() {
+        assert_eq!(truncated(&[false, false]), None);
+        let said = truncated(&[true, false, true]);
+        assert_eq!(said.as_deref(), Some("read only the beginning of A and C"));
+    }
+
+    #[test]
+    fn a_page_with_an_empty_text_is_not_asked_about() {
+        let asked = |query: &str, texts: [&str; 2]| {
+            let texts = texts.map(str::to_owned).to_vec();
+            Asked {
+                query: query.to_owned(),
+                texts,
+            }
+            .is_whole()
+        };
+        assert!(asked("river", ["a", "b"]));
+        assert!(!asked("river", ["a", " "]));
+        assert!(!asked("", ["a", "b"]));
+    }
+}

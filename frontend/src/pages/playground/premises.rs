@@ -1,0 +1,323 @@
+//! What every premise of an axiom asks, what was found, and what is missing.
+
+use leptos::prelude::*;
+use shared::probe::{Measured, Quantity, Relation};
+use shared::report::format;
+
+/// What premises speak of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// Names of the texts, in the order of the claim.
+    pub(crate) texts: Vec<String>,
+    /// Distinct query terms as written.
+    pub(crate) terms: Vec<String>,
+}
+
+/// One line a premise: whether it holds, what it asks, value against bound, in words.
+#[component]
+pub(crate) fn Premises(
+    /// In the order the axiom checks them.
+    premises: Vec<Measured>,
+    /// What they speak of.
+    names: Names,
+) -> impl IntoView {
+    let rows = rows(&premises)
+        .into_iter()
+        .map(|row| one(&row, &names))
+        .collect_view();
+    view! { <ul class="premises">{rows}</ul> }
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq)]
+enum Row {
+    /// A premise.
+    One(Measured),
+    /// Premises about so many single terms, all of which hold.
+    Terms(Measured, u64),
+}
+
+/// Premises about single terms that hold take one line together.
+fn rows(premises: &[Measured]) -> Vec<Row> {
+    let about_a_term = |it: &Measured| match it.quantity {
+        Quantity::TermLead { .. } | Quantity::StepChange { .. } => it.holds(),
+        Quantity::LengthGap { .. }
+        | Quantity::LengthLead { .. }
+        | Quantity::Length { .. }
+        | Quantity::Occurrences { .. }
+        | Quantity::OccurrenceLead { .. }
+        | Quantity::DifferingTerms
+        | Quantity::UncoveredTerms
+        | Quantity::OnceMoreTerms
+        | Quantity::OnceMoreSharedTerms
+        | Quantity::Cover { .. }
+        | Quantity::DistanceLead { .. }
+        | Quantity::Repetitions => false,
+    };
+    let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
+    let mut told = false;
+    let row = |it: &Measured| {
+        if n_terms < 2 || !about_a_term(it) {
+            return Some(Row::One(*it));
+        }
+        let first = !std::mem::replace(&mut told, true);
+        first.then_some(Row::Terms(*it, n_terms))
+    };
+    premises.iter().filter_map(row).collect()
+}
+
+fn one(row: &Row, names: &Names) -> impl IntoView + use<> {
+    let (Row::One(measured) | Row::Terms(measured, _)) = row;
+    let holds = measured.holds();
+    let (class, word) = if holds {
+        ("verdict ok quiet", "holds")
+    } else {
+        ("verdict bad", "fails")
+    };
+    let said = if holds { "label" } else { "miss" };
+    let (value, bound) = gauge(measured);
+    let side = match measured.relation {
+        Relation::AtMost => "gauge le",
+        Relation::AtLeast | Relation::Above => "gauge ge",
+        Relation::Equal => "gauge",
+    };
+    view! {
+        <li>
+            <span class=class>{word}</span>
+            <span>{label(row, names)}</span>
+            <span
+                class=side
+                class:fails=!holds
+                style=("--v", value)
+                style=("--b", bound)
+                aria-hidden="true"
+            ></span>
+            <span class=said>{finding(row)}</span>
+        </li>
+    }
+}
+
+/// What is counted.
+fn label(row: &Row, names: &Names) -> String {
+    let text = |number: u8| match names.texts.get(usize::from(number).wrapping_sub(1)) {
+        Some(name) => name.clone(),
+        None => format!("text {number}"),
+    };
+    let measured = match row {
+        Row::One(measured) => measured,
+        Row::Terms(measured, n) => return label_of_terms(measured, *n, &text(1), &text(2)),
+    };
+    let term = |place: u16| match names.terms.get(usize::from(place)) {
+        Some(term) => format!("“{term}”"),
+        None => format!("term {}", place + 1),
+    };
+    match measured.quantity {
+        Quantity::LengthGap { a, b } => format!("length gap of {} and {}", text(a), text(b)),
+        Quantity::LengthLead { a, b } => format!("length of {} over {}", text(b), text(a)),
+        Quantity::Length { text: it } => format!("length of {}", text(it)),
+        Quantity::Occurrences { text: it } => format!("query terms in {}", text(it)),
+        Quantity::OccurrenceLead { a, b } => format!("query terms, {} over {}", text(b), text(a)),
+        Quantity::TermLead { term: it } => {
+            format!("{}, {} over {}", term(it), text(1), text(2))
+        }
+        Quantity::StepChange { term: it } => format!("change of step of {}", term(it)),
+        Quantity::DifferingTerms => "terms with other counts".to_owned(),
+        Quantity::UncoveredTerms => "of them in no rare–common pair".to_owned(),
+        Quantity::OnceMoreTerms => format!("words once more in {}", text(2)),
+        Quantity::OnceMoreSharedTerms => format!("shared words once more in {}", text(2)),
+        Quantity::Cover { text: it } => format!("distinct terms in {}", text(it)),
+        Quantity::DistanceLead { near, far } => {
+            format!("distance, {} over {}", text(far), text(near))
+        }
+        Quantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
+    }
+}
+
+fn label_of_terms(measured: &Measured, n: u64, first: &str, second: &str) -> String {
+    let n = format::count(n);
+    match (measured.quantity, measured.relation) {
+        (Quantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
+        (_, Relation::Equal) => format!("equal counts, {n} terms"),
+        (_, Relation::AtLeast | Relation::Above | Relation::AtMost) => {
+            format!("{first} no fewer than {second}, {n} terms")
+        }
+    }
+}
+
+/// What was found, the bound, and by how much it is missed.
+fn finding(row: &Row) -> String {
+    let measured = match row {
+        Row::One(measured) => measured,
+        Row::Terms(_, _) => return "each of them".to_owned(),
+    };
+    let Some(bound) = measured.bound else {
+        return format!("{}, any is taken", found(measured.value));
+    };
+    let value = found(measured.value);
+    let asked = format!("{} {}", word(measured.relation), whole(bound));
+    match measured.value {
+        _ if measured.holds() => format!("{value}, {asked}"),
+        Some(value_found) => {
+            format!(
+                "{value}, {asked}: {}",
+                missed(value_found, measured.relation, bound)
+            )
+        }
+        None => format!("{value}, must be {asked}"),
+    }
+}
+
+fn found(value: Option<f64>) -> String {
+    value.map_or_else(|| "not to be had".to_owned(), whole)
+}
+
+fn word(relation: Relation) -> &'static str {
+    match relation {
+        Relation::AtMost => "at most",
+        Relation::AtLeast => "at least",
+        Relation::Above => "more than",
+        Relation::Equal => "exactly",
+    }
+}
+
+/// Every premise counts something: a bound that is missed by less than one is missed by one.
+fn missed(value: f64, relation: Relation, bound: f64) -> String {
+    match relation {
+        Relation::AtMost => format!("{} too many", whole(value - bound)),
+        Relation::AtLeast => format!("{} too few", whole(bound - value)),
+        Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
+        Relation::Equal if value > bound => format!("{} too many", whole(value - bound)),
+        Relation::Equal => format!("{} too few", whole(bound - value)),
+    }
+}
+
+fn whole(value: f64) -> String {
+    if value < 0.0 {
+        format::score(value, 0)
+    } else {
+        format::count(value as u64)
+    }
+}
+
+/// Value and bound on a line from 0 to 1, as `--v` and `--b`.
+fn gauge(measured: &Measured) -> (String, String) {
+    let value = measured.value.unwrap_or(0.0);
+    let bound = measured.bound.unwrap_or(value);
+    let low = value.min(bound).min(0.0);
+    // A little room on the right, so that the line does not end at the larger of the two.
+    let high = (value.max(bound).max(0.0) - low) * 1.25 + low;
+    let place = |it: f64| {
+        if high > low {
+            (it - low) / (high - low)
+        } else {
+            0.0
+        }
+    };
+    (
+        format!("{:.3}", place(value)),
+        format!("{:.3}", place(bound)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(quantity: Quantity, value: Option<f64>, relation: Relation, expected: [&str; 2]) {
+        let bound = match relation {
+            Relation::AtMost => 10.0,
+            Relation::AtLeast => 1.0,
+            Relation::Above | Relation::Equal => 0.0,
+        };
+        let row = Row::One(Measured {
+            quantity,
+            value,
+            relation,
+            bound: Some(bound),
+        });
+        assert_eq!([label(&row, &names()), finding(&row)], expected);
+    }
+
+    fn names() -> Names {
+        Names {
+            texts: vec!["B".to_owned(), "A".to_owned()],
+            terms: vec!["glaciers".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_premise_says_by_how_much_it_fails() {
+        check(
+            Quantity::LengthGap { a: 1, b: 2 },
+            Some(12.0),
+            Relation::AtMost,
+            ["length gap of B and A", "12, at most 10: 2 too many"],
+        );
+        check(
+            Quantity::TermLead { term: 0 },
+            Some(-2.0),
+            Relation::AtLeast,
+            ["“glaciers”, B over A", "−2, at least 1: 3 too few"],
+        );
+        check(
+            Quantity::OccurrenceLead { a: 2, b: 1 },
+            Some(0.0),
+            Relation::Above,
+            ["query terms, B over A", "0, more than 0: 1 too few"],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_not_zero() {
+        check(
+            Quantity::DistanceLead { near: 1, far: 2 },
+            None,
+            Relation::Above,
+            ["distance, A over B", "not to be had, must be more than 0"],
+        );
+    }
+
+    #[test]
+    fn without_a_bound_any_value_is_taken() {
+        let row = Row::One(Measured {
+            quantity: Quantity::LengthGap { a: 1, b: 2 },
+            value: Some(40.0),
+            relation: Relation::AtMost,
+            bound: None,
+        });
+        assert_eq!(finding(&row), "40, any is taken");
+    }
+
+    #[test]
+    fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
+        let term = |term, value| Measured {
+            quantity: Quantity::TermLead { term },
+            value: Some(value),
+            relation: Relation::AtLeast,
+            bound: Some(0.0),
+        };
+        let found = rows(&[term(0, 1.0), term(1, -1.0), term(2, 0.0)]);
+        assert_eq!(
+            found,
+            [Row::Terms(term(0, 1.0), 2), Row::One(term(1, -1.0))]
+        );
+        assert_eq!(label(&found[0], &names()), "B no fewer than A, 2 terms");
+        assert_eq!(rows(&[term(0, 1.0)]), [Row::One(term(0, 1.0))]);
+    }
+
+    #[test]
+    fn value_and_bound_stand_on_one_line() {
+        let at = |value, bound| {
+            gauge(&Measured {
+                quantity: Quantity::DifferingTerms,
+                value: Some(value),
+                relation: Relation::Above,
+                bound: Some(bound),
+            })
+        };
+        let strings = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(at(8.0, 10.0), strings("0.640", "0.800"));
+        assert_eq!(at(0.0, 0.0), strings("0.000", "0.000"));
+        assert_eq!(at(-4.0, 0.0), strings("0.000", "0.800"));
+    }
+}

@@ -1,0 +1,425 @@
+//! What stands on the page as it stands in a link: query, texts and settings.
+//!
+//! A link made here carries it behind `#`, which browsers keep to themselves, so texts stay in
+//! the browser; the same words are read behind `?`. Settings equal to the usual ones are left
+//! out.
+
+use shared::error::Error;
+use shared::probe::{Axiom, Limits, Mode};
+use shared::rank::Ranker;
+use shared::text::{Analyzer, Stopwords};
+
+/// The longest link that mail programs and servers carry safely, in characters.
+pub(crate) const LONGEST_LINK: usize = 8000;
+
+/// A query, texts and settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sheet {
+    /// As typed.
+    pub(crate) query: String,
+    /// Two or three.
+    pub(crate) texts: Vec<String>,
+    /// How they are read and scored.
+    pub(crate) settings: Settings,
+}
+
+/// How query and texts are read and scored. What is typed is text, so that a mistake can be
+/// shown where it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The study whose collection gives the statistics; none: the texts are the collection.
+    pub(crate) study: Option<String>,
+    /// `alnum` or `unicode`.
+    pub(crate) tokenizer: String,
+    /// `none` or `en-function`.
+    pub(crate) stopwords: String,
+    /// `none`, `porter` or `porter2`.
+    pub(crate) stemmer: String,
+    /// Reading of the axioms.
+    pub(crate) mode: Mode,
+    /// δ in terms, or `inf`.
+    pub(crate) delta: String,
+    /// Least occurrences of query terms.
+    pub(crate) min_terms: String,
+    /// Of BM25.
+    pub(crate) k1: String,
+    /// Of BM25.
+    pub(crate) b: String,
+    /// Of BM25: `lucene` or `rsj`.
+    pub(crate) idf: String,
+    /// Of query likelihood, in terms.
+    pub(crate) mu: String,
+}
+
+/// A field that can hold a mistake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Analyzer,
+    Delta,
+    MinTerms,
+    K1,
+    B,
+    Idf,
+    Mu,
+}
+
+impl Field {
+    /// Its address, for `aria-describedby`.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Field::Analyzer => "wrong-analyzer",
+            Field::Delta => "wrong-delta",
+            Field::MinTerms => "wrong-min-terms",
+            Field::K1 => "wrong-k1",
+            Field::B => "wrong-b",
+            Field::Idf => "wrong-idf",
+            Field::Mu => "wrong-mu",
+        }
+    }
+}
+
+/// What is wrong in a field, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// Where.
+    pub(crate) field: Field,
+    /// What and what else.
+    pub(crate) reason: String,
+}
+
+/// Settings that make sense.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Read {
+    /// How texts become terms, unless a collection says so.
+    pub(crate) analyzer: Analyzer,
+    /// Bounds of the premises.
+    pub(crate) limits: Limits,
+    /// Reading of the axioms.
+    pub(crate) mode: Mode,
+    /// BM25 and query likelihood.
+    pub(crate) rankers: Vec<String>,
+}
+
+impl Settings {
+    /// What the page starts from.
+    pub(crate) fn usual() -> Settings {
+        let analyzer = Analyzer::default();
+        Settings {
+            study: None,
+            tokenizer: analyzer.tokenizer.name().to_owned(),
+            stopwords: "none".to_owned(),
+            stemmer: analyzer.stemmer.name().to_owned(),
+            mode: Mode::Fixed,
+            delta: "10".to_owned(),
+            min_terms: Limits::STANDARD.min_terms.to_string(),
+            k1: "1.2".to_owned(),
+            b: "0.75".to_owned(),
+            idf: "lucene".to_owned(),
+            mu: "2500".to_owned(),
+        }
+    }
+
+    /// What they mean, or everything that is wrong.
+    pub(crate) fn read(&self) -> Result<Read, Vec<Refusal>> {
+        let mut wrong = Vec::new();
+        let analyzer = kept(&mut wrong, Field::Analyzer, self.analyzer());
+        let delta = match self.delta.trim() {
+            "inf" => Some(None),
+            text => kept(
+                &mut wrong,
+                Field::Delta,
+                whole(text, ", or inf for any gap"),
+            )
+            .map(Some),
+        };
+        let min_terms = kept(&mut wrong, Field::MinTerms, whole(&self.min_terms, ""));
+        let parameters = [
+            (Field::K1, "bm25:k1", &self.k1),
+            (Field::B, "bm25:b", &self.b),
+            (Field::Idf, "bm25:idf", &self.idf),
+            (Field::Mu, "ql:mu", &self.mu),
+        ];
+        for (field, name, value) in parameters {
+            let spec = format!("{name}={}", one_value(value));
+            kept(&mut wrong, field, spec.parse::<Ranker>().map_err(reason));
+        }
+        match (analyzer, delta, min_terms) {
+            (Some(analyzer), Some(length_gap_terms), Some(min_terms)) if wrong.is_empty() => {
+                let limits = Limits {
+                    length_gap_terms,
+                    min_terms,
+                    ..Limits::STANDARD
+                };
+                Ok(Read {
+                    analyzer,
+                    limits,
+                    mode: self.mode,
+                    rankers: self.rankers(),
+                })
+            }
+            _ => Err(wrong),
+        }
+    }
+
+    fn analyzer(&self) -> Result<Analyzer, String> {
+        Ok(Analyzer {
+            tokenizer: self.tokenizer.parse().map_err(reason)?,
+            stopwords: match self.stopwords.as_str() {
+                "none" => Stopwords::None,
+                "en-function" => Stopwords::EnFunction,
+                other => return Err(format!("`{other}` is none of none, en-function")),
+            },
+            stemmer: self.stemmer.parse().map_err(reason)?,
+        })
+    }
+
+    fn rankers(&self) -> Vec<String> {
+        let Settings { k1, b, idf, mu, .. } = self;
+        vec![
+            format!("bm25:k1={},b={},idf={idf}", k1.trim(), b.trim()),
+            format!("ql:mu={}", mu.trim()),
+        ]
+    }
+
+    fn words(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("study", self.study.clone().unwrap_or_default()),
+            ("tokenizer", self.tokenizer.clone()),
+            ("stopwords", self.stopwords.clone()),
+            ("stemmer", self.stemmer.clone()),
+            ("mode", self.mode.name().to_owned()),
+            ("delta", self.delta.clone()),
+            ("min_terms", self.min_terms.clone()),
+            ("k1", self.k1.clone()),
+            ("b", self.b.clone()),
+            ("idf", self.idf.clone()),
+            ("mu", self.mu.clone()),
+        ]
+    }
+
+    fn from_words(word: &impl Fn(&str) -> Option<String>) -> Settings {
+        let usual = Settings::usual();
+        let or = |key: &str, usual: String| word(key).unwrap_or(usual);
+        let mode = word("mode");
+        let mode = Mode::ALL
+            .iter()
+            .find(|it| mode.as_deref() == Some(it.name()))
+            .copied();
+        Settings {
+            study: word("study").filter(|it| !it.is_empty()),
+            tokenizer: or("tokenizer", usual.tokenizer),
+            stopwords: or("stopwords", usual.stopwords),
+            stemmer: or("stemmer", usual.stemmer),
+            mode: mode.unwrap_or(usual.mode),
+            delta: or("delta", usual.delta),
+            min_terms: or("min_terms", usual.min_terms),
+            k1: or("k1", usual.k1),
+            b: or("b", usual.b),
+            idf: or("idf", usual.idf),
+            mu: or("mu", usual.mu),
+        }
+    }
+}
+
+impl Sheet {
+    /// Keys of the texts in a link; of query and texts together none is a key of a setting.
+    const TEXTS: [&str; 3] = ["text1", "text2", "text3"];
+
+    /// Nothing yet.
+    pub(crate) fn empty() -> Sheet {
+        Sheet {
+            query: String::new(),
+            texts: vec![String::new(); 2],
+            settings: Settings::usual(),
+        }
+    }
+
+    /// The worked example of an axiom, with the texts themselves as the collection.
+    pub(crate) fn example(axiom: Axiom) -> Sheet {
+        let mut example = axiom.about().example.iter().map(|&it| it.to_owned());
+        let query = example.next().unwrap_or_default();
+        let mut texts: Vec<String> = example.collect();
+        if let Some(more) = beside(axiom) {
+            texts.push(more.to_owned());
+        }
+        Sheet {
+            query,
+            texts,
+            settings: Settings::usual(),
+        }
+    }
+
+    /// Whether nothing was written yet.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.query.trim().is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
+    }
+
+    /// From the words of a link; none if it has neither a query nor a text. What else is not
+    /// there is as usual.
+    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<Sheet> {
+        let query = word("query");
+        let mut texts: Vec<Option<String>> = Self::TEXTS.iter().map(|it| word(it)).collect();
+        if query.is_none() && texts.iter().all(Option::is_none) {
+            return None;
+        }
+        texts.truncate(if texts[2].is_some() { 3 } else { 2 });
+        Some(Sheet {
+            query: query.unwrap_or_default(),
+            texts: texts.into_iter().map(Option::unwrap_or_default).collect(),
+            settings: Settings::from_words(&word),
+        })
+    }
+
+    /// The words of a link.
+    pub(crate) fn to_words(&self) -> Vec<(&'static str, String)> {
+        let mut words = vec![("query", self.query.clone())];
+        words.extend(Self::TEXTS.into_iter().zip(self.texts.iter().cloned()));
+        let settings = self
+            .settings
+            .words()
+            .into_iter()
+            .zip(Settings::usual().words());
+        words.extend(
+            settings
+                .filter(|(mine, usual)| mine != usual)
+                .map(|it| it.0),
+        );
+        words
+    }
+}
+
+/// A text that the example of an axiom needs beside it, so that its collection is as the axiom
+/// wants.
+pub(crate) fn beside(axiom: Axiom) -> Option<&'static str> {
+    match axiom {
+        // `valley` is the more common of the two terms.
+        Axiom::Mtdc => Some("valley"),
+        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => None,
+    }
+}
+
+fn kept<T>(wrong: &mut Vec<Refusal>, field: Field, found: Result<T, String>) -> Option<T> {
+    found
+        .map_err(|reason| wrong.push(Refusal { field, reason }))
+        .ok()
+}
+
+/// A value that cannot be taken for further parameters.
+fn one_value(text: &str) -> String {
+    text.trim().replace([',', '='], ";")
+}
+
+/// The reason alone: the field stands beside it.
+fn reason(error: Error) -> String {
+    match error {
+        Error::Setting { reason, .. } => reason,
+        Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => error.to_string(),
+    }
+}
+
+fn whole(text: &str, or: &str) -> Result<u32, String> {
+    let text = text.trim();
+    let said = if text.is_empty() { "nothing" } else { text };
+    text.parse()
+        .map_err(|_| format!("`{said}` is not a whole number of at least 0{or}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
+        let mut settings = Settings::usual();
+        change(&mut settings);
+        settings.read().expect_err("it is wrong")
+    }
+
+    #[test]
+    fn a_link_gives_the_sheet_back() {
+        let mut sheet = Sheet::example(Axiom::Tfc2);
+        sheet.texts[2] = "a & b = c #1 %".to_owned();
+        sheet.settings.delta = "inf".to_owned();
+        sheet.settings.study = Some("demo".to_owned());
+        sheet.settings.mode = Mode::CodeCamara2020;
+        let words = sheet.to_words();
+        let again =
+            Sheet::from_words(|key| words.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
+        assert_eq!(again, Some(sheet));
+    }
+
+    #[test]
+    fn usual_settings_are_not_in_a_link() {
+        let keys: Vec<&str> = Sheet::example(Axiom::Tp)
+            .to_words()
+            .iter()
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(keys, ["query", "text1", "text2"]);
+    }
+
+    #[test]
+    fn a_link_without_query_and_texts_is_no_sheet() {
+        assert_eq!(
+            Sheet::from_words(|key| (key == "mode").then(|| "code".to_owned())),
+            None
+        );
+        let sheet = Sheet::from_words(|key| (key == "text1").then(|| "mud".to_owned()));
+        assert_eq!(
+            sheet.map(|it| it.texts),
+            Some(vec!["mud".to_owned(), String::new()])
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_where_it_stands() {
+        let wrong = refused(|it| it.k1 = "-1".to_owned());
+        assert_eq!(wrong[0].field, Field::K1);
+        assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
+        let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
+        assert_eq!(wrong[0].field, Field::B);
+        let wrong = refused(|it| {
+            it.delta = "-3".to_owned();
+            it.mu = "0".to_owned();
+        });
+        assert_eq!(
+            wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
+            [Field::Delta, Field::Mu]
+        );
+        assert_eq!(
+            wrong[0].reason,
+            "`-3` is not a whole number of at least 0, or inf for any gap"
+        );
+    }
+
+    #[test]
+    fn every_worked_example_is_an_instance_of_its_axiom() {
+        use shared::study::bench::{Typed, answer};
+        for &axiom in Axiom::ALL {
+            let Sheet {
+                query,
+                texts,
+                settings,
+            } = Sheet::example(axiom);
+            let Read {
+                analyzer,
+                limits,
+                mode,
+                rankers,
+            } = settings.read().unwrap();
+            let typed = Typed {
+                query,
+                texts,
+                analyzer,
+                limits,
+                mode,
+                rankers,
+            };
+            let found = answer(&typed, None).unwrap();
+            let applied = found.axioms.iter().find(|it| it.axiom == axiom);
+            assert!(
+                applied.is_some_and(|it| it.applies),
+                "{axiom:?} {applied:?}"
+            );
+        }
+    }
+}

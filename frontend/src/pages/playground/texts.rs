@@ -1,0 +1,381 @@
+//! The query and the texts, each in a field that marks query terms while one types.
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::instance::{Marked, Term};
+
+use super::difference::{Fate, Piece, difference, n_words};
+use super::edits::Edit;
+use super::history::History;
+use super::marks::{Underlay, carried};
+use super::{Desk, NAMES};
+use crate::numbers;
+
+/// The fields of the page.
+#[component]
+pub(super) fn Texts(
+    /// The page.
+    desk: Desk,
+) -> impl IntoView {
+    let marked = Signal::derive(move || {
+        let before = desk.answer().map(|it| it.query.clone()).unwrap_or_default();
+        desk.query.with(|now| carried(&before, now))
+    });
+    let n_texts = desk.n_texts();
+    let places = move || 0..n_texts.get();
+    let three = move || n_texts.get() == 3;
+    view! {
+        <label class="field" for="query"><span class="label">"Query"</span></label>
+        <Typed
+            id="query"
+            class="typed query"
+            value=desk.query
+            marked
+            terms=Signal::derive(move || desk.terms())
+            placeholder="What somebody looks for"
+            on_text=Callback::new(move |text: String| desk.query.set(one_line(&text)))
+            on_undo=Callback::new(|_| Undo::Browser)
+        />
+        <div class="docs" class:three=three>
+            <For each=places key=|at| *at let:at>
+                <Text desk at/>
+            </For>
+        </div>
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\r', '\n'], " ")
+}
+
+/// A step back or forward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Back,
+    Forward,
+}
+
+/// Who takes a step back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Undo {
+    Page,
+    Browser,
+}
+
+/// A field that grows with its text and marks the query terms in it.
+#[component]
+fn Typed(
+    #[prop(into)] id: String,
+    class: &'static str,
+    #[prop(into)] value: Signal<String>,
+    marked: Signal<Marked>,
+    terms: Signal<Vec<Term>>,
+    placeholder: &'static str,
+    on_text: Callback<String>,
+    on_undo: Callback<Step, Undo>,
+) -> impl IntoView {
+    let field = NodeRef::<html::Textarea>::new();
+    let pressed = move |event: ev::KeyboardEvent| {
+        let with = event.ctrl_key() || event.meta_key();
+        let step = match event.key().as_str() {
+            "z" if with && !event.shift_key() => Step::Back,
+            "z" | "Z" if with => Step::Forward,
+            "y" if with => Step::Forward,
+            _ => return,
+        };
+        if on_undo.run(step) == Undo::Page {
+            event.prevent_default();
+        }
+    };
+    let typed = move |_| {
+        if let Some(field) = field.get_untracked() {
+            on_text.run(field.value());
+        }
+    };
+    view! {
+        <div class=class>
+            <Underlay marked terms/>
+            <textarea
+                node_ref=field
+                id=id
+                rows="1"
+                spellcheck="false"
+                autocomplete="off"
+                placeholder=placeholder
+                prop:value=value
+                on:input=typed
+                on:keydown=pressed
+            ></textarea>
+        </div>
+    }
+}
+
+/// One text with its buttons.
+#[component]
+fn Text(
+    desk: Desk,
+    /// Its place.
+    at: usize,
+) -> impl IntoView {
+    let name = NAMES[at];
+    let now = Memo::new(move |_| {
+        desk.texts
+            .with(|it| it.get(at).map(now))
+            .unwrap_or_default()
+    });
+    let marked = Signal::derive(move || {
+        let before = desk
+            .answer()
+            .and_then(|it| it.texts.get(at).cloned())
+            .unwrap_or_default();
+        now.with(|now| carried(&before, now))
+    });
+    let size = move || {
+        let answer = desk.answer()?;
+        let n_terms = answer.n_terms.get(at).copied()?;
+        let gap = answer.distances.get(at).copied().flatten();
+        Some(said_of(n_terms, gap))
+    };
+    let change = move |work: &dyn Fn(&mut History)| {
+        desk.texts.update(|texts| {
+            if let Some(text) = texts.get_mut(at) {
+                work(text);
+            }
+        });
+    };
+    let undo = Callback::new(move |step: Step| {
+        change(&|it| match step {
+            Step::Back => it.undo(),
+            Step::Forward => it.redo(),
+        });
+        Undo::Page
+    });
+    let typed = Callback::new(move |text: String| {
+        let at = js_sys::Date::now();
+        change(&|it| it.typed(text.clone(), at));
+    });
+    let has_past = Memo::new(move |_| {
+        desk.texts
+            .with(|it| it.get(at).is_some_and(History::has_past))
+    });
+    let is_empty = move || now.with(|it| it.trim().is_empty());
+    let edits = Edit::ALL.map(|edit| {
+        let apply = move |_| {
+            let query = desk.query.get_untracked();
+            change(&|it| it.edited(edit.apply(it.now(), &query)));
+        };
+        view! {
+            <button class="btn" type="button" disabled=is_empty on:click=apply>
+                {edit.name()}
+            </button>
+        }
+    });
+    let id = format!("text-{name}");
+    view! {
+        <section class="doc" aria-label=format!("Text {name}")>
+            <header>
+                <label for=id.clone()><b>"Text " {name}</b></label>
+                <span>{size}</span>
+                <span class="btns">
+                    <button
+                        class="btn bare"
+                        type="button"
+                        aria-label=format!("Undo in text {name}")
+                        disabled=move || !has_past.get()
+                        on:click=move |_| {
+                            undo.run(Step::Back);
+                        }
+                    >
+                        "Undo " <kbd>"Ctrl Z"</kbd>
+                    </button>
+                    <Places desk at/>
+                </span>
+            </header>
+            <Typed
+                id
+                class="typed text"
+                value=now
+                marked
+                terms=Signal::derive(move || desk.terms())
+                placeholder="Write or paste a text"
+                on_text=typed
+                on_undo=undo
+            />
+            <div>
+                <div class="btns tools" role="group" aria-label=format!("Change text {name}")>
+                    {edits}
+                </div>
+                <Changed desk at/>
+            </div>
+        </section>
+    }
+}
+
+fn now(history: &History) -> String {
+    history.now().to_owned()
+}
+
+/// `80 terms, two query terms 3 apart`
+fn said_of(n_terms: u32, gap: Option<u32>) -> String {
+    let size = numbers::plural(u64::from(n_terms), "term", "terms");
+    match gap {
+        None => size,
+        Some(1) => format!("{size}, two query terms side by side"),
+        Some(gap) => {
+            format!(
+                "{size}, two query terms {} apart",
+                format::count(u64::from(gap))
+            )
+        }
+    }
+}
+
+/// Buttons that change which texts there are.
+#[component]
+fn Places(desk: Desk, at: usize) -> impl IntoView {
+    let n_texts = desk.n_texts();
+    let swap = move |_| desk.texts.update(|it| it.swap(at - 1, at));
+    let add = move |_| desk.texts.update(|it| it.push(History::new(String::new())));
+    let remove = move |_| {
+        desk.texts.update(|it| {
+            if it.len() > 2 {
+                it.remove(at);
+            }
+        });
+    };
+    move || {
+        let three = n_texts.get() == 3;
+        let swap_label = (at > 0).then(|| format!("Swap {} and {}", NAMES[at - 1], NAMES[at]));
+        view! {
+            {swap_label
+                .map(|label| {
+                    view! { <button class="btn bare" type="button" on:click=swap>{label}</button> }
+                })}
+            {(at == 1 && !three)
+                .then(|| {
+                    view! {
+                        <button class="btn bare" type="button" on:click=add>
+                            "Third text"
+                        </button>
+                    }
+                })}
+            {three
+                .then(|| {
+                    view! {
+                        <button
+                            class="btn bare"
+                            type="button"
+                            aria-label=format!("Remove text {}", NAMES[at])
+                            on:click=remove
+                        >
+                            "Remove"
+                        </button>
+                    }
+                })}
+        }
+    }
+}
+
+/// What was changed since the text was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    Words(Vec<Piece>),
+    /// Too much to line up.
+    Most,
+}
+
+/// What was changed in a text since it was opened, word by word.
+#[component]
+fn Changed(desk: Desk, at: usize) -> impl IntoView {
+    let change = Memo::new(move |_| {
+        desk.texts
+            .with(|texts| texts.get(at).map_or(Change::Nothing, changed))
+    });
+    move || match change.get() {
+        Change::Nothing => ().into_any(),
+        Change::Most => {
+            view! { <p class="note changed">"Nearly every word was changed."</p> }.into_any()
+        }
+        Change::Words(pieces) => view! {
+            <details class="changed">
+                <summary>{summary(&pieces)}</summary>
+                <p class="text">{pieces.into_iter().map(piece).collect_view()}</p>
+            </details>
+        }
+        .into_any(),
+    }
+}
+
+fn changed(text: &History) -> Change {
+    if text.opened().trim().is_empty() || text.opened() == text.now() {
+        return Change::Nothing;
+    }
+    match difference(text.opened(), text.now()) {
+        None => Change::Most,
+        Some(pieces) if pieces.iter().all(|it| it.fate == Fate::Kept) => Change::Nothing,
+        Some(pieces) => Change::Words(pieces),
+    }
+}
+
+/// `4 words added, 1 dropped`
+fn summary(pieces: &[Piece]) -> String {
+    let (added, dropped) = (n_words(pieces, Fate::Added), n_words(pieces, Fate::Dropped));
+    match (added, dropped) {
+        (added, 0) => format!("{} added", numbers::plural(added, "word", "words")),
+        (0, dropped) => format!("{} dropped", numbers::plural(dropped, "word", "words")),
+        (added, dropped) => format!(
+            "{} added, {} dropped",
+            numbers::plural(added, "word", "words"),
+            format::count(dropped)
+        ),
+    }
+}
+
+fn piece(piece: Piece) -> impl IntoView {
+    let Piece { fate, words, .. } = piece;
+    let words = match fate {
+        Fate::Kept => words.into_any(),
+        Fate::Added => view! { <ins>{words}</ins> }.into_any(),
+        Fate::Dropped => view! { <del>{words}</del> }.into_any(),
+    };
+    view! { {words} " " }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_says_its_length_and_how_near_query_terms_stand() {
+        assert_eq!(said_of(1, None), "1 term");
+        assert_eq!(
+            said_of(80, Some(1)),
+            "80 terms, two query terms side by side"
+        );
+        assert_eq!(
+            said_of(1200, Some(14)),
+            "1,200 terms, two query terms 14 apart"
+        );
+    }
+
+    #[test]
+    fn a_change_is_counted_in_words() {
+        let said = |before: &str, after: &str| {
+            let mut text = History::new(before.to_owned());
+            text.edited(after.to_owned());
+            match changed(&text) {
+                Change::Nothing => "nothing".to_owned(),
+                Change::Most => "most".to_owned(),
+                Change::Words(pieces) => summary(&pieces),
+            }
+        };
+        assert_eq!(said("a b", "a b c d"), "2 words added");
+        assert_eq!(said("a b", "b"), "1 word dropped");
+        assert_eq!(said("a b", "b c"), "1 word added, 1 dropped");
+        assert_eq!(said("a b", "a  b"), "nothing");
+        assert_eq!(said("", "a"), "nothing");
+    }
+}

@@ -1,0 +1,25 @@
+//! Who says what of a claim.
+
+use leptos::prelude::*;
+use shared::verdict::{Outcome, Verdict};
+
+use crate::widgets::verdict::word;
+
+/// A ranker under the glyph of its verdict.
+#[component]
+pub(crate) fn Chip(
+    /// The ranker.
+    who: String,
+    /// None while there is no score.
+    verdict: Option<Verdict>,
+) -> impl IntoView {
+    let outcome = verdict.map(|it| it.outcome);
+    let class = match outcome {
+        Some(Outcome::Satisfied) => "verdict ok",
+        Some(Outcome::Tied) => "verdict tie",
+        Some(Outcome::Violated) => "verdict bad",
+        None => "verdict wait",
+    };
+    let said = word(outcome);
+    view! { <span class=class title=said>{who} <span class="unseen">" " {said}</span></span> }
+}
