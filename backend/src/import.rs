@@ -165,7 +165,7 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Erro
 /// with or without `.gz` or `.zst`.
 pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [PathBuf::from(file), folder.join("runs").join(file)];
-    let found = places.iter().flat_map(packed).find(|it| it.is_file());
+    let found = places.iter().flat_map(|it| packed(it)).find(|it| it.is_file());
     found.ok_or_else(|| Error::NoFile {
         file: file.to_owned(),
         looked_in: folder.join("runs"),
@@ -268,13 +268,13 @@ fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     })
 }
 
-fn packed(path: &PathBuf) -> [PathBuf; 3] {
+fn packed(path: &Path) -> [PathBuf; 3] {
     let with = |ending: &str| {
-        let mut name = path.clone().into_os_string();
+        let mut name = path.as_os_str().to_owned();
         name.push(ending);
         PathBuf::from(name)
     };
-    [path.clone(), with(".gz"), with(".zst")]
+    [path.to_owned(), with(".gz"), with(".zst")]
 }
 
 fn doc_line(doc: &Doc) -> String {

@@ -100,13 +100,18 @@ impl Models {
     /// ending, or the name of the default model.
     pub(crate) fn open(spec: &str, device: Device) -> Result<Arc<Ranker>, Error> {
         let (base, _) = split(spec);
-        let models = match Place::parse(base) {
-            Ok(_) => Models::new(&[base.to_owned()], device)?,
-            Err(_) => Models::new(&[], device)?,
-        };
-        match models.places.as_slice() {
-            [place] => models.get(&spec.replacen(base, &place.name, 1)),
-            _ => models.get(spec),
+        match Place::parse(base) {
+            Ok(place) => {
+                let models = Models::new(&[base.to_owned()], device)?;
+                models.get(&spec.replacen(base, &place.name, 1))
+            }
+            Err(error) => {
+                let models = Models::new(&[], device)?;
+                if models.places.is_empty() {
+                    return Err(error);
+                }
+                models.get(spec)
+            }
         }
     }
 

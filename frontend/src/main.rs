@@ -3,7 +3,10 @@
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
 //! content security policy can forbid inline styles.
 
-#![expect(unreachable_pub, reason = "the component macro writes `pub` beside every component")]
+#![expect(
+    unreachable_pub,
+    reason = "the component macro writes `pub` beside every component"
+)]
 
 mod api;
 mod app;

@@ -23,6 +23,11 @@ pub(crate) fn tiny() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
 }
 
+/// A BERT of two layers with random weights, of the crate `neural`.
+pub(crate) fn tiny_model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../neural/tests/fixtures/tiny")
+}
+
 /// The folder of the public collections.
 pub(crate) fn collections() -> Option<PathBuf> {
     from_environment("AXIOSCOPE_DATA")
@@ -179,8 +184,9 @@ impl Ran {
     pub(crate) fn refused(self) -> String {
         assert_eq!(self.code, Some(1), "{}\n{}", self.out, self.err);
         assert_eq!(self.out, "");
-        let last = self.err.rsplit_once("error: ").map(|it| it.1.trim_end().to_owned());
-        last.unwrap_or_else(|| panic!("no message: {}", self.err))
+        let err = format!("\n{}", self.err);
+        let Some((_, message)) = err.rsplit_once("\nerror: ") else { panic!("no message: {err}") };
+        message.trim_end().to_owned()
     }
 }
 

@@ -4,5 +4,10 @@
 //! and set the variables that [`harness`] names.
 
 mod harness;
+mod cli;
+mod published;
+mod bad_input;
+mod http;
+mod jobs;
 mod browser;
 mod parity;

@@ -168,7 +168,7 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
         let Tell::Read(read) = tell(&told) else { panic!("{name} was not read: {told}") };
         assert_eq!(read.reading.n_refused, 0, "{name}");
     }
-    let ask = Ask::Make { definition: given.definition.clone(), made: MADE.to_owned() };
+    let ask = Ask::Make { definition: Box::new(given.definition.clone()), made: MADE.to_owned() };
     let body = "
         const {json, took} = await window.asked(arguments[0]);
         return [json, took];";

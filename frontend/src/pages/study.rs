@@ -72,7 +72,10 @@ pub(crate) fn Study() -> impl IntoView {
         Phase::Failed(error) => {
             let retry = Callback::new(move |()| look.refetch());
             let usual = (dials.get_untracked() != Dials::default()).then(|| {
-                let href = Page::Study { study: study.get_untracked() }.href();
+                let href = Page::Study {
+                    study: study.get_untracked(),
+                }
+                .href();
                 view! {
                     <p class="note"><a href=href>"Open the study with its own settings"</a></p>
                 }

@@ -3,7 +3,9 @@
 //! MaxScore (Turtle & Flood, IPM 1995): terms are kept in the order of the most they can add
 //! to any score. Once k documents are known, terms whose sum cannot lift a document above the
 //! k-th score are no longer walked, only looked up in documents that another term brought.
-//! What a term can add is measured once for a formula ([`Searcher::new`]), over its postings.
+//! Documents are taken in windows: what the walked terms can add is summed into an array over
+//! a window, and only what can still enter is looked at and scored. What an occurrence can add
+//! is measured once for a formula ([`Searcher::new`]), in 32 bits and rounded up.
 
 use super::{Ranker, Weighed};
 use crate::index::stats::{QueryTerm, QueryTerms};
@@ -18,7 +20,12 @@ pub struct Searcher {
     /// the length alone give it the most.
     shortest: u32,
     /// For each term the most that one occurrence in the query can add to a score.
-    most: Vec<f64>,
+    most: Vec<f32>,
+    /// For each posting what it adds at the most for one occurrence in the query, above 0;
+    /// term after term.
+    adds: Vec<f32>,
+    /// Where each term begins in `adds`.
+    begins: Vec<u32>,
 }
 
 /// A document with its score.
@@ -30,34 +37,39 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// Bounds are widened by this share, since they are summed in another order than scores.
-const SLACK: f64 = 1e-9;
+/// Bounds are widened by this share for each term, since they are rounded and summed in
+/// another order than scores.
+const SLACK: f64 = 2.5e-7;
+
+/// Documents in a window: its sums stay in the nearest cache.
+const WINDOW: usize = 4096;
+
+/// Documents that are passed over together.
+const STRIDE: usize = 16;
 
 impl Searcher {
-    /// Measures what each term can add.
+    /// Measures what each posting can add.
     pub fn new(index: &Index, ranker: Ranker) -> Searcher {
         let totals = index.totals();
-        let lengths: Vec<u32> = (0..index.n_docs() as DocNo)
-            .map(|it| index.len_of(it))
-            .collect();
-        let shortest = lengths
-            .iter()
-            .copied()
-            .filter(|&it| it > 0)
-            .min()
-            .unwrap_or(0);
-        let mut searcher = Searcher {
-            ranker,
-            totals,
-            shortest,
-            most: Vec::new(),
-        };
-        let n_terms = index.vocabulary().len() as TermNo;
-        let most = (0..n_terms)
-            .map(|it| searcher.most_of(index, it, &lengths))
-            .collect();
-        searcher.most = most;
-        searcher
+        let lengths: Vec<u32> = (0..index.n_docs() as DocNo).map(|it| index.len_of(it)).collect();
+        let shortest = lengths.iter().copied().filter(|&it| it > 0).min().unwrap_or(0);
+        let n_terms = index.vocabulary().len();
+        let (mut most, mut adds, mut begins) = (Vec::with_capacity(n_terms), Vec::new(), vec![0]);
+        for term in 0..n_terms as TermNo {
+            let weighed = ranker.weigh(&vec![unit(index, term)], &totals);
+            let Postings { docs, counts } = index.postings(term);
+            let gains = docs.iter().zip(counts);
+            let gains = gains.map(|(&doc, &count)| {
+                let gain = gain(&weighed, 0, count, lengths[doc as usize]);
+                // Never 0, so that a sum says whether any term was there.
+                ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
+            });
+            let from = adds.len();
+            adds.extend(gains);
+            most.push(adds[from..].iter().copied().fold(0.0, f32::max));
+            begins.push(adds.len() as u32);
+        }
+        Searcher { ranker, totals, shortest, most, adds, begins }
     }
 
     /// The best `k` documents among those that hold a term of the query: higher scores
@@ -65,40 +77,22 @@ impl Searcher {
     pub fn top(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
         let weighed = self.ranker.weigh(query, &self.totals);
         let floor = self.floor(&weighed);
-        let mut lists: Vec<List<'_>> = query
-            .iter()
-            .enumerate()
-            .filter_map(|(place, term)| {
-                let number = term.number?;
-                let postings = index.postings(number);
-                let most = self.most[number as usize] * in_query(&weighed, place, term);
-                Some(List {
-                    place,
-                    most: most.max(0.0),
-                    postings,
-                    at: 0,
-                })
+        let lists = query.iter().enumerate().filter_map(|(place, term)| {
+            let number = term.number? as usize;
+            let weight = in_query(&weighed, place, term).max(1.0) as f32;
+            Some(List {
+                place,
+                weight,
+                most: self.most[number] * weight,
+                postings: index.postings(number as TermNo),
+                adds: &self.adds[self.begins[number] as usize..self.begins[number + 1] as usize],
+                window: 0,
+                at: 0,
             })
-            .collect();
+        });
+        let mut lists: Vec<List<'_>> = lists.collect();
         lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
         walk(index, &weighed, lists, floor, k)
-    }
-
-    /// The most that one occurrence of a term in the query adds over a text without it.
-    fn most_of(&self, index: &Index, term: TermNo, lengths: &[u32]) -> f64 {
-        let unit = QueryTerm {
-            term: String::new(),
-            number: Some(term),
-            count: 1,
-            df: index.df(term),
-            cf: index.cf(term),
-        };
-        let weighed = self.ranker.weigh(&vec![unit], &self.totals);
-        let Postings { docs, counts } = index.postings(term);
-        let gains = docs.iter().zip(counts);
-        gains
-            .map(|(&doc, &count)| gain(&weighed, 0, count, lengths[doc as usize]))
-            .fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The most that a text without any query term can score.
@@ -112,7 +106,8 @@ impl Searcher {
     }
 }
 
-/// Walks the lists of terms that can still decide, from the first `needed` on.
+/// Walks the lists of terms that can still decide, from the first `needed` on, window by
+/// window.
 fn walk(
     index: &Index,
     weighed: &Weighed,
@@ -122,57 +117,71 @@ fn walk(
 ) -> Vec<Hit> {
     // The most that each list and those before it can add together.
     let mut sum = 0.0;
-    let adds: Vec<f64> = lists
+    let reach: Vec<f64> = lists
         .iter()
         .map(|it| {
-            sum += it.most;
+            sum += f64::from(it.most);
             sum
         })
         .collect();
-    let mut best = Best::new(k);
+    let mut best = Best::new(k, SLACK * (lists.len() + 8) as f64);
     let mut counts = vec![0; lists.iter().map(|it| it.place + 1).max().unwrap_or(0)];
+    let mut sums = vec![0.0_f32; WINDOW];
     let mut needed = 0;
-    while k > 0 && needed < lists.len() {
-        let next = lists[needed..].iter().filter_map(List::doc).min();
-        let Some(doc) = next else { break };
-        let len = index.len_of(doc);
-        counts.fill(0);
-        let mut bound = floor;
+    let n_docs = if k == 0 { 0 } else { index.n_docs() };
+    for first in (0..n_docs).step_by(WINDOW) {
+        while needed < lists.len() && best.beats(floor + reach[needed]) {
+            needed += 1;
+        }
+        if needed == lists.len() {
+            break;
+        }
+        sums.fill(0.0);
         for list in &mut lists[needed..] {
-            if list.doc() == Some(doc) {
-                let count = list.postings.counts[list.at];
-                counts[list.place] = count;
-                bound += gain(weighed, list.place, count, len);
-                list.at += 1;
-            }
+            list.add(first, &mut sums);
         }
-        let mut hopeless = false;
-        for at in (0..needed).rev() {
-            if best.beats(bound + adds[at]) {
-                hopeless = true;
-                break;
+        let beside = floor + if needed == 0 { 0.0 } else { reach[needed - 1] };
+        for (stride, few) in sums.chunks(STRIDE).enumerate() {
+            let most = few.iter().copied().fold(0.0, f32::max);
+            if most == 0.0 || best.beats(beside + f64::from(most)) {
+                continue;
             }
-            let list = &mut lists[at];
-            list.seek(doc);
-            if list.doc() == Some(doc) {
-                let count = list.postings.counts[list.at];
-                counts[list.place] = count;
-                bound += gain(weighed, list.place, count, len);
-            }
-        }
-        if hopeless || best.beats(bound) {
-            continue;
-        }
-        if best.offer(Hit {
-            doc,
-            score: weighed.score(&counts, len),
-        }) {
-            while needed < lists.len() && best.beats(floor + adds[needed]) {
-                needed += 1;
+            for (place, &sum) in few.iter().enumerate() {
+                let mut bound = f64::from(sum);
+                if sum == 0.0 || best.beats(beside + bound) {
+                    continue;
+                }
+                let doc = (first + stride * STRIDE + place) as DocNo;
+                let hopeless = (0..needed).rev().any(|at| {
+                    let hopeless = best.beats(floor + bound + reach[at]);
+                    if !hopeless {
+                        bound += lists[at].look_up(doc);
+                    }
+                    hopeless
+                });
+                if hopeless || best.beats(floor + bound) {
+                    continue;
+                }
+                for (at, list) in lists.iter().enumerate() {
+                    counts[list.place] =
+                        if at < needed { list.count_here(doc) } else { list.count_behind(doc) };
+                }
+                best.offer(Hit { doc, score: weighed.score(&counts, index.len_of(doc)) });
             }
         }
     }
     best.hits()
+}
+
+/// A term as it weighs once in a query.
+fn unit(index: &Index, term: TermNo) -> QueryTerm {
+    QueryTerm {
+        term: String::new(),
+        number: Some(term),
+        count: 1,
+        df: index.df(term),
+        cf: index.cf(term),
+    }
 }
 
 /// What `count` occurrences add over none.
@@ -200,14 +209,51 @@ fn in_query(weighed: &Weighed, place: usize, term: &QueryTerm) -> f64 {
 struct List<'a> {
     /// Place among the query terms.
     place: usize,
-    most: f64,
+    /// At least the weight for its repetition in the query.
+    weight: f32,
+    /// The most that it adds to a score.
+    most: f32,
     postings: Postings<'a>,
+    /// What each posting adds at the most, to be weighed.
+    adds: &'a [f32],
+    /// Where the cursor stood when the window began.
+    window: usize,
     at: usize,
 }
 
 impl List<'_> {
-    fn doc(&self) -> Option<DocNo> {
-        self.postings.docs.get(self.at).copied()
+    /// Adds what the documents of a window can gain and moves behind it.
+    fn add(&mut self, first: usize, sums: &mut [f32]) {
+        self.seek(first as DocNo);
+        self.window = self.at;
+        let docs = &self.postings.docs[self.at..];
+        let adds = &self.adds[self.at..];
+        let mut n_here = 0;
+        for (&doc, &add) in docs.iter().zip(adds) {
+            let Some(sum) = sums.get_mut(doc as usize - first) else { break };
+            *sum += add * self.weight;
+            n_here += 1;
+        }
+        self.at += n_here;
+    }
+
+    /// Moves to a document and says what it gains at the most.
+    fn look_up(&mut self, doc: DocNo) -> f64 {
+        self.seek(doc);
+        let here = self.postings.docs.get(self.at) == Some(&doc);
+        if here { f64::from(self.adds[self.at] * self.weight) } else { 0.0 }
+    }
+
+    /// Occurrences in the document that was sought last.
+    fn count_here(&self, doc: DocNo) -> u32 {
+        let here = self.postings.docs.get(self.at) == Some(&doc);
+        if here { self.postings.counts[self.at] } else { 0 }
+    }
+
+    /// Occurrences in a document of the window.
+    fn count_behind(&self, doc: DocNo) -> u32 {
+        let found = self.postings.docs[self.window..self.at].binary_search(&doc);
+        found.map_or(0, |it| self.postings.counts[self.window + it])
     }
 
     /// Moves to the first document that is not before `doc`, by steps that double.
@@ -226,6 +272,8 @@ impl List<'_> {
 /// The best hits so far; the worst of them is the root of a heap.
 struct Best {
     k: usize,
+    /// By what share a bound is widened.
+    slack: f64,
     heap: std::collections::BinaryHeap<Worst>,
 }
 
@@ -234,9 +282,10 @@ struct Best {
 struct Worst(Hit);
 
 impl Best {
-    fn new(k: usize) -> Best {
+    fn new(k: usize, slack: f64) -> Best {
         Best {
             k,
+            slack,
             heap: std::collections::BinaryHeap::new(),
         }
     }
@@ -248,18 +297,17 @@ impl Best {
             && self
                 .heap
                 .peek()
-                .is_some_and(|it| bound + bound.abs() * SLACK < it.0.score)
+                .is_some_and(|it| bound + bound.abs() * self.slack < it.0.score)
     }
 
-    /// Takes a hit that is good enough; whether the list is full after it.
-    fn offer(&mut self, hit: Hit) -> bool {
+    /// Takes a hit that is good enough.
+    fn offer(&mut self, hit: Hit) {
         if self.heap.len() < self.k {
             self.heap.push(Worst(hit));
         } else if self.heap.peek().is_some_and(|it| hit.score > it.0.score) {
             self.heap.pop();
             self.heap.push(Worst(hit));
         }
-        self.heap.len() == self.k
     }
 
     fn hits(self) -> Vec<Hit> {

@@ -62,8 +62,8 @@ pub struct Maker {
 
 /// What is at hand in each stage.
 enum Work {
-    Index(IndexBuilder),
-    Mine(Index, Source, Vec<QueryMined>),
+    Index(Box<IndexBuilder>),
+    Mine(Box<Index>, Source, Vec<QueryMined>),
     Score(Box<Scoring>),
     Done(Box<Scoring>),
     /// After an error.
@@ -71,7 +71,7 @@ enum Work {
 }
 
 struct Scoring {
-    index: Index,
+    index: Box<Index>,
     mined: Mined,
     pairs: Pairs,
     /// Of the ranker after those in `scores`.
@@ -103,7 +103,7 @@ impl Maker {
             .collect();
         Ok(Maker {
             asked: asked(&definition),
-            work: Work::Index(IndexBuilder::new(definition.analyzer.clone())),
+            work: Work::Index(Box::new(IndexBuilder::new(definition.analyzer.clone()))),
             collection,
             definition,
             rankers,
@@ -157,7 +157,7 @@ impl Maker {
         Ok(assemble(parts, made))
     }
 
-    fn index_some(&mut self, mut builder: IndexBuilder) -> Result<Stepped, Error> {
+    fn index_some(&mut self, mut builder: Box<IndexBuilder>) -> Result<Stepped, Error> {
         let n_docs = self.collection.docs.len();
         let from = builder.n_docs();
         let to = n_docs.min(from + DOCS_A_STEP);
@@ -167,7 +167,7 @@ impl Maker {
         if to < n_docs {
             return Ok((Work::Index(builder), Stage::Index, to, n_docs));
         }
-        let index = builder.finish()?;
+        let index = Box::new(builder.finish()?);
         let source = source(&self.definition.pool, self.run.take(), &index);
         Ok((
             Work::Mine(index, source, Vec::new()),
@@ -179,7 +179,7 @@ impl Maker {
 
     fn mine_one(
         &mut self,
-        index: Index,
+        index: Box<Index>,
         source: Source,
         mut shards: Vec<QueryMined>,
     ) -> Result<Stepped, Error> {

@@ -1,0 +1,609 @@
+//! The command line on the tiny collection: what every subcommand prints and writes.
+
+use std::fs;
+use std::io::Write;
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::harness::{Home, tiny};
+
+/// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
+fn check(home: &Home, line: &str, expected: Expect) {
+    expected.assert_eq(&home.run(&line.replace("TINY", tiny())).done());
+}
+
+/// A folder in which every axiom of a mode is mined from the tiny collection.
+fn mined(args: &str) -> Home {
+    let home = Home::new();
+    let line = format!("mine --collection {} --out mined.parquet {args}", tiny());
+    home.run(&line).done();
+    home
+}
+
+#[test]
+fn every_axiom_has_instances_in_every_mode() {
+    let home = Home::new();
+    let mine = "mine --collection TINY --pool all --out mined.parquet";
+    check(&home, mine, expect![[r#"
+        lnc1	3
+        lnc2	45
+        mtdc	4
+        tfc1	22
+        tfc2	4
+        tp	4
+        hash	2b52df589b8d02acdd5d43eeb5f3a843e094543e0eeb99f725e3400d46b2bd0a
+    "#]]);
+    check(&home, &format!("{mine} --mode paper"), expect![[r#"
+        lnc1	106
+        lnc2	36
+        mtdc	6
+        tfc1	125
+        tfc2	4
+        tp	4
+        hash	5a8b834b4a7e21a9dbd1293a1527e33cc02afcdbf7cca57cc0729577148be548
+    "#]]);
+    check(&home, &format!("{mine} --mode code"), expect![[r#"
+        lnc1	32
+        lnc2	36
+        mtdc	8
+        tfc1	22
+        tfc2	4
+        tp	4
+        hash	1351b3cf409a32ffadb2632827fd9566a2fbe1f03594ba055de03540c2ad3f37
+    "#]]);
+    check(
+        &home,
+        "mine --collection TINY --preset rennings2019 --out mined.parquet",
+        expect![[r#"
+            lnc1	3
+            lnc2	45
+            mtdc	4
+            tfc1	40
+            tfc2	4
+            tp	4
+            hash	a806ed88044012be0e902a2f0688a1b4311dc0b878d02fc7e96060b1d85df65a
+        "#]],
+    );
+    check(
+        &home,
+        "mine --collection TINY --preset rennings2019 --mode paper --out mined.parquet",
+        expect![[r#"
+            lnc1	7
+            lnc2	57
+            mtdc	6
+            tfc1	40
+            tfc2	4
+            tp	4
+            hash	e6e24c483352f4f0d6df7c1b393263ef03b410020f94512201a6deb85887eccf
+        "#]],
+    );
+    check(
+        &home,
+        "mine --collection TINY --preset camara2020 --mode code --out mined.parquet",
+        expect![[r#"
+            lnc1	8
+            lnc2	15
+            mtdc	8
+            tfc1	22
+            tfc2	4
+            tp	4
+            hash	b76c7ce2edb1f8a61d756d4d9fe17ccf6442463b8c6204e6be4d85e179c2d174
+        "#]],
+    );
+}
+
+#[test]
+fn judge_says_how_often_a_ranker_agrees() {
+    let home = mined("--pool all");
+    let judge = "judge --collection TINY --instances mined.parquet";
+    check(&home, &format!("{judge} --ranker bm25"), expect![[r#"
+        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+        mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
+        tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
+        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+    "#]]);
+    check(&home, &format!("{judge} --ranker bm25:idf=rsj"), expect![[r#"
+        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+        mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
+        tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
+        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+    "#]]);
+    check(&home, &format!("{judge} --ranker ql"), expect![[r#"
+        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+        mtdc	2	1	1	0	0.7500	[0.5000, 1.0000]
+        tfc1	21	0	1	0	0.9545	[0.9091, 1.0000]
+        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+    "#]]);
+    check(
+        &home,
+        &format!("{judge} --ranker bm25 --delta-score 0.1"),
+        expect![[r#"
+            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc2	40	5	0	0	1.0000	[1.0000, 1.0000]
+            mtdc	3	1	0	0	1.0000	[1.0000, 1.0000]
+            tfc1	21	1	0	0	0.9545	[0.8750, 1.0000]
+            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+        "#]],
+    );
+}
+
+#[test]
+fn with_json_standard_output_holds_one_object_and_nothing_else() {
+    let home = Home::new();
+    let object = |line: &str| {
+        let out = home.run(&line.replace("TINY", tiny())).done();
+        assert_eq!(out.matches('\n').count(), 1, "{out}");
+        let Value::Object(object) = serde_json::from_str(&out).unwrap() else { panic!("{out}") };
+        object
+    };
+    let found = object("import TINY --to tiny --json");
+    assert_eq!((&found["docs"], &found["queries"]), (&12.into(), &3.into()));
+
+    let found = object("mine --collection TINY --pool all --out mined.parquet --json");
+    expect![[r#"{"lnc1":3,"lnc2":45,"mtdc":4,"tfc1":22,"tfc2":4,"tp":4}"#]].assert_eq(&found["instances"].to_string());
+    assert_eq!(found["hash"].as_str().unwrap().len(), 64);
+
+    let judge = "judge --collection TINY --instances mined.parquet --ranker bm25 --json";
+    let found = object(judge);
+    expect![[r#"
+        fraction 1.0000
+        interval 1.0000 1.0000
+        mode "fixed"
+        n_queries 3
+        over_queries 1.0000
+        over_queries_interval 1.0000 1.0000
+        p 0.2500
+        satisfied 22
+        tied 0
+        unscored 0
+        violated 0
+    "#]].assert_eq(&rounded(&found["tfc1"]));
+
+    let eval = format!("eval {0}/qrels.tsv {0}/runs/tiny.run -m nDCG@10 -m P@5 --json", tiny());
+    assert_eq!(object(&eval).keys().collect::<Vec<_>>(), ["P@5", "nDCG@10"]);
+    let per_query = object(&format!("{eval} --per-query"));
+    let queries = per_query["P@5"].as_object().unwrap();
+    assert_eq!(queries.keys().collect::<Vec<_>>(), ["q1", "q2", "q3"]);
+}
+
+/// Numbers to four digits, since those of an interval have seventeen.
+fn rounded(row: &Value) -> String {
+    let number = |it: &Value| match it.as_f64() {
+        Some(number) if !it.is_u64() => format!("{number:.4}"),
+        _ => it.to_string(),
+    };
+    let fields = row.as_object().unwrap().iter().map(|(name, value)| match value.as_array() {
+        Some(both) => format!("{name} {}\n", both.iter().map(number).collect::<Vec<_>>().join(" ")),
+        None => format!("{name} {}\n", number(value)),
+    });
+    fields.collect()
+}
+
+#[test]
+fn a_run_is_found_where_it_may_lie() {
+    let home = Home::new();
+    let pool = |file: &str| {
+        let pool = format!("--pool run:{file}:3 --probes tfc1 --json");
+        let mine = format!("mine --collection {} --out mined.parquet {pool}", tiny());
+        home.run(&mine).json()["hash"].clone()
+    };
+    let expected = pool("tiny.run");
+
+    let run = fs::read(format!("{}/runs/tiny.run", tiny())).unwrap();
+    home.write("here/plain.run", &run);
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(&run).unwrap();
+    home.write("gzip.run.gz", packer.finish().unwrap());
+    let fastest = ruzstd::encoding::CompressionLevel::Fastest;
+    home.write("zstd.run.zst", ruzstd::encoding::compress_to_vec(&run[..], fastest));
+    let absolute = home.path("here/plain.run");
+    for file in [
+        "here/plain.run",
+        "gzip.run.gz",
+        "gzip.run",
+        "zstd.run.zst",
+        "zstd.run",
+        absolute.to_str().unwrap(),
+    ] {
+        assert_eq!(pool(file), expected, "{file}");
+    }
+}
+
+#[test]
+fn only_the_first_queries_count() {
+    let home = Home::new();
+    let mine = "mine --collection TINY --probes tfc1,tp --pool all --out mined.parquet";
+    check(&home, &format!("{mine} --queries 1"), expect![[r#"
+        tfc1	11
+        tp	2
+        hash	07db19ad1d0e79f76a7b757fa41b62a67ca71ab500cc3731aa21f757e542d958
+    "#]]);
+    check(&home, &format!("{mine} --queries 0"), expect![[r#"
+        tfc1	0
+        tp	0
+        hash	e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+    "#]]);
+    check(&home, &format!("{mine} --queries 99"), expect![[r#"
+        tfc1	22
+        tp	4
+        hash	f48563eb40171dba33a1a4fcfbf8a0c5a5f97092b41e02a2cdc1b88ea6ea6760
+    "#]]);
+    check(&home, "rank --collection TINY --ranker bm25 --top 2 --queries 1 --out a.run", expect![[
+        r#""#
+    ]]);
+    expect![[r#"
+        q1 Q0 w3 1 2.1347724383100837e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
+        q1 Q0 w2 2 1.9633462308794627e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
+    "#]].assert_eq(&home.read("a.run"));
+}
+
+#[test]
+fn a_preset_without_published_code_has_no_mode_code() {
+    let home = Home::new();
+    let mine = format!("mine --collection {} --out mined.parquet", tiny());
+    let refused = home.run(&format!("{mine} --mode code --preset rennings2019")).refused() + "\n";
+    expect![[r#"
+        mode: `rennings2019` has no mode `code`, since its extraction scripts were not published; take `fixed` or `paper`
+    "#]].assert_eq(&refused);
+    assert!(home.files().is_empty());
+}
+
+#[test]
+fn a_draw_is_the_same_each_time_and_says_its_share() {
+    let home = Home::new();
+    let mine = "mine --collection TINY --pool all --out mined.parquet --per-query 3";
+    check(&home, mine, expect![[r#"
+        lnc1	3
+        lnc2	9	sampled 0.2000
+        mtdc	4
+        tfc1	9	sampled 0.4091
+        tfc2	3	sampled 0.7500
+        tp	4
+        hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+    "#]]);
+    check(&home, mine, expect![[r#"
+        lnc1	3
+        lnc2	9	sampled 0.2000
+        mtdc	4
+        tfc1	9	sampled 0.4091
+        tfc2	3	sampled 0.7500
+        tp	4
+        hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+    "#]]);
+    check(&home, &format!("{mine} --seed 7 --probes tfc1"), expect![[r#"
+        tfc1	9	sampled 0.4091
+        hash	91b4f828d776aa5210dcdfa32c3b164fc9f5c3d96e5ae8398d70cf339c6b8c85
+    "#]]);
+    let line = format!("{} --json --probes tfc1", mine.replace("TINY", tiny()));
+    expect![[r#"{"tfc1":0.4090909090909091}"#]].assert_eq(&home.run(&line).json()["sampled"].to_string());
+}
+
+#[test]
+fn brought_scores_are_judged_as_the_formula_they_came_from() {
+    let home = mined("--pool all");
+    check(
+        &home,
+        "pairs --collection TINY --instances mined.parquet --out pairs.jsonl",
+        expect![[r#""#]],
+    );
+    let pairs = home.read("pairs.jsonl");
+    expect![[r#"{"query":"river bank","query_id":"q1","text":"river mud river mud","text_id":"w1#lnc2:2"}"#]].assert_eq(pairs.lines().find(|it| it.contains("#lnc2:2")).unwrap());
+    check(
+        &home,
+        "score --collection TINY --pairs pairs.jsonl --ranker bm25 --out scores.tsv",
+        expect![[r#""#]],
+    );
+    check(
+        &home,
+        "score --collection TINY --instances mined.parquet --ranker bm25 --out same.tsv",
+        expect![[r#""#]],
+    );
+    let scores = home.read("scores.tsv");
+    assert_eq!(scores, home.read("same.tsv"));
+    assert_eq!(scores.lines().count(), pairs.lines().count());
+    expect!["q1	w1	1.0128567010232692e0"].assert_eq(scores.lines().next().unwrap());
+
+    let judge = format!("judge --collection {} --instances mined.parquet --json", tiny());
+    let by_formula = home.run(&format!("{judge} --ranker bm25")).done();
+    let by_file = home.run(&format!("{judge} --ranker scores:scores.tsv")).done();
+    assert_eq!(by_file, by_formula);
+}
+
+#[test]
+fn pairs_without_a_score_are_unscored() {
+    let home = mined("--pool run:tiny.run:9 --probes tfc1");
+    let judge = "judge --collection TINY --instances mined.parquet --ranker scores:some.tsv";
+    home.write("some.tsv", "qid\tdocid\tscore\nq1\tw2\t1\nq1\tw3\t2\n");
+    check(&home, judge, expect![[r#"
+        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+        tfc1	1	0	0	1	1.0000	[0.0000, 1.0000]
+    "#]]);
+    // A run of six columns is a file of scores too; all of this run's documents have one.
+    check(&home, &judge.replace("some.tsv", "tiny.run"), expect![[r#"
+        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+        tfc1	0	0	2	0	0.0000	[0.0000, 0.0000]
+    "#]]);
+}
+
+#[test]
+fn runs_are_evaluated_as_trec_eval_does() {
+    let home = Home::new();
+    let measures = "-m nDCG@10 -m AP -m AP(rel=2) -m RR -m P@5 -m R@2";
+    let eval = format!("eval TINY/qrels.tsv TINY/runs/tiny.run {measures}");
+    check(&home, &eval, expect![[r#"
+        nDCG@10	0.8302
+        AP	0.8333
+        AP(rel=2)	0.3333
+        RR	0.8333
+        P@5	0.2667
+        R@2	1.0000
+    "#]]);
+    check(
+        &home,
+        "eval TINY/qrels.tsv TINY/runs/tiny.run -m RR --per-query",
+        expect![[r#"
+            RR	q1	1.0000
+            RR	q2	0.5000
+            RR	q3	1.0000
+        "#]],
+    );
+    let labelled = "q1 Q0 a 0 9 x 0\nq1 Q0 b 1 8 x 1\nq1 Q0 c 2 7 x 1\nq2 Q0 a 0 1 x 1\n";
+    home.write("labelled.run", labelled);
+    check(
+        &home,
+        "eval --labels-in-run labelled.run -m AP -m RR -m P@5",
+        expect![[r#"
+            AP	0.7917
+            RR	0.7500
+            P@5	0.3000
+        "#]],
+    );
+}
+
+#[test]
+fn an_imported_collection_goes_by_its_name() {
+    let home = Home::new();
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    assert_eq!(
+        home.files(),
+        ["corpus.jsonl", "qrels.tsv", "queries.jsonl", "runs/tiny.run"]
+            .map(|it| format!("data/collections/tiny/{it}"))
+    );
+    let mine = |collection: &str| {
+        let args = "--pool run:tiny.run:3 --json --out mined.parquet";
+        home.run(&format!("mine --collection {collection} {args}")).json()
+    };
+    assert_eq!(mine("tiny"), mine(tiny()));
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    assert_eq!(mine("tiny"), mine(tiny()));
+}
+
+#[test]
+fn other_layouts_are_imported_by_flags() {
+    let home = Home::new();
+    home.write("passages.tsv", "7\triver bank\n8\tbank mud\n");
+    home.write("queries.tsv", "1\triver\n");
+    let found = home.run(
+        "import . --to some --json --layout passages --corpus passages.tsv --queries queries.tsv",
+    );
+    let found = found.json();
+    assert_eq!((&found["docs"], &found["queries"]), (&2.into(), &1.into()));
+}
+
+const STUDY: &str = r#"
+format = 1
+name = "small"
+title = "Rivers & foxes"
+collection = "tiny"
+pool = "all"
+probes = ["tfc1", "tfc2", "mtdc", "lnc1", "lnc2", "tp"]
+modes = ["fixed", "code"]
+rankers = ["bm25", "ql", "scores:own.tsv"]
+
+[limits]
+length_gap_terms = 10
+min_terms = 1
+repeat_from = 2
+repeat_to = 4
+repeated_terms = 240
+filled_terms = 512
+fillable_terms = 256
+seed = 42
+"#;
+
+/// A folder with the study above.
+pub(crate) fn studied() -> Home {
+    let home = Home::new();
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.write("study.toml", STUDY);
+    home.write("data/collections/tiny/runs/own.tsv", "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n");
+    home.run("study run study.toml").done();
+    home
+}
+
+#[test]
+fn a_study_is_made_listed_checked_published_and_exported() {
+    let home = studied();
+    let today = |it: &str| it.split('\t').enumerate().filter(|it| it.0 != 1).fold(
+        String::new(),
+        |row, (_, column)| row + column.trim_end() + "\n",
+    );
+    let listed = || today(&home.run("study list").done());
+    expect![[r#"
+        small
+        188 instances
+        withdrawn
+        Rivers & foxes
+    "#]].assert_eq(&listed());
+    check(&home, "study check small", expect![[r#"
+        the same instances: ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d
+    "#]]);
+    check(&home, "study publish small", expect![[r#""#]]);
+    assert!(listed().contains("\npublished\n"));
+    check(&home, "study withdraw small", expect![[r#""#]]);
+    assert!(listed().contains("\nwithdrawn\n"));
+    check(&home, "study resume small", expect![[r#"
+        1 rankers were added
+    "#]]);
+
+    check(&home, "study export small --out site/studies", expect![[r#"
+        site/studies holds study `small`
+    "#]]);
+    let study: shared::study::Study =
+        serde_json::from_str(&home.read("site/studies/small.json")).unwrap();
+    assert_eq!((study.docs.len(), study.queries.len(), study.scores.len()), (12, 3, 3));
+    let cards: Vec<shared::study::overview::Card> =
+        serde_json::from_str(&home.read("site/studies/index.json")).unwrap();
+    assert_eq!(cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["small"]);
+}
+
+#[test]
+fn a_check_that_finds_another_collection_ends_with_code_3() {
+    let home = studied();
+    let corpus = home.read("data/collections/tiny/corpus.jsonl");
+    home.write("data/collections/tiny/corpus.jsonl", corpus.replace("mud boat", "river boat"));
+    let ran = home.run("study check small");
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.out.starts_with("other instances: stored "), "{}", ran.out);
+}
+
+#[test]
+fn a_report_comes_in_five_formats() {
+    let home = studied();
+    let report = |format: &str| home.run(&format!("report small --format {format}")).done();
+    expect![[r#"
+        ## Rivers &amp; foxes: how often each ranker orders texts as the axiom says
+
+        | ranker | TFC1 | TFC2 | M-TDC | LNC1 | LNC2 | TP | nDCG@10 | RR@10 | AP | P@5 |
+        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+        | BM25 | 1.00 [1.00, 1.00] | .5 [.0, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
+        | QL | .95 [.91, 1.00] | .5 [.0, 1.0] | .8 [.5, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
+        | own | .7 [.0, 1.0] | 1.0 [.0, 1.0] | – | – | – | – | .86 | 1.00 | 1.00 | .40 |
+        | relevance, where grades differ | 1.00 [1.00, 1.00] | .0 [.0, 1.0] | – | 1.0 [.0, 1.0] | – | 1.00 [1.00, 1.00] | – | – | – | – |
+        | instances | 22 | 4 | 4 | 3 | 45 | 4 | – | – | – | – |
+        | with a relevant text | 15 | 4 | 0 | 1 | 12 | 3 | – | – | – | – |
+
+        - Instances ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d, mode fixed.
+        - Collection 1160431d90348384f3eef0c974e8f4875ef338c61c19c35469a2097d7a6b56f4: 12 documents, 38 terms; 3 queries, 117 pairs of query and text.
+        - Pool all; analyser: alnum, no stop list, porter.
+        - Limits: δ 10 terms, min\_terms 1, all instances kept; LNC2 repeats 2 to 4 times up to 240 terms (mode paper: up to 512, mode code: texts up to 256).
+        - Fractions are over instances; brackets hold the 95 % interval of a percentile bootstrap with queries as units (10,000 draws, seed 42). p is against .5, after Holm's correction for 14 tests. Ties are counted apart, and as agreement only where the claim allows them.
+        - BM25: bm25:k1=1.2,b=0.75,k3=inf,idf=lucene, fingerprint 4319308885f3ee4898070e6b3dc39f32046b8a4a0b1b9b1cbebd752eb42c497f.
+        - QL: ql:mu=2500, fingerprint 14576bffed963ee7eb90b71921f318cd7a25e11d76fb6b66eeab174839844e31.
+        - own: scores:own.tsv, fingerprint 77622c188408e94d9cd9d2da747659d13c9bd852bc35a4dbb0934a1ead3277fe, 114 pairs without a score.
+        - own: 114 pairs have no score
+
+        ## Rivers &amp; foxes: each ranker on each axiom
+
+        | ranker | axiom | mode | satisfied | tied | violated | unscored | queries | fraction | mean over queries | p | p after Holm | fraction of texts seen whole | instances hash | fingerprint |
+        | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | :-- | :-- |
+        | BM25 | tfc1 | fixed | 22 | 0 | 0 | 0 | 3 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .25 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | BM25 | tfc2 | fixed | 2 | 0 | 2 | 0 | 1 | .5 [.0, 1.0] | .5 [.0, 1.0] | 1.00 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | BM25 | mtdc | fixed | 4 | 0 | 0 | 0 | 2 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .50 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | BM25 | lnc1 | fixed | 3 | 0 | 0 | 0 | 2 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .50 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | BM25 | lnc2 | fixed | 45 | 0 | 0 | 0 | 3 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .25 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | BM25 | tp | fixed | 4 | 0 | 0 | 0 | 2 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .50 | 1.00 | – | ed333afb2971 | 4319308885f3 |
+        | QL | tfc1 | fixed | 21 | 0 | 1 | 0 | 3 | .95 [.91, 1.00] | .97 [.91, 1.00] | .25 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | QL | tfc2 | fixed | 2 | 0 | 2 | 0 | 1 | .5 [.0, 1.0] | .5 [.0, 1.0] | 1.00 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | QL | mtdc | fixed | 2 | 1 | 1 | 0 | 2 | .8 [.5, 1.0] | .8 [.5, 1.0] | .50 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | QL | lnc1 | fixed | 3 | 0 | 0 | 0 | 2 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .50 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | QL | lnc2 | fixed | 45 | 0 | 0 | 0 | 3 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .25 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | QL | tp | fixed | 4 | 0 | 0 | 0 | 2 | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | .50 | 1.00 | – | ed333afb2971 | 14576bffed96 |
+        | own | tfc1 | fixed | 2 | 0 | 1 | 19 | 1 | .7 [.0, 1.0] | .7 [.0, 1.0] | 1.00 | 1.00 | – | ed333afb2971 | 77622c188408 |
+        | own | tfc2 | fixed | 1 | 0 | 0 | 3 | 1 | 1.0 [.0, 1.0] | 1.0 [.0, 1.0] | 1.00 | 1.00 | – | ed333afb2971 | 77622c188408 |
+        | own | mtdc | fixed | – | – | – | – | – | – | – | – | – | – | ed333afb2971 | 77622c188408 |
+        | own | lnc1 | fixed | – | – | – | – | – | – | – | – | – | – | ed333afb2971 | 77622c188408 |
+        | own | lnc2 | fixed | – | – | – | – | – | – | – | – | – | – | ed333afb2971 | 77622c188408 |
+        | own | tp | fixed | – | – | – | – | – | – | – | – | – | – | ed333afb2971 | 77622c188408 |
+
+        - Instances ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d, mode fixed, from study small.
+
+        ## Rivers &amp; foxes: what was mined
+
+        | axiom | mode | claim | instances | with a relevant text | in both orders | share kept | agreement with relevance | grades that differ |
+        | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |
+        | tfc1 | fixed | above | 22 | 15 | 0 | 1.00 | 1.00 [1.00, 1.00] | 15 |
+        | tfc2 | fixed | shrinking-gain | 4 | 4 | 0 | 1.00 | .0 [.0, 1.0] | 4 |
+        | mtdc | fixed | not-below | 4 | 0 | 0 | 1.00 | – | – |
+        | lnc1 | fixed | not-below | 3 | 1 | 0 | 1.00 | 1.0 [.0, 1.0] | 1 |
+        | lnc2 | fixed | not-below | 45 | 12 | 0 | 1.00 | – | – |
+        | tp | fixed | above | 4 | 3 | 0 | 1.00 | 1.00 [1.00, 1.00] | 3 |
+
+        - Instances ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d, mode fixed, from study small.
+
+        ## Rivers &amp; foxes: who was asked
+
+        | ranker | detail | kind | given as | fingerprint | pairs without a score | pairs seen in part | note |
+        | :-- | :-- | :-- | :-- | :-- | --: | --: | :-- |
+        | BM25 | k1 1.2, b 0.75 | formula | bm25:k1=1.2,b=0.75,k3=inf,idf=lucene | 4319308885f3ee4898070e6b3dc39f32046b8a4a0b1b9b1cbebd752eb42c497f | 0 | 0 | – |
+        | QL | Dirichlet, μ 2500 | formula | ql:mu=2500 | 14576bffed963ee7eb90b71921f318cd7a25e11d76fb6b66eeab174839844e31 | 0 | 0 | – |
+        | own | from a score file | scores that were brought | scores:own.tsv | 77622c188408e94d9cd9d2da747659d13c9bd852bc35a4dbb0934a1ead3277fe | 114 | 0 | – |
+
+        - Instances ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d, mode fixed, from study small.
+    "#]].assert_eq(&undated(&report("md")));
+    expect![[r#"
+        ranker,axiom,mode,satisfied,tied,violated,unscored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,fraction of texts seen whole,instances hash,fingerprint
+        BM25,tfc1,fixed,22,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,4319308885f3
+        BM25,tfc2,fixed,2,0,2,0,1,0.5,0,1,0.5,0,1,1,1,,ed333afb2971,4319308885f3
+        BM25,mtdc,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
+        BM25,lnc1,fixed,3,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
+        BM25,lnc2,fixed,45,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,4319308885f3
+        BM25,tp,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
+        QL,tfc1,fixed,21,0,1,0,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,,ed333afb2971,14576bffed96
+        QL,tfc2,fixed,2,0,2,0,1,0.5,0,1,0.5,0,1,1,1,,ed333afb2971,14576bffed96
+        QL,mtdc,fixed,2,1,1,0,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,,ed333afb2971,14576bffed96
+        QL,lnc1,fixed,3,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,14576bffed96
+        QL,lnc2,fixed,45,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,14576bffed96
+        QL,tp,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,14576bffed96
+        own,tfc1,fixed,2,0,1,19,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,ed333afb2971,77622c188408
+        own,tfc2,fixed,1,0,0,3,1,1,0,1,1,0,1,1,1,,ed333afb2971,77622c188408
+        own,mtdc,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,lnc1,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,lnc2,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,tp,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+    "#]].assert_eq(&report("csv"));
+    let latex = report("tex");
+    assert!(latex.contains(r"\begin{tabular}") && latex.contains(r"Rivers \& foxes"), "{latex}");
+    let json: Value = serde_json::from_str(&report("json")).unwrap();
+    assert!(json.to_string().contains("Rivers & foxes"), "{json}");
+    let html = report("html");
+    assert!(html.contains("<svg") && html.contains("Rivers &amp; foxes"), "{html}");
+    assert!(!html.contains("<script"), "{html}");
+
+    home.run("report small --format html --out report.html").done();
+    assert_eq!(home.read("report.html"), html);
+    let other = home.run("report small --format csv --mode code").done();
+    assert_ne!(other, report("csv"));
+    let refused = home.run("report small --mode paper").refused();
+    expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
+}
+
+/// Without the day on which it was made.
+fn undated(text: &str) -> String {
+    let dated = |it: &&str| !it.contains("202");
+    text.lines().filter(dated).map(|it| format!("{it}\n")).collect()
+}
+
+#[test]
+fn exit_codes_say_who_is_to_act() {
+    let home = Home::new();
+    assert_eq!(home.run("--version").code, Some(0));
+    assert_eq!(home.run("mine --help").code, Some(0));
+    assert_eq!(home.run("study check none").code, Some(1));
+    assert_eq!(home.run("").code, Some(2));
+    assert_eq!(home.run("mien").code, Some(2));
+    assert_eq!(home.run("mine --collection").code, Some(2));
+    assert_eq!(home.run("mine --preset nobody2021 --collection a --out b").code, Some(2));
+}

@@ -1,0 +1,409 @@
+//! The server as programs meet it, over a socket and with the types of the wire.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, Weak};
+
+use serde_json::{Value, json};
+use shared::api::{
+    About, Cancel, CreateJob, Endpoint, Export, Fetch, Job, JobState, Jobs, List, Look, Problem, Resume,
+    Score, Show, Statistics, Studies, Watch,
+};
+use shared::probe::{Axiom, Mode};
+use shared::study::cell::{Listing, Sort};
+use shared::study::dials::Dials;
+
+use crate::harness::{Home, Server, reply, tiny, tiny_model};
+
+/// A server with the demo study and without a model; it ends before its folder goes.
+struct Site {
+    server: Server,
+    _home: Home,
+}
+
+/// The site that all tests share while one of them runs.
+fn site() -> Arc<Site> {
+    static SHARED: Mutex<Weak<Site>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(|it| it.into_inner());
+    if let Some(site) = shared.upgrade() {
+        return site;
+    }
+    let home = Home::new();
+    let site = Arc::new(Site { server: home.serve(&["--demo"]), _home: home });
+    *shared = Arc::downgrade(&site);
+    site
+}
+
+const DEMO: &str = "demo";
+
+fn listing(limit: u64) -> List {
+    let listing = Listing {
+        dials: Dials::default(),
+        axiom: Axiom::Tfc1,
+        ranker: 0,
+        outcome: None,
+        query: String::new(),
+        margin_from: None,
+        margin_to: None,
+        sort: Sort::MarginUp,
+        offset: 0,
+        limit,
+    };
+    List { study: DEMO.to_owned(), listing }
+}
+
+#[test]
+fn the_demo_study_is_read_through_every_endpoint() {
+    let site = site();
+    let server = &site.server;
+    let about = server.ask(&About {});
+    assert_eq!((about.models.len(), about.may_create_jobs), (0, true));
+
+    let cards = server.ask(&Studies {});
+    assert_eq!(cards.len(), 1);
+    let card = &cards[0];
+    assert_eq!((card.name.as_str(), card.n_docs, card.published), (DEMO, 512, true));
+    assert_eq!(card.rankers, ["BM25", "QL"]);
+
+    let look = |dials: Dials| server.ask(&Look { study: DEMO.to_owned(), dials });
+    let overview = look(Dials::default());
+    assert_eq!(overview.title, card.title);
+    let turned = look(Dials { mode: Some(Mode::CodeCamara2020), ..Dials::default() });
+    assert_ne!(turned, overview);
+
+    let page = server.ask(&listing(10));
+    assert_eq!(page.rows.len(), 10);
+    assert!(page.n_instances >= 100);
+    let margins: Vec<f64> = page.rows.iter().map(|it| it.margin.unwrap()).collect();
+    assert!(margins.is_sorted(), "{margins:?}");
+
+    let shown = server.ask(&Show {
+        study: DEMO.to_owned(),
+        axiom: Axiom::Tfc1,
+        mode: Mode::Fixed,
+        number: page.rows[0].number,
+        delta_score: None,
+    });
+    assert_eq!(shown.query_id, page.rows[0].query_id);
+    assert_eq!((shown.texts.len(), shown.said.len()), (2, 2));
+    assert!(shown.premises.iter().all(|it| it.holds()));
+
+    let study = server.ask(&Export { study: DEMO.to_owned() });
+    assert_eq!(study.instances_hash, card.hash);
+    let statistics = server.ask(&Statistics { study: DEMO.to_owned() });
+    assert_eq!((statistics.totals, &statistics.terms), (study.totals, &study.terms));
+
+    assert_eq!(server.ask(&Jobs {}), []);
+}
+
+#[test]
+fn what_is_not_there_is_unknown() {
+    let site = site();
+    let server = &site.server;
+    let unknown = |(status, problem): (u16, Problem)| {
+        assert_eq!((status, problem.error_type.as_str()), (404, "unknown"), "{problem:?}");
+        problem.error
+    };
+    for study in ["none", "../demo", "<script>", "", "a\u{0}b"] {
+        let asked = Export { study: study.to_owned() };
+        unknown(server.try_ask(&asked).unwrap_err());
+    }
+    let job = || "0".repeat(32);
+    unknown(server.try_ask(&Watch { job: job() }).unwrap_err());
+    unknown(server.try_ask(&Cancel { job: job() }).unwrap_err());
+    unknown(server.try_ask(&Resume { job: job() }).unwrap_err());
+    unknown(server.try_ask(&Fetch { job: "../../x".to_owned() }).unwrap_err());
+    let score = Score {
+        ranker: "none".to_owned(),
+        query: "river".to_owned(),
+        texts: vec!["a river".to_owned()],
+    };
+    unknown(server.try_ask(&score).unwrap_err());
+    let create = CreateJob {
+        ranker: "none".to_owned(),
+        title: String::new(),
+        queries: vec!["river".to_owned()],
+        texts: vec!["a river".to_owned()],
+        pairs: vec![(0, 0)],
+    };
+    unknown(server.try_ask(&create).unwrap_err());
+    let mut asked = listing(1);
+    asked.listing.ranker = 99;
+    unknown(server.try_ask(&asked).unwrap_err());
+    let show = Show {
+        study: DEMO.to_owned(),
+        axiom: Axiom::Tp,
+        mode: Mode::Fixed,
+        number: u64::MAX,
+        delta_score: None,
+    };
+    unknown(server.try_ask(&show).unwrap_err());
+
+    for (path, type_) in [("/api/none", "unknown"), ("/api", "unknown"), ("/api/..", "unknown")] {
+        let (status, problem) = reply::<Value>(server.get(path)).unwrap_err();
+        assert_eq!((status, problem.error_type.as_str()), (404, type_), "{path}");
+    }
+    assert!(server.get("/../../etc/passwd").status().is_client_error() || {
+        // A path without an ending is a page of the app, which says that there is no such page.
+        !server.get("/../../etc/passwd").text().unwrap().contains("root:")
+    });
+}
+
+#[test]
+fn wrong_requests_are_the_callers_fault() {
+    let site = site();
+    let server = &site.server;
+    let get = |q: &str| {
+        let request = server.request("GET", Look::PATH).query(&[("q", q)]);
+        reply::<Value>(request.send().unwrap()).unwrap_err()
+    };
+    let post = |path: &str, body: Vec<u8>| {
+        reply::<Value>(server.request("POST", path).body(body).send().unwrap()).unwrap_err()
+    };
+    let is = |(status, problem): (u16, Problem), expected: (u16, &str)| {
+        assert_eq!((status, problem.error_type.as_str()), expected, "{problem:?}");
+        assert!(!problem.error.is_empty());
+    };
+    is(get("{"), (400, "json"));
+    is(get("[]"), (422, "json"));
+    is(get("{}"), (422, "json"));
+    is(get(r#"{"study": 7}"#), (422, "json"));
+    is(get(r#"{"study": "demo", "dials": {"mode": "loose"}}"#), (422, "json"));
+    is(get(r#"{"study": "demo", "dials": {"delta_score": -1}}"#), (422, "setting"));
+    is(get(r#"{"study": "demo", "dials": {"delta": -1}}"#), (422, "json"));
+    is(get(&"[".repeat(2000)), (422, "json"));
+    assert_eq!(server.ask(&listing(u64::MAX)).rows.len() as u64, Listing::MOST);
+    let mut asked = listing(1);
+    asked.listing.offset = u64::MAX;
+    assert_eq!(server.ask(&asked).rows, []);
+    asked.listing.margin_from = Some(1e308);
+    assert_eq!(server.ask(&asked).n_instances, 0);
+
+    is(post(Score::PATH, b"\xff\x00".to_vec()), (400, "json"));
+    is(post(Score::PATH, b"".to_vec()), (400, "json"));
+    is(post(Score::PATH, vec![b'['; 1 << 20]), (422, "json"));
+    is(post(Score::PATH, vec![b' '; (16 << 20) + 1]), (413, "too-large"));
+    let score = |n: usize| json!({"ranker": "none", "query": "a", "texts": vec!["a"; n]});
+    is(post(Score::PATH, score(0).to_string().into()), (422, "setting"));
+    is(post(Score::PATH, score(257).to_string().into()), (413, "too-large"));
+    let job = |pairs: Value| {
+        let job = json!({
+            "ranker": "none", "title": "", "queries": ["a"], "texts": ["b"], "pairs": pairs,
+        });
+        post(CreateJob::PATH, job.to_string().into())
+    };
+    is(job(json!([])), (422, "setting"));
+    is(job(json!([[0, 1]])), (422, "setting"));
+    is(job(json!([[0, 0], [0, 0]])), (422, "setting"));
+    is(job(json!([[0, -1]])), (422, "json"));
+
+    is(post(Look::PATH, b"{}".to_vec()), (405, "method"));
+    let deleted = server.request("DELETE", Jobs::PATH).send().unwrap();
+    is(reply::<Value>(deleted).unwrap_err(), (405, "method"));
+    let posted = server.request("POST", "/study/demo").send().unwrap();
+    is(reply::<Value>(posted).unwrap_err(), (405, "method"));
+    assert_eq!(server.ask(&Jobs {}), [], "nothing was made");
+}
+
+#[test]
+fn every_answer_carries_what_keeps_a_browser_safe() {
+    let site = site();
+    for path in ["/", "/api/about", "/api/none", "/health", "/api/docs", "/study/demo"] {
+        let answer = site.server.get(path);
+        let header = |name: &str| {
+            let value = answer.headers().get(name);
+            value.unwrap_or_else(|| panic!("{path}: no {name}")).to_str().unwrap()
+        };
+        assert_eq!(header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(header("cross-origin-resource-policy"), "same-origin", "{path}");
+        let policy = header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") || policy.contains("default-src 'self'"));
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("'unsafe-eval'"), "{path}: {policy}");
+        let scripts = policy.split(';').find(|it| it.trim().starts_with("script-src"));
+        assert!(!scripts.unwrap_or_default().contains("'unsafe-inline'"), "{path}: {policy}");
+        if path.starts_with("/api/a") {
+            assert_eq!(header("cache-control"), "no-store");
+        }
+    }
+}
+
+#[test]
+fn on_loopback_pages_of_other_sites_are_kept_out() {
+    let site = site();
+    let send = |method: &str, headers: &[(&str, &str)]| {
+        let request = site.server.request(method, Jobs::PATH).body("{}");
+        let request = headers.iter().fold(request, |request, it| request.header(it.0, it.1));
+        request.send().unwrap().status().as_u16()
+    };
+    assert_eq!(send("GET", &[]), 200);
+    assert_eq!(send("GET", &[("host", "localhost")]), 200);
+    assert_eq!(send("GET", &[("host", "rebound.example")]), 403);
+    assert_eq!(send("POST", &[("origin", "http://evil.example")]), 403);
+    assert_eq!(send("POST", &[("origin", "null")]), 403);
+    assert_eq!(send("POST", &[("sec-fetch-site", "cross-site")]), 403);
+    assert_eq!(send("POST", &[("origin", &site.server.address)]), 422, "let in, but no job");
+}
+
+#[test]
+fn the_api_describes_every_path_it_has() {
+    let site = site();
+    let document: Value = site.server.get("/api/openapi.json").json().unwrap();
+    let described: BTreeSet<&str> =
+        document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let known = [
+        About::PATH,
+        Studies::PATH,
+        Look::PATH,
+        List::PATH,
+        Show::PATH,
+        Export::PATH,
+        Statistics::PATH,
+        Score::PATH,
+        CreateJob::PATH,
+        Watch::PATH,
+        Watch::EVENTS,
+        Cancel::PATH,
+        Resume::PATH,
+        Fetch::PATH,
+    ];
+    let missing: Vec<&str> = known.into_iter().filter(|it| !described.contains(it)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let jobs = document["paths"][Jobs::PATH].as_object().unwrap();
+    assert!(jobs.contains_key("get") && jobs.contains_key("post"));
+    let docs = site.server.get("/api/docs").text().unwrap();
+    assert!(described.iter().all(|it| docs.contains(it)));
+}
+
+#[test]
+fn whoever_runs_it_sees_how_it_is() {
+    let site = site();
+    let health: Value = site.server.get("/health").json().unwrap();
+    assert_eq!(health["status"], "ok");
+    assert_eq!(health["scored"].as_array().unwrap().len(), 1, "BM25 alone, without a model");
+    assert_eq!(site.server.get("/ready").text().unwrap(), "ready\n");
+    site.server.ask(&Studies {});
+    let metrics = site.server.get("/metrics").text().unwrap();
+    let counted = "axioscope_requests_total{path=\"/api/studies\",method=\"GET\",status=\"200\"}";
+    assert!(metrics.contains(counted), "{metrics}");
+    assert!(!site.server.log().contains("ERROR"), "{}", site.server.log());
+}
+
+#[test]
+fn what_is_large_comes_packed() {
+    let site = site();
+    let request = site.server.request("GET", Export::PATH).query(&[("q", r#"{"study":"demo"}"#)]);
+    let answer = request.header("accept-encoding", "br").send().unwrap();
+    assert_eq!(answer.headers()["content-encoding"], "br");
+    let request = site.server.request("GET", Export::PATH).query(&[("q", r#"{"study":"demo"}"#)]);
+    let answer = request.send().unwrap();
+    assert!(answer.headers().get("content-encoding").is_none());
+}
+
+#[test]
+fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
+    let home = Home::new();
+    let server = home.serve(&["--model", &tiny_model().to_string_lossy()]);
+    let models = server.ask(&About {}).models;
+    assert_eq!(models.iter().map(|it| &*it.spec).collect::<Vec<_>>(), ["tiny:bi", "tiny:late"]);
+
+    let texts = ["a river", "hill"].map(str::to_owned).to_vec();
+    let score = |ranker: &str| {
+        let (ranker, query, texts) = (ranker.to_owned(), "where do rivers end", texts.clone());
+        server.ask(&Score { ranker, query: query.to_owned(), texts })
+    };
+    let bi = score("tiny:bi");
+    assert_eq!((bi.scores.len(), bi.truncated, bi.matches), (2, vec![false; 2], Vec::new()));
+    let late = score("tiny:late");
+    let pieces: Vec<usize> = late.matches.iter().map(|it| it.text.len()).collect();
+    assert_eq!((late.scores.len(), pieces), (2, vec![2, 1]));
+
+    let job = server.ask(&CreateJob {
+        ranker: "tiny:bi".to_owned(),
+        title: "Two pairs".to_owned(),
+        queries: vec!["where do rivers end".to_owned()],
+        texts,
+        pairs: vec![(0, 1), (0, 0)],
+    });
+    let id = || job.id.clone();
+    let ended = server.ask_until(&Watch { job: id() }, |it| it.state.ended());
+    assert_eq!((ended.state, ended.n_done, ended.n_pairs), (JobState::Done, 2, 2));
+    let scores = server.ask(&Fetch { job: id() }).scores;
+    for (in_job, at_once) in scores.iter().zip(bi.scores.iter().rev()) {
+        assert!((in_job.unwrap() - at_once).abs() < 1e-5, "{in_job:?} {at_once}");
+    }
+    assert_eq!(server.ask(&Jobs {}), std::slice::from_ref(&ended));
+    // What has ended stays as it is, and whoever watches it is told so once.
+    assert_eq!(server.ask(&Cancel { job: id() }), ended);
+    assert_eq!(server.ask(&Resume { job: id() }), ended);
+    let watch = serde_json::to_string(&Watch { job: id() }).unwrap();
+    let events = server.request("GET", Watch::EVENTS).query(&[("q", watch)]).send().unwrap();
+    let events = events.text().unwrap();
+    let told: Vec<&str> = events.lines().filter_map(|it| it.strip_prefix("data: ")).collect();
+    let told: Vec<Job> = told.iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(told, [ended]);
+}
+
+#[test]
+fn visitors_need_the_token_for_what_costs() {
+    let home = Home::new();
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    let server = home.serve(&["--listen", "0.0.0.0:0"]);
+    let token = server.token.clone().expect("the first start prints it");
+    assert!(token.len() >= 32, "{token}");
+    assert!(!server.ask(&About {}).may_create_jobs);
+    let jobs = |token: Option<&str>| {
+        let request = server.asking(&Jobs {});
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        reply::<Vec<Job>>(request.send().unwrap()).map_err(|it| (it.0, it.1.error_type))
+    };
+    let refused = Err((401, "token".to_owned()));
+    assert_eq!(jobs(None), refused);
+    assert_eq!(jobs(Some("")), refused);
+    assert_eq!(jobs(Some(&token[1..])), refused);
+    assert_eq!(jobs(Some(&token)), Ok(Vec::new()));
+    assert_eq!(server.get("/metrics").status().as_u16(), 401);
+    assert_eq!(server.get("/health").status().as_u16(), 200);
+    let with_host = server.request("GET", About::PATH).header("host", "axioscope.example");
+    assert_eq!(with_host.send().unwrap().status().as_u16(), 200, "visitors know it by its name");
+    drop(server);
+
+    let again = home.serve(&["--listen", "0.0.0.0:0"]);
+    assert_eq!(again.token, None, "it is shown once");
+    let asked = again.asking(&Jobs {}).bearer_auth(&token);
+    assert_eq!(asked.send().unwrap().status().as_u16(), 200);
+    drop(again);
+
+    let renewed = home.serve(&["--listen", "0.0.0.0:0", "--new-token"]);
+    assert_ne!(renewed.token.as_ref(), Some(&token));
+    let asked = renewed.asking(&Jobs {}).bearer_auth(&token);
+    assert_eq!(asked.send().unwrap().status().as_u16(), 401);
+    drop(renewed);
+
+    // All of 127/8 is this machine.
+    let local = home.serve(&["--listen", "127.0.0.2:0"]);
+    assert!(local.ask(&About {}).may_create_jobs);
+}
+
+#[test]
+fn visitors_see_a_study_while_it_is_published() {
+    let home = crate::cli::studied();
+    let server = home.serve(&["--listen", "0.0.0.0:0"]);
+    let export = Export { study: "small".to_owned() };
+    let names = || -> Vec<String> {
+        let cards = server.ask(&Studies {});
+        cards.into_iter().map(|it| it.name).collect()
+    };
+    for _ in 0..2 {
+        assert!(names().is_empty());
+        assert_eq!(server.try_ask(&export).unwrap_err().0, 404);
+        home.run("study publish small").done();
+        assert_eq!(names(), ["small"]);
+        assert_eq!(server.ask(&export).definition.name, "small");
+        home.run("study withdraw small").done();
+    }
+}

@@ -1,0 +1,126 @@
+//! Published and otherwise known numbers, on collections that are not ours to distribute.
+//!
+//! `tests/expected/` holds what an independent implementation of the same definitions counts:
+//! `satisfied/tied/violated` for each axiom and ranker.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::{ExpectFile, expect_file};
+use serde_json::Value;
+
+use crate::harness::{Home, collections, skip};
+
+/// The folder of a collection, or none where it is absent, which is said.
+fn collection(test: &str, name: &str) -> Option<PathBuf> {
+    let folder = collections().map(|it| it.join(name)).filter(|it| it.is_dir());
+    if folder.is_none() {
+        skip(&format!("published::{test}"), &format!("the collection {name} is absent"));
+    }
+    folder
+}
+
+/// Mines, judges by each ranker, and compares the table of both.
+fn check(folder: &Path, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
+    let home = Home::new();
+    let collection = format!("--collection {}", folder.display());
+    let mine = format!("mine {collection} {probes} --out mined.parquet --json");
+    let mined = home.run(&mine).json();
+    let by_ranker = rankers.map(|ranker| {
+        let judge = format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
+        home.run(&judge).json()
+    });
+    let mut table = format!("axiom\tinstances\t{}\n", rankers.join("\t"));
+    for (axiom, n_instances) in mined["instances"].as_object().unwrap() {
+        let outcomes = by_ranker.each_ref().map(|all| outcomes(&all[axiom]));
+        table += &format!("{axiom}\t{n_instances}\t{}\n", outcomes.join("\t"));
+    }
+    expected.assert_eq(&table);
+}
+
+fn outcomes(row: &Value) -> String {
+    assert_eq!(row["unscored"], 0);
+    format!("{}/{}/{}", row["satisfied"], row["tied"], row["violated"])
+}
+
+#[test]
+fn axioms_on_trec_deep_learning_2019() {
+    let test = "axioms_on_trec_deep_learning_2019";
+    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    check(
+        &folder,
+        "--pool run:BM25.run:100 --delta 10 --min-terms 1",
+        ["bm25", "bm25:idf=rsj", "ql"],
+        expect_file!["../expected/trecdl-passage.tsv"],
+    );
+}
+
+#[test]
+fn axioms_on_passages_of_wikipedia() {
+    let test = "axioms_on_passages_of_wikipedia";
+    let Some(folder) = collection(test, "cmu-wiki-qa") else { return };
+    check(
+        &folder,
+        "--pool group --delta inf --min-terms 0 --queries 300",
+        ["bm25:k1=0.4,b=0.1", "bm25:k1=0.4,b=0.1,idf=rsj", "ql:mu=750"],
+        expect_file!["../expected/cmu-wiki-qa.tsv"],
+    );
+}
+
+#[test]
+fn lnc1_as_the_published_code_has_it() {
+    let test = "lnc1_as_the_published_code_has_it";
+    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    let home = Home::new();
+    let collection = format!("--collection {}", folder.display());
+    let probes = "--probes lnc1 --mode code --pool run:BM25.run:100 --delta 10 --min-terms 1";
+    let mined = home.run(&format!("mine {collection} {probes} --out mined.parquet --json")).json();
+    assert_eq!(mined["instances"]["lnc1"], 247_957);
+    let fraction = |ranker: &str| {
+        let judge = format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
+        format!("{:.3}", home.run(&judge).json()["lnc1"]["fraction"].as_f64().unwrap())
+    };
+    assert_eq!((fraction("bm25"), fraction("ql")), ("0.526".into(), "0.473".into()));
+}
+
+#[test]
+fn ndcg_of_runs_of_trec_deep_learning_2019() {
+    let test = "ndcg_of_runs_of_trec_deep_learning_2019";
+    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    let home = Home::new();
+    for (run, expected) in [
+        ("BM25", 0.5058),
+        ("BM25_RM3", 0.5216),
+        ("D_BERT_KD_TASB", 0.7210),
+        ("OPEN_AI_ADA2", 0.7035),
+        ("SPLADE_P_P_ENSEMBLE_DISTIL", 0.7308),
+    ] {
+        let folder = folder.display();
+        let files = format!("{folder}/qrels.tsv.gz {folder}/runs/{run}.run.gz");
+        let found = home.run(&format!("eval {files} -m nDCG@10 --json")).json();
+        assert_eq!(to_four_digits(&found["nDCG@10"]), format!("{expected:.4}"), "{run}");
+    }
+}
+
+#[test]
+fn measures_of_runs_that_bring_their_labels() {
+    let test = "measures_of_runs_that_bring_their_labels";
+    let Some(folder) = collection(test, "wikipassageqa-questions") else { return };
+    let home = Home::new();
+    for (run, expected) in [
+        ("anmm", "0.5734 0.6579 0.2087"),
+        ("drmm", "0.5597 0.6393 0.2024"),
+        ("duet", "0.2472 0.2877 0.0971"),
+        ("matchpyramid", "0.4388 0.5088 0.1807"),
+    ] {
+        let runs = folder.join("rennings_runs");
+        let file = runs.join(format!("predict.test.{run}.wikipassageqa_long.txt.gz"));
+        let eval = format!("eval --labels-in-run {} -m AP -m RR -m P@5 --json", file.display());
+        let found = home.run(&eval).json();
+        let found = ["AP", "RR", "P@5"].map(|it| to_four_digits(&found[it])).join(" ");
+        assert_eq!(found, expected, "{run}");
+    }
+}
+
+fn to_four_digits(value: &Value) -> String {
+    format!("{:.4}", value.as_f64().unwrap())
+}

@@ -1,0 +1,104 @@
+//! How fast, against whom: medians of alternating runs, as a table in `BENCHMARKS.md`.
+//!
+//! Peers are installed into `target/bench/` and left out by name when they cannot be had.
+
+mod peers;
+mod asked;
+mod lexical;
+mod page;
+mod neural;
+mod table;
+
+use crate::place::Place;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use table::{Machine, Table};
+
+/// Runs of each side, one after the other in turn.
+const RUNS: usize = 5;
+
+const PARTS: [&str; 4] = ["lexical", "parity", "page", "neural"];
+
+/// Measures the named parts, or all of them; only a run of all is written down.
+pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
+    if let Some(unknown) = args.iter().find(|it| !PARTS.contains(&it.as_str())) {
+        bail!("there is no part `{unknown}`: take some of {}", PARTS.join(", "));
+    }
+    let folder = place.target.join("bench");
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let bench = Bench { place, folder };
+    let mut machine = Machine::now(place);
+    let mut table = Table::default();
+    for part in PARTS {
+        if !args.is_empty() && !args.iter().any(|it| it == part) {
+            continue;
+        }
+        println!("bench: {part}");
+        let done = match part {
+            "lexical" => lexical::measure(&bench, &mut table),
+            "parity" => page::parity(&bench, &mut table),
+            "page" => page::first_view(&bench, &mut table),
+            _ => neural::measure(&bench, &mut table),
+        };
+        if let Err(error) = done {
+            table.left_out(part, &format!("{error:#}"));
+        }
+    }
+    machine.end();
+    let text = table.markdown(&machine);
+    println!("\n{text}");
+    if args.is_empty() {
+        let file = place.root.join("BENCHMARKS.md");
+        fs::write(&file, text).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Where everything is.
+struct Bench<'a> {
+    place: &'a Place,
+    /// Peers, and what they are given.
+    folder: PathBuf,
+}
+
+impl Bench<'_> {
+    /// `trecdl-passage`, below `AXIOSCOPE_DATA` or beside the checkout.
+    fn collection(&self) -> Result<PathBuf> {
+        let set = std::env::var_os("AXIOSCOPE_DATA").filter(|it| !it.is_empty());
+        let data = set.map_or_else(|| self.place.root.join("../shared/data"), PathBuf::from);
+        let folder = data.join("trecdl-passage");
+        if !folder.join("corpus.jsonl.gz").is_file() {
+            bail!("no trecdl-passage: set AXIOSCOPE_DATA to the folder that holds it");
+        }
+        Ok(folder)
+    }
+
+    /// A script of ours, for a peer.
+    fn script(&self, name: &str) -> PathBuf {
+        self.place.root.join("xtask/bench").join(name)
+    }
+
+    /// An example of the workspace, built in release.
+    fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
+        let mut build = std::process::Command::new("cargo");
+        build.args(["build", "--release", "--locked", "--package", package, "--example", name]);
+        crate::process::run(build.current_dir(&self.place.root))?;
+        let program = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        Ok(self.place.target.join("release/examples").join(program))
+    }
+
+    fn given(&self) -> PathBuf {
+        self.folder.join("given")
+    }
+}
+
+/// The middle of some numbers.
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

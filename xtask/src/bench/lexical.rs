@@ -1,0 +1,214 @@
+//! Index, top 100, mining and memory, one thread, on `trecdl-passage`.
+
+use super::asked::{Asked, number};
+use super::table::{Row, Table};
+use super::{Bench, RUNS, median, peers, text};
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// bm25s scores in 32 bits, so two scores closer than this share are a tie.
+const TIE: f64 = 2e-6;
+
+pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
+    let collection = bench.collection()?;
+    let program = bench.example("shared", "lexical")?;
+    let given = bench.given();
+    let mut ours = Asked::start(Command::new(program).args([&collection, &given]))?;
+    memory(&mut ours, table)?; // what stands there when the collection is read
+    let mut tantivy = found(table, "tantivy", || {
+        Asked::start(Command::new(peers::tantivy(bench)?).arg(&given))
+    });
+    let python = found(table, "bm25s, ir_axioms", || peers::lexical_python(bench));
+    let script = |name: &str| {
+        let python = python.as_ref().context("there is no Python for it")?;
+        Asked::start(Command::new(python).args([text(&bench.script(name)), text(&given)]))
+    };
+    let mut bm25s = found(table, "bm25s", || script("bm25s_peer.py"));
+    let mut ir_axioms = found(table, "ir_axioms", || script("ir_axioms_peer.py"));
+    let versions = [(&mut tantivy, "tantivy"), (&mut bm25s, "bm25s"), (&mut ir_axioms, "ir_axioms")];
+    for (peer, name) in versions {
+        if let Some(peer) = peer {
+            let version = peer.ask("version")?["version"].as_str().unwrap_or_default().to_owned();
+            table.version(format!("{name} {version}"));
+        }
+    }
+    table.note(
+        "Lexical lines count the time that the one working thread had a core, so that what else \
+         runs on the machine does not enter."
+            .to_owned(),
+    );
+    index(&mut ours, tantivy.as_mut(), table)?;
+    top(&mut ours, tantivy.as_mut(), bm25s.as_mut(), table)?;
+    mining(&mut ours, ir_axioms.as_mut(), table)
+}
+
+/// What can be had; what cannot is left out by name.
+fn found<T>(table: &mut Table, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
+    get().map_err(|error| table.left_out(name, &format!("{error:#}"))).ok()
+}
+
+fn index(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
+    let mut peer = peer;
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    let (mut told, mut told_there) = (Value::Null, Value::Null);
+    for _ in 0..RUNS {
+        told = ours.ask("index")?;
+        here.push(number(&told, "seconds")?);
+        if let Some(peer) = peer.as_mut() {
+            told_there = peer.ask("index")?;
+            there.push(number(&told_there, "seconds")?);
+        }
+    }
+    let n_docs = number(&told, "n_docs")?;
+    let rate = |seconds: f64| format!("{:.0} docs/s", n_docs / seconds);
+    table.add(against("analyse + index, tantivy", (here, there), rate, 2.0, "≥ 2×"));
+    table.note(format!(
+        "Index: {} terms here, {} in tantivy (alnum tokens, lower-case, Porter2, positions, in \
+         memory, commit included, no second thread).",
+        told["n_terms"], told_there["n_terms"]
+    ));
+    Ok(())
+}
+
+fn top(
+    ours: &mut Asked,
+    tantivy: Option<&mut Asked>,
+    bm25s: Option<&mut Asked>,
+    table: &mut Table,
+) -> Result<()> {
+    let milliseconds = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
+    let lines = [(tantivy, "tantivy", 1.0, "≥ 1×"), (bm25s, "bm25s", 5.0, "≥ 5×")];
+    for (peer, name, least, target) in lines {
+        let Some(peer) = peer else { continue };
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            here.push(number(&ours.ask("top")?, "seconds")?);
+            there.push(number(&peer.ask("top")?, "seconds")?);
+        }
+        let what = format!("BM25 top 100 of 43 queries, {name}");
+        table.add(against(&what, (here, there), milliseconds, least, target));
+        if name == "bm25s" {
+            let theirs = peer.ask("ranking")?;
+            let n_wrong = differing(&ours.ask("ranking")?, &theirs);
+            table.note(match n_wrong {
+                0 => "Top 100: the same ranking as bm25s (lucene) for every query, up to ties in \
+                      its 32 bits."
+                    .to_owned(),
+                n => format!("Top 100: {n} queries are ranked otherwise than by bm25s."),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Queries whose rankings differ by more than ties. Their scores lack our factor k1 + 1.
+fn differing(ours: &Value, theirs: &Value) -> usize {
+    let hits = |query: &Value, scale: f64| -> Vec<(u64, f64)> {
+        let hits = query.as_array().into_iter().flatten();
+        hits.filter_map(|it| Some((it[0].as_u64()?, it[1].as_f64()? * scale))).collect()
+    };
+    let (ours, theirs) = (&ours["ranking"], &theirs["ranking"]);
+    let queries = ours.as_array().into_iter().flatten().zip(theirs.as_array().into_iter().flatten());
+    let close = |a: f64, b: f64| (a - b).abs() <= TIE * a.abs().max(b.abs());
+    queries
+        .filter(|(ours, theirs)| {
+            let (ours, theirs) = (hits(ours, 1.0), hits(theirs, 2.2));
+            let known: BTreeMap<u64, f64> = ours.iter().copied().collect();
+            let last = ours.last().map_or(0.0, |it| it.1);
+            let same = ours.len() == theirs.len()
+                && ours.iter().zip(&theirs).all(|(here, there)| {
+                    let own = known.get(&there.0).copied().unwrap_or(last);
+                    close(here.1, there.1) && close(own, there.1)
+                });
+            !same
+        })
+        .count()
+}
+
+fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
+    let mut peer = peer;
+    let mut here: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut there: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut told = Value::Null;
+    for _ in 0..RUNS {
+        told = ours.ask("mine")?;
+        for name in ["from_texts", "from_counts", "from_index", "six"] {
+            here.entry(name).or_default().push(number(&told, name)?);
+        }
+        if let Some(peer) = peer.as_mut() {
+            let told = peer.ask("mine")?;
+            for name in ["from_texts", "from_counts"] {
+                there.entry(name).or_default().push(number(&told, name)?);
+            }
+        }
+    }
+    let n_pairs = number(&told, "n_ordered_pairs")? * 3.0;
+    let rate = |seconds: f64| format!("{:.1} M pairs/s", n_pairs / seconds / 1e6);
+    let mut line = |what: &str, name: &str, least: f64, target: &'static str| {
+        let both = (here[name].clone(), there.remove(name).unwrap_or_default());
+        table.add(against(what, both, rate, least, target));
+    };
+    line("TFC1, LNC1, M-TDC with analysis, ir_axioms", "from_texts", 10.0, "≥ 10×");
+    line("the same once analysed, ir_axioms", "from_counts", 200.0, "≥ 200×");
+    let six = median(here["six"].clone());
+    table.add(Row {
+        what: "six axioms, 43 queries, from the index to columns".to_owned(),
+        ours: format!("{:.1} ms", six * 1e3),
+        peer: "none".to_owned(),
+        ratio: "".to_owned(),
+        target: "< 100 ms",
+        met: six < 0.1,
+    });
+    table.note(format!(
+        "Mining: ordered pairs a second and axiom over the first 100 of the collection's BM25 run; \
+         three axioms from the index to sorted columns take {:.1} ms. Instances: {}.",
+        median(here["from_index"].clone()) * 1e3,
+        told["n_instances"].to_string().replace(['{', '}', '"'], "").replace(',', ", ")
+    ));
+    Ok(())
+}
+
+fn memory(ours: &mut Asked, table: &mut Table) -> Result<()> {
+    let told = ours.ask("memory")?;
+    let (index, texts) = (number(&told, "index_bytes")?, number(&told, "text_bytes")?);
+    let ratio = index / texts;
+    let peak = told["peak_bytes"].as_f64();
+    table.add(Row {
+        what: "memory of the index, of its text".to_owned(),
+        ours: format!("{:.1} MB", index / 1e6),
+        peer: format!("{:.1} MB", texts / 1e6),
+        ratio: format!("{ratio:.2}×"),
+        target: "≤ 6×",
+        met: ratio <= 6.0,
+    });
+    if let Some(peak) = peak {
+        table.note(format!(
+            "Memory: the whole process (texts, files for peers, two indexes) peaked at {:.0} MB.",
+            peak / 1e6
+        ));
+    }
+    Ok(())
+}
+
+/// A line of seconds on both sides; the ratio says how many times quicker ours is.
+fn against(
+    what: &str,
+    (here, there): (Vec<f64>, Vec<f64>),
+    shown: impl Fn(f64) -> String,
+    least: f64,
+    target: &'static str,
+) -> Row {
+    let here = median(here);
+    let there = (!there.is_empty()).then(|| median(there));
+    let ratio = there.map(|it| it / here);
+    Row {
+        what: what.to_owned(),
+        ours: shown(here),
+        peer: there.map_or_else(|| "left out".to_owned(), shown),
+        ratio: ratio.map_or_else(String::new, |it| format!("{it:.1}×")),
+        target,
+        met: ratio.is_some_and(|it| it >= least),
+    }
+}

@@ -1,0 +1,60 @@
+//! Peers from package registries, each in `target/bench/`.
+
+use super::{Bench, text};
+use crate::process;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What is asked of PyPI; PyStemmer gives ir_axioms the stems that ours has.
+const LEXICAL: [&str; 4] = ["bm25s==0.3.16", "numba", "ir_axioms==1.2.5", "PyStemmer"];
+const NEURAL: [&str; 2] = ["torch", "transformers"];
+
+/// A Python of its own that has the packages for lexical peers.
+pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
+    python(bench, &LEXICAL, "import bm25s, numba, ir_axioms, Stemmer")
+}
+
+/// The same with PyTorch.
+pub(super) fn neural_python(bench: &Bench<'_>) -> Result<PathBuf> {
+    python(bench, &NEURAL, "import torch, transformers")
+}
+
+fn python(bench: &Bench<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
+    let venv = bench.folder.join("venv");
+    let python = venv.join("bin/python");
+    if process::answer(Command::new(&python).args(["-c", works])).is_some() {
+        return Ok(python);
+    }
+    println!("bench: pip install {}", packages.join(" "));
+    if !python.is_file() {
+        process::run(Command::new("python3").args(["-m", "venv", &text(&venv)]))?;
+    }
+    process::run(Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages))?;
+    Ok(python)
+}
+
+/// The version of an installed Python package.
+pub(super) fn version(python: &PathBuf, package: &str) -> String {
+    let code = format!("import importlib.metadata as m; print(m.version('{package}'))");
+    process::answer(Command::new(python).args(["-c", &code])).unwrap_or_default()
+}
+
+/// The peer tantivy, built in a workspace of its own.
+pub(super) fn tantivy(bench: &Bench<'_>) -> Result<PathBuf> {
+    let folder = bench.folder.join("tantivy");
+    fs::create_dir_all(folder.join("src"))?;
+    for (from, to) in [("tantivy.toml", "Cargo.toml"), ("tantivy.rs", "src/main.rs")] {
+        let new = fs::read_to_string(bench.script(from))?;
+        // A file that is as it was is not built again.
+        if fs::read_to_string(folder.join(to)).ok().as_deref() != Some(new.as_str()) {
+            fs::write(folder.join(to), new)?;
+        }
+    }
+    let target = folder.join("target");
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "--quiet"]).current_dir(&folder);
+    process::run(build.env("CARGO_TARGET_DIR", &target)).context("building the peer tantivy")?;
+    Ok(target.join("release").join(format!("tantivy-peer{}", std::env::consts::EXE_SUFFIX)))
+}

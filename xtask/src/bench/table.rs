@@ -1,0 +1,132 @@
+//! The table, and the machine that it was measured on.
+
+use super::text;
+use crate::place::Place;
+use crate::process;
+use std::fs;
+use std::process::Command;
+
+/// One line: ours, the peer's, their ratio and what the ratio is to be.
+pub(super) struct Row {
+    pub(super) what: String,
+    pub(super) ours: String,
+    pub(super) peer: String,
+    /// How many times better ours is; for sizes and times without a peer, the figure itself.
+    pub(super) ratio: String,
+    pub(super) target: &'static str,
+    pub(super) met: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Table {
+    rows: Vec<Row>,
+    notes: Vec<String>,
+    versions: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl Table {
+    pub(super) fn add(&mut self, row: Row) {
+        println!("  {}: {} against {}, {}", row.what, row.ours, row.peer, row.ratio);
+        self.rows.push(row);
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    pub(super) fn version(&mut self, version: String) {
+        self.versions.push(version);
+    }
+
+    pub(super) fn left_out(&mut self, what: &str, why: &str) {
+        let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        println!("  left out: {what}: {why}");
+        self.left_out.push(format!("{what}: {why}"));
+    }
+
+    pub(super) fn markdown(&self, machine: &Machine) -> String {
+        let mut out = String::from(
+            "# Benchmarks\n\nWritten by `cargo xtask bench`. Medians of five alternating runs in \
+             one invocation.\n\n| | ours | peer | ratio | target | met |\n\
+             |---|---:|---:|---:|---:|:-:|\n",
+        );
+        for it in &self.rows {
+            let met = if it.met { "yes" } else { "no" };
+            out += &format!(
+                "| {} | {} | {} | {} | {} | {met} |\n",
+                it.what, it.ours, it.peer, it.ratio, it.target
+            );
+        }
+        let mut list = |head: &str, items: &[String]| {
+            if !items.is_empty() {
+                out += &format!("\n{head}\n\n");
+                items.iter().for_each(|it| out += &format!("- {it}\n"));
+            }
+        };
+        list("How to read it:", &self.notes);
+        list("Left out:", &self.left_out);
+        list("Machine:", &machine.lines());
+        list("Versions:", &self.versions);
+        out
+    }
+}
+
+/// What the figures depend on.
+pub(super) struct Machine {
+    processor: String,
+    n_cores: usize,
+    memory: String,
+    date: String,
+    compiler: String,
+    commit: String,
+    load: String,
+    load_after: String,
+}
+
+impl Machine {
+    pub(super) fn now(place: &Place) -> Machine {
+        let root = text(&place.root);
+        let git = ["-C", &root, "rev-parse", "--short", "HEAD"];
+        Machine {
+            processor: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".into()),
+            n_cores: std::thread::available_parallelism().map_or(1, |it| it.get()),
+            memory: field("/proc/meminfo", "MemTotal").map_or_else(|| "unknown".into(), in_gib),
+            date: process::answer(Command::new("date").args(["-u", "+%F %H:%M UTC"]))
+                .unwrap_or_default(),
+            compiler: process::answer(Command::new("rustc").arg("--version")).unwrap_or_default(),
+            commit: process::answer(Command::new("git").args(git)).unwrap_or_default(),
+            load: load(),
+            load_after: String::new(),
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        self.load_after = load();
+    }
+
+    fn lines(&self) -> Vec<String> {
+        vec![
+            format!("{}, {} cores, {} of memory", self.processor, self.n_cores, self.memory),
+            format!("{}, on top of commit {}, {}", self.date, self.commit, self.compiler),
+            format!("load average before {}, after {}", self.load, self.load_after),
+        ]
+    }
+}
+
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+/// The value of the first line `name : value` of a file.
+fn field(file: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|it| it.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn in_gib(kilobytes: String) -> String {
+    let number: f64 = kilobytes.trim_end_matches("kB").trim().parse().unwrap_or(0.0);
+    format!("{:.1} GiB", number / 1024.0 / 1024.0)
+}
