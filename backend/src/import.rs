@@ -165,7 +165,10 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Erro
 /// with or without `.gz` or `.zst`.
 pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
     let places = [PathBuf::from(file), folder.join("runs").join(file)];
-    let found = places.iter().flat_map(|it| packed(it)).find(|it| it.is_file());
+    let found = places
+        .iter()
+        .flat_map(|it| packed(it))
+        .find(|it| it.is_file());
     found.ok_or_else(|| Error::NoFile {
         file: file.to_owned(),
         looked_in: folder.join("runs"),

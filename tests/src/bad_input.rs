@@ -38,7 +38,10 @@ fn check_refused(home: &Home, line: &str, expected: Expect) {
     let message = home.run(line).refused();
     let here = home.path("");
     let here = here.to_string_lossy();
-    expected.assert_eq(&format!("{}\n", message.replace(here.trim_end_matches('/'), "HOME")));
+    expected.assert_eq(&format!(
+        "{}\n",
+        message.replace(here.trim_end_matches('/'), "HOME")
+    ));
     assert_eq!(home.files(), before, "{line}");
 }
 
@@ -56,9 +59,13 @@ fn a_broken_row_costs_itself_alone() {
         r#"{"_id": "d6", "title": "", "text": " "}"#,
         r#"{"_id": "d 7", "text": "river"}"#,
     ];
-    let queries = "{\"_id\": \"q1\", \"text\": \"river bank\"}\n{\"_id\": \"q2\", \"text\": \"  \"}";
+    let queries =
+        "{\"_id\": \"q1\", \"text\": \"river bank\"}\n{\"_id\": \"q2\", \"text\": \"  \"}";
     let home = collection(corpus.join("\n"), queries);
-    check_told(&home, "import c --to c", expect![[r#"
+    check_told(
+        &home,
+        "import c --to c",
+        expect![[r#"
         refused: c/corpus.jsonl, line 2: broken JSON at byte 33, EOF while parsing a string: a row is one JSON object, as in {"_id": "7", "text": "a text"}
         refused: c/corpus.jsonl, line 3: not a JSON object: a row is one JSON object, as in {"_id": "7", "text": "a text"}
         refused: c/corpus.jsonl, line 4: `_id` is missing
@@ -68,13 +75,15 @@ fn a_broken_row_costs_itself_alone() {
         warning: c/corpus.jsonl, line 8: `_id` is a number, taken as the text `5`
         warning: c/corpus.jsonl, line 9: the document is empty
         rows taken with a warning: 2
-    "#]]);
+    "#]],
+    );
     let kept = home.read("data/collections/c/corpus.jsonl");
     expect![[r#"
         {"_id":"d1","text":"river bank river","title":""}
         {"_id":"5","text":"river bank","title":""}
         {"_id":"d6","text":" ","title":""}
-    "#]].assert_eq(&kept);
+    "#]]
+    .assert_eq(&kept);
     let refused = home.run(&MINE.replace("all", "all --json")).done();
     assert!(refused.contains(r#""tfc1":1"#), "{refused}");
 }
@@ -84,7 +93,11 @@ fn the_sixth_row_and_those_after_it_are_counted() {
     let home = collection(CORPUS.to_owned() + "{\n".repeat(2000).as_str(), QUERIES);
     let ran = home.run("import c --to c --json");
     assert_eq!(ran.err.matches("refused: ").count(), 5, "{}", ran.err);
-    assert!(ran.err.contains("rows refused and left out: 2000"), "{}", ran.err);
+    assert!(
+        ran.err.contains("rows refused and left out: 2000"),
+        "{}",
+        ran.err
+    );
     assert_eq!(ran.json()["refused"], 2000);
 }
 
@@ -97,7 +110,10 @@ fn bytes_that_are_no_text_cost_their_row() {
     corpus.extend("{\"_id\": \"d\\u202e6\", \"text\": \"river\"}\n".bytes());
     corpus.extend(b"{\"_id\": \"d7\", \"text\": \"\x00\"}\n");
     let home = collection(corpus, QUERIES);
-    check_told(&home, "import c --to c", expect![[r#"
+    check_told(
+        &home,
+        "import c --to c",
+        expect![[r#"
         refused: c/corpus.jsonl, line 3: byte 27 of the line (0xE9) is not UTF-8: save the file as UTF-8
         refused: c/corpus.jsonl, line 5: the id `d\u{0}5` holds a control character (U+0000): leave it out
         refused: c/corpus.jsonl, line 6: the id `d\u{202e}6` holds a bidirectional control (U+202E): leave it out
@@ -105,27 +121,48 @@ fn bytes_that_are_no_text_cost_their_row() {
         rows refused and left out: 4
         warning: c/corpus.jsonl, line 4: the text holds NUL characters, which are kept; the text holds bidirectional controls (U+202E), which are kept: it may look different from what is analysed
         rows taken with a warning: 1
-    "#]]);
-    home.run(&MINE.replace("c --pool", "data/collections/c --pool")).done();
+    "#]],
+    );
+    home.run(&MINE.replace("c --pool", "data/collections/c --pool"))
+        .done();
 }
 
 #[test]
 fn a_line_of_50_mb_costs_itself_alone() {
-    let long = format!("{{\"_id\": \"d3\", \"text\": \"{}\"}}\n", "river ".repeat(50_000_000 / 6));
+    let long = format!(
+        "{{\"_id\": \"d3\", \"text\": \"{}\"}}\n",
+        "river ".repeat(50_000_000 / 6)
+    );
     let home = collection(format!("{long}{CORPUS}"), QUERIES);
-    check_told(&home, "import c --to c", expect![[r#"
+    check_told(
+        &home,
+        "import c --to c",
+        expect![[r#"
         refused: c/corpus.jsonl, line 1: a line of 50 MB, more than the 16 MB that a row may have: is a line break missing?
         rows refused and left out: 1
-    "#]]);
-    assert_eq!(home.read("data/collections/c/corpus.jsonl").lines().count(), 2);
+    "#]],
+    );
+    assert_eq!(
+        home.read("data/collections/c/corpus.jsonl").lines().count(),
+        2
+    );
 }
 
 #[test]
 fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
     let home = collection(CORPUS, QUERIES);
-    home.write("c/qrels.tsv", "q1 0 d1 1\nq1 0 d9 1\nq9 0 d1 1\nq1 0 d2 much\nq1 d2\n");
-    home.write("c/runs/a.run", "q1 Q0 d1 1 2 a\nq1 Q0 d8 2 1 a\nq8 Q0 d1 1 2 a\nq1 Q0 d2 3 x a\n");
-    check_told(&home, &MINE.replace("all", "run:a.run:10"), expect![[r#"
+    home.write(
+        "c/qrels.tsv",
+        "q1 0 d1 1\nq1 0 d9 1\nq9 0 d1 1\nq1 0 d2 much\nq1 d2\n",
+    );
+    home.write(
+        "c/runs/a.run",
+        "q1 Q0 d1 1 2 a\nq1 Q0 d8 2 1 a\nq8 Q0 d1 1 2 a\nq1 Q0 d2 3 x a\n",
+    );
+    check_told(
+        &home,
+        &MINE.replace("all", "run:a.run:10"),
+        expect![[r#"
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
         refused: c/qrels.tsv, line 5: 2 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
         rows refused and left out: 2
@@ -134,17 +171,29 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         rows refused and left out: 1
         a.run: not in the collection: 1 document (d8)
         documents of the pools without a text, left out: 1
-    "#]]);
-    home.write("c/runs/b.run", "q1 Q0 d1 1 NaN b\nq1 Q0 d2 2 inf b\nq1 Q0 d2 two 1 b\nq1 Q0\n");
-    check_told(&home, "eval c/qrels.tsv c/runs/a.run -m AP", expect![[r#"
+    "#]],
+    );
+    home.write(
+        "c/runs/b.run",
+        "q1 Q0 d1 1 NaN b\nq1 Q0 d2 2 inf b\nq1 Q0 d2 two 1 b\nq1 Q0\n",
+    );
+    check_told(
+        &home,
+        "eval c/qrels.tsv c/runs/a.run -m AP",
+        expect![[r#"
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
         refused: c/qrels.tsv, line 5: 2 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
         refused: c/runs/a.run, line 4: the score `x` is not a number
         rows refused and left out: 3
-    "#]]);
-    check_refused(&home, "eval c/qrels.tsv c/runs/b.run -m AP", expect![[r#"
+    "#]],
+    );
+    check_refused(
+        &home,
+        "eval c/qrels.tsv c/runs/b.run -m AP",
+        expect![[r#"
         eval: no query of the run has a judgement
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -153,34 +202,59 @@ fn a_score_that_is_no_number_is_an_error() {
     home.run(MINE).done();
     let judge = "judge --collection c --instances mined.parquet --ranker scores:s.tsv";
     for (scores, expected) in [
-        ("q1 d1 1\nq1 d2 NaN\n", expect![[r#"
+        (
+            "q1 d1 1\nq1 d2 NaN\n",
+            expect![[r#"
             s.tsv, line 2: the score `NaN` is not finite: leave the row out, or give it a number
-        "#]]),
-        ("q1 d1 -inf\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 d1 -inf\n",
+            expect![[r#"
             s.tsv, line 1: the score `-inf` is not finite: leave the row out, or give it a number
-        "#]]),
-        ("q1 Q0 d1 1 infinity x\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 Q0 d1 1 infinity x\n",
+            expect![[r#"
             s.tsv, line 1: the score `infinity` is not finite: leave the row out, or give it a number
-        "#]]),
-        ("q1 d1 1e999\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 d1 1e999\n",
+            expect![[r#"
             s.tsv, line 1: the score `1e999` is not finite: leave the row out, or give it a number
-        "#]]),
-        ("q1 d1 0,5\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 d1 0,5\n",
+            expect![[r#"
             s.tsv, line 1: the score `0,5` is not a number
-        "#]]),
-        ("q1 d1 1\nq1 d1 2\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 d1 1\nq1 d1 2\n",
+            expect![[r#"
             s.tsv, line 2: document `d1` has a score for query `q1` already, 1: keep one of the two
-        "#]]),
-        ("q1 d1\n", expect![[r#"
+        "#]],
+        ),
+        (
+            "q1 d1\n",
+            expect![[r#"
             s.tsv, line 1: 2 columns where there should be 3 (query, document, score) or the 6 of a run
-        "#]]),
+        "#]],
+        ),
     ] {
         home.write("s.tsv", scores);
         check_refused(&home, judge, expected);
     }
-    check_refused(&home, &judge.replace("s.tsv", "none.tsv"), expect![[r#"
+    check_refused(
+        &home,
+        &judge.replace("s.tsv", "none.tsv"),
+        expect![[r#"
         there is no `none.tsv` (nor packed as .gz or .zst), also not in c/runs
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -196,18 +270,34 @@ fn damaged_archives_end_the_command() {
     let mut flipped = gzip.clone();
     flipped[20] ^= 0xff;
     for (file, bytes, expected) in [
-        ("c/corpus.jsonl.gz", &gzip[..gzip.len() - 12], expect![[r#"
+        (
+            "c/corpus.jsonl.gz",
+            &gzip[..gzip.len() - 12],
+            expect![[r#"
             c/corpus.jsonl.gz: reading stopped in line 2: the gzip archive is cut off, copy it again
-        "#]]),
-        ("c/corpus.jsonl.gz", &flipped, expect![[r#"
+        "#]],
+        ),
+        (
+            "c/corpus.jsonl.gz",
+            &flipped,
+            expect![[r#"
             c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is damaged, copy it again
-        "#]]),
-        ("c/corpus.jsonl.zst", &zstd[..zstd.len() - 12], expect![[r#"
+        "#]],
+        ),
+        (
+            "c/corpus.jsonl.zst",
+            &zstd[..zstd.len() - 12],
+            expect![[r#"
             c/corpus.jsonl.zst: reading stopped in line 1: the zstd archive is cut off, copy it again
-        "#]]),
-        ("c/corpus.jsonl.gz", b"\x1f\x8b", expect![[r#"
+        "#]],
+        ),
+        (
+            "c/corpus.jsonl.gz",
+            b"\x1f\x8b",
+            expect![[r#"
             c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is cut off, copy it again
-        "#]]),
+        "#]],
+        ),
     ] {
         let path = home.write(file, bytes);
         check_refused(&home, MINE, expected);
@@ -225,9 +315,13 @@ fn an_archive_that_never_ends_is_not_unpacked_to_its_end() {
         packer.write_all(&spaces).unwrap();
     }
     home.write("c/corpus.jsonl.gz", packer.finish().unwrap());
-    check_refused(&home, MINE, expect![[r#"
+    check_refused(
+        &home,
+        MINE,
+        expect![[r#"
         c/corpus.jsonl.gz: reading stopped in line 1: the first 327 kB expand to 67 MB, over 200 times as much, which no text does; if you trust the file, unpack it and give what is inside
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -247,12 +341,16 @@ fn marks_and_paths_in_ids_and_texts_are_only_text() {
     home.write("c/queries.jsonl", query.to_string());
     home.write("c/qrels.tsv", "../../q<script>\t0\t../../d2\t1\n");
     home.run("import c --to c").done();
-    home.run("mine --collection c --pool all --out mined.parquet").done();
+    home.run("mine --collection c --pool all --out mined.parquet")
+        .done();
     let judge = "judge --collection c --instances mined.parquet --ranker bm25 --json";
     assert_eq!(home.run(judge).json()["tfc1"]["unscored"], 0);
 
     let title = format!("{script} & ../../");
-    home.write("study.toml", study(&[("title", &title), ("description", script)]));
+    home.write(
+        "study.toml",
+        study(&[("title", &title), ("description", script)]),
+    );
     home.run("study run study.toml").done();
     for format in ["md", "csv", "tex", "json", "html"] {
         let report = home.run(&format!("report small --format {format}")).done();
@@ -300,84 +398,163 @@ seed = 42
 #[test]
 fn settings_out_of_their_range_are_refused() {
     let home = collection(CORPUS, QUERIES);
-    home.run("mine --collection c --pool all --out good.parquet").done();
+    home.run("mine --collection c --pool all --out good.parquet")
+        .done();
     let mine = "mine --collection c --out mined.parquet";
     let judge = "judge --collection c --instances good.parquet --ranker";
     for (line, expected) in [
-        (format!("{mine} --pool rank:bm25:0"), expect![[r#"
+        (
+            format!("{mine} --pool rank:bm25:0"),
+            expect![[r#"
             pool rank:bm25:0: `0` is not a number of documents, 1 or more
-        "#]]),
-        (format!("{mine} --pool run:a.run:0"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --pool run:a.run:0"),
+            expect![[r#"
             pool run:a.run:0: `0` is not a number of documents, 1 or more
-        "#]]),
-        (format!("{mine} --pool everything"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --pool everything"),
+            expect![[r#"
             pool everything: is none of run:FILE:K, rank:RANKER:K, group, judged, all
-        "#]]),
-        (format!("{mine} --pool group"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --pool group"),
+            expect![[r#"
             pool group: no query has a `doc_group`; take rank:bm25:100 or give the groups
-        "#]]),
-        (format!("{mine} --pool judged"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --pool judged"),
+            expect![[r#"
             pool judged: the collection has no qrels; take rank:bm25:100 or add them
-        "#]]),
-        (format!("{mine} --delta -1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --delta -1"),
+            expect![[r#"
             delta: `-1` is not a number of terms, 0 or more, or inf
-        "#]]),
-        (format!("{mine} --delta ten"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --delta ten"),
+            expect![[r#"
             delta: `ten` is not a number of terms, 0 or more, or inf
-        "#]]),
-        (format!("{mine} --min-terms -1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --min-terms -1"),
+            expect![[r#"
             min-terms: `-1` is not a number of terms, 0 or more
-        "#]]),
-        (format!("{mine} --per-query 0"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --per-query 0"),
+            expect![[r#"
             per_query: must be at least 1, or left out
-        "#]]),
-        (format!("{mine} --probes tfc1,tfc9"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --probes tfc1,tfc9"),
+            expect![[r#"
             probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, all
-        "#]]),
-        (format!("{mine} --mode loose"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --mode loose"),
+            expect![[r#"
             mode: `loose` is none of `fixed`, `paper`, `code`
-        "#]]),
-        (format!("{mine} --stopwords none.txt"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{mine} --stopwords none.txt"),
+            expect![[r#"
             none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
-        "#]]),
-        (format!("{judge} ql:mu=0"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} ql:mu=0"),
+            expect![[r#"
             ql mu: must be above 0: without smoothing ln(0) is no score
-        "#]]),
-        (format!("{judge} ql:mu=-1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} ql:mu=-1"),
+            expect![[r#"
             ql mu: `-1` is not a number of at least 0
-        "#]]),
-        (format!("{judge} ql:lambda=1.5"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} ql:lambda=1.5"),
+            expect![[r#"
             ql lambda: `1.5` is not a number from 0 to 1
-        "#]]),
-        (format!("{judge} bm25:k1=-1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k1=-1"),
+            expect![[r#"
             bm25 k1: `-1` is not a number of at least 0
-        "#]]),
-        (format!("{judge} bm25:b=2"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:b=2"),
+            expect![[r#"
             bm25 b: `2` is not a number from 0 to 1
-        "#]]),
-        (format!("{judge} bm25:k1=NaN"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k1=NaN"),
+            expect![[r#"
             bm25 k1: `NaN` is not a number of at least 0
-        "#]]),
-        (format!("{judge} bm25:k4=1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k4=1"),
+            expect![[r#"
             bm25: `k4` is none of k1, b, k3, idf
-        "#]]),
-        (format!("{judge} bm26"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm26"),
+            expect![[r#"
             there is no model named `bm26`
-        "#]]),
-        (format!("{judge} scores:"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} scores:"),
+            expect![[r#"
             ranker: scores:FILE needs a file
-        "#]]),
-        (format!("{judge} bm25 --delta-score -1"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25 --delta-score -1"),
+            expect![[r#"
             delta-score: must be a finite number, 0 or more
-        "#]]),
-        (format!("{judge} bm25 --delta-score NaN"), expect![[r#"
+        "#]],
+        ),
+        (
+            format!("{judge} bm25 --delta-score NaN"),
+            expect![[r#"
             delta-score: must be a finite number, 0 or more
-        "#]]),
-        ("rank --collection c --ranker bm25 --top 0 --out a.run".to_owned(), expect![[r#"
+        "#]],
+        ),
+        (
+            "rank --collection c --ranker bm25 --top 0 --out a.run".to_owned(),
+            expect![[r#"
             top: must be at least 1
-        "#]]),
-        ("rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(), expect![[r#""#]]),
-        ("rank --collection none --ranker bm25 --out a.run".to_owned(), expect![[r#""#]]),
+        "#]],
+        ),
+        (
+            "rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(),
+            expect![[r#""#]],
+        ),
+        (
+            "rank --collection none --ranker bm25 --out a.run".to_owned(),
+            expect![[r#""#]],
+        ),
         ("import none --to c".to_owned(), expect![[r#""#]]),
         ("eval c/queries.jsonl -m AP".to_owned(), expect![[r#""#]]),
         ("eval none none -m AP".to_owned(), expect![[r#""#]]),
@@ -392,23 +569,42 @@ fn settings_out_of_their_range_are_refused() {
 fn names_that_would_leave_the_data_folder_are_refused() {
     let home = collection(CORPUS, QUERIES);
     home.run("study list").done();
-    assert_eq!(home.run("import c --to -c").code, Some(2), "taken for an option");
+    assert_eq!(
+        home.run("import c --to -c").code,
+        Some(2),
+        "taken for an option"
+    );
     for (line, expected) in [
-        ("import c --to ../../c", expect![[r#"
+        (
+            "import c --to ../../c",
+            expect![[r#"
             name `../../c`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
-        "#]]),
-        ("study publish ../small", expect![[r#"
+        "#]],
+        ),
+        (
+            "study publish ../small",
+            expect![[r#"
             there is no study named `../small`
-        "#]]),
-        ("study check ../../etc", expect![[r#"
+        "#]],
+        ),
+        (
+            "study check ../../etc",
+            expect![[r#"
             name `../../etc`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
-        "#]]),
-        ("study export ../small --out out", expect![[r#"
+        "#]],
+        ),
+        (
+            "study export ../small --out out",
+            expect![[r#"
             name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
-        "#]]),
-        ("report /etc/passwd", expect![[r#"
+        "#]],
+        ),
+        (
+            "report /etc/passwd",
+            expect![[r#"
             name `/etc/passwd`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
-        "#]]),
+        "#]],
+        ),
     ] {
         check_refused(&home, line, expected);
     }
@@ -419,41 +615,68 @@ fn a_study_file_that_is_not_one_is_refused() {
     let home = collection(CORPUS, QUERIES);
     home.run("study list").done();
     for (file, expected) in [
-        (study(&[]).replace("title", "titel"), expect![[r#"
+        (
+            study(&[]).replace("title", "titel"),
+            expect![[r#"
             study.toml: TOML parse error at line 3, column 1
               |
             3 | titel = "Small"
               | ^^^^^
             unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `rankers`, `analyzer`, `limits`
-        "#]]),
-        (study(&[("name", "../small")]), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[("name", "../small")]),
+            expect![[r#"
             name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
-        "#]]),
-        (study(&[("pool", "rank:bm25:0")]), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[("pool", "rank:bm25:0")]),
+            expect![[r#"
             study.toml: TOML parse error at line 6, column 8
               |
             6 | pool = "rank:bm25:0"
               |        ^^^^^^^^^^^^^
             pool rank:bm25:0: `0` is not a number of documents, 1 or more
-        "#]]),
-        (study(&[("collection", "../none")]), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[("collection", "../none")]),
+            expect![[r#"
             there is no collection named `../none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
-        "#]]),
-        (study(&[]).replace("\"ql\"", "\"ql:mu=0\""), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[]).replace("\"ql\"", "\"ql:mu=0\""),
+            expect![[r#"
             ql mu: must be above 0: without smoothing ln(0) is no score
-        "#]]),
-        (study(&[]).replace("\"ql\"", "\"none\""), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[]).replace("\"ql\"", "\"none\""),
+            expect![[r#"
             there is no model named `none`
-        "#]]),
-        (study(&[]).replace("seed = 42", "seed = -42"), expect![[r#"
+        "#]],
+        ),
+        (
+            study(&[]).replace("seed = 42", "seed = -42"),
+            expect![[r#"
             study.toml: TOML parse error at line 18, column 8
                |
             18 | seed = -42
                |        ^^^
             invalid value: integer `-42`, expected u64
-        "#]]),
-        (study(&[]).replace("seed = 42", "seed = 42\ncap = 1"), expect![[r#""#]]),
-        (study(&[]).replace("format = 1", "format = 2"), expect![[r#""#]]),
+        "#]],
+        ),
+        (
+            study(&[]).replace("seed = 42", "seed = 42\ncap = 1"),
+            expect![[r#""#]],
+        ),
+        (
+            study(&[]).replace("format = 1", "format = 2"),
+            expect![[r#""#]],
+        ),
         (study(&[]).replace("\"tfc1\", \"tp\"", ""), expect![[r#""#]]),
         ("\u{0}".to_owned(), expect![[r#""#]]),
     ] {
@@ -470,14 +693,22 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
     let home = collection("", QUERIES);
     home.run("study list").done();
     home.write("study.toml", study(&[]));
-    check_refused(&home, "study run study.toml", expect![[r#"
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
         collection: it has no documents; give a corpus with at least two
-    "#]]);
+    "#]],
+    );
     home.write("c/corpus.jsonl", CORPUS);
     home.write("c/queries.jsonl", "");
-    check_refused(&home, "study run study.toml", expect![[r#"
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
         collection: it has no queries; give at least one
-    "#]]);
+    "#]],
+    );
     // On the command line nothing is found where there is nothing.
     assert!(home.run(MINE).done().contains("tfc1\t0\n"));
 }
@@ -486,19 +717,34 @@ fn a_collection_without_documents_or_queries_makes_no_study() {
 fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     let home = collection(CORPUS, QUERIES);
     home.run(MINE).done();
-    let judge = format!("judge --collection {} --ranker bm25 --instances mined.parquet", tiny());
-    check_refused(&home, &judge, expect![[r#"
+    let judge = format!(
+        "judge --collection {} --ranker bm25 --instances mined.parquet",
+        tiny()
+    );
+    check_refused(
+        &home,
+        &judge,
+        expect![[r#"
         mined.parquet is damaged: there is no text `d1`: it was mined from another collection
-    "#]]);
+    "#]],
+    );
     let judge = "judge --collection c --ranker bm25 --instances";
-    check_refused(&home, &format!("{judge} c/corpus.jsonl"), expect![[r#"
+    check_refused(
+        &home,
+        &format!("{judge} c/corpus.jsonl"),
+        expect![[r#"
         c/corpus.jsonl is damaged: Parquet error: Invalid Parquet file. Corrupt footer; is it a file that `axioscope mine` wrote?
-    "#]]);
+    "#]],
+    );
     let whole = fs::read(home.path("mined.parquet")).unwrap();
     home.write("half.parquet", &whole[..whole.len() / 2]);
-    check_refused(&home, &format!("{judge} half.parquet"), expect![[r#"
+    check_refused(
+        &home,
+        &format!("{judge} half.parquet"),
+        expect![[r#"
         half.parquet is damaged: Parquet error: Invalid Parquet file. Corrupt footer; is it a file that `axioscope mine` wrote?
-    "#]]);
+    "#]],
+    );
     // Any byte may be wrong: a message or, where it does not matter, the same counts.
     let expected = home.run(&format!("{judge} mined.parquet")).done();
     for at in (4..whole.len()).step_by(61) {
@@ -515,9 +761,18 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     for (pairs, expected) in [
         (r#"{"query_id": "q1"}"#, expect![[r#""#]]),
         (r#"{"query_id": "q9", "text_id": "d1"}"#, expect![[r#""#]]),
-        (r#"{"query_id": "q1", "text_id": "../d1"}"#, expect![[r#""#]]),
-        (r#"{"query_id": "q1", "text_id": "d1#lnc2:0"}"#, expect![[r#""#]]),
-        (r#"{"query_id": "q1", "text_id": "d1#lnc2:9999999999"}"#, expect![[r#""#]]),
+        (
+            r#"{"query_id": "q1", "text_id": "../d1"}"#,
+            expect![[r#""#]],
+        ),
+        (
+            r#"{"query_id": "q1", "text_id": "d1#lnc2:0"}"#,
+            expect![[r#""#]],
+        ),
+        (
+            r#"{"query_id": "q1", "text_id": "d1#lnc2:9999999999"}"#,
+            expect![[r#""#]],
+        ),
     ] {
         home.write("pairs.jsonl", pairs);
         check_refused(&home, score, expected);
@@ -557,20 +812,31 @@ fn a_broken_model_folder_is_refused() {
     change_model(&home, |_, bytes| Some(bytes));
     home.run(judge).done();
 
-    let without = |left_out: &'static str| {
-        move |file: &str, bytes| (file != left_out).then_some(bytes)
-    };
+    let without =
+        |left_out: &'static str| move |file: &str, bytes| (file != left_out).then_some(bytes);
     change_model(&home, without("model.safetensors"));
-    check_refused(&home, judge, expect![[r#"
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
         model /tmp/.tmpCKBGk0/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
-    "#]]);
-    check_refused(&home, "models inspect m", expect![[r#"
+    "#]],
+    );
+    check_refused(
+        &home,
+        "models inspect m",
+        expect![[r#"
         model /tmp/.tmpCKBGk0/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
-    "#]]);
+    "#]],
+    );
     change_model(&home, without("config.json"));
-    check_refused(&home, judge, expect![[r#"
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
         model /tmp/.tmpCKBGk0/m: has no config.json; a model folder holds config.json, tokenizer.json, model.safetensors
-    "#]]);
+    "#]],
+    );
     change_model(&home, |file, bytes| match file {
         "config.json" => {
             let config = String::from_utf8(bytes).unwrap();
@@ -580,26 +846,42 @@ fn a_broken_model_folder_is_refused() {
         }
         _ => Some(bytes),
     });
-    check_refused(&home, judge, expect![[r#"
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
         model m: tensor `embeddings.word_embeddings.weight` has shape [101, 32], but config.json asks for [101, 64]
-    "#]]);
+    "#]],
+    );
     change_model(&home, |file, bytes| match file {
         "model.safetensors" => Some(bytes[..bytes.len() / 2].to_vec()),
         _ => Some(bytes),
     });
-    check_refused(&home, judge, expect![[r#"
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
         model m: model.safetensors (48972 bytes) cannot be read: incomplete metadata, file not fully covered
-    "#]]);
+    "#]],
+    );
     change_model(&home, |file, bytes| match file {
         "tokenizer.json" => Some(b"{}".to_vec()),
         _ => Some(bytes),
     });
-    check_refused(&home, judge, expect![[r#"
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
         model m: tokenizer.json: Model missing. at line 1 column 2
-    "#]]);
-    check_refused(&home, &judge.replace("ranker m", "ranker none"), expect![[r#"
+    "#]],
+    );
+    check_refused(
+        &home,
+        &judge.replace("ranker m", "ranker none"),
+        expect![[r#"
         noneined.parquet: No such file or directory (os error 2); check the path and its rights
-    "#]]);
+    "#]],
+    );
 }
 
 /// Runs a line where no file may grow beyond so many KiB, as on a full disk.
@@ -631,14 +913,27 @@ fn on_a_full_disk_nothing_half_is_left() {
     let home = collection((0..3000).map(row).collect::<String>(), QUERIES);
     home.run("import c --to c").done();
     home.run("study list").done();
-    home.run("mine --collection c --pool rank:bm25:200 --out good.parquet").done();
+    home.run("mine --collection c --pool rank:bm25:200 --out good.parquet")
+        .done();
     home.write("study.toml", study(&[("pool", "rank:bm25:200")]));
     for (n_kib, line) in [
         (20, "import c --to more"),
-        (1, "mine --collection c --pool rank:bm25:200 --out mined.parquet"),
-        (20, "rank --collection c --ranker bm25 --top 3000 --out a.run"),
-        (1, "pairs --collection c --instances good.parquet --out pairs.jsonl"),
-        (1, "score --collection c --instances good.parquet --ranker bm25 --out s.tsv"),
+        (
+            1,
+            "mine --collection c --pool rank:bm25:200 --out mined.parquet",
+        ),
+        (
+            20,
+            "rank --collection c --ranker bm25 --top 3000 --out a.run",
+        ),
+        (
+            1,
+            "pairs --collection c --instances good.parquet --out pairs.jsonl",
+        ),
+        (
+            1,
+            "score --collection c --instances good.parquet --ranker bm25 --out s.tsv",
+        ),
         (4, "study run study.toml"),
     ] {
         let before = home.files();
@@ -693,8 +988,12 @@ fn a_database_from_the_future_is_left_as_it_is() {
     // SQLite keeps `user_version` big-endian at byte 60 (sqlite.org/fileformat.html).
     bytes[60..64].copy_from_slice(&9999u32.to_be_bytes());
     fs::write(&database, &bytes).unwrap();
-    let messages = ["study list", "study publish small", "serve --listen 127.0.0.1:0"]
-        .map(|line| home.run(line).refused() + "\n");
+    let messages = [
+        "study list",
+        "study publish small",
+        "serve --listen 127.0.0.1:0",
+    ]
+    .map(|line| home.run(line).refused() + "\n");
     expect![[r#"
         data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 1); update axioscope, or take another folder by `--data`
     "#]].assert_eq(&messages[0]);
@@ -705,7 +1004,8 @@ fn a_database_from_the_future_is_left_as_it_is() {
     let message = home.run("study list").refused() + "\n";
     expect![[r#"
         data/axioscope.db: error returned from database: (code: 26) file is not a database
-    "#]].assert_eq(&message);
+    "#]]
+    .assert_eq(&message);
 }
 
 #[test]
@@ -715,5 +1015,6 @@ fn a_second_server_on_the_same_data_is_refused() {
     let message = home.run("serve --listen 127.0.0.1:0").refused() + "\n";
     expect![[r#"
         data is in use by another axioscope; stop that one, or take another folder by `--data`
-    "#]].assert_eq(&message);
+    "#]]
+    .assert_eq(&message);
 }

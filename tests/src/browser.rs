@@ -24,7 +24,9 @@ use crate::harness;
 
 /// A file or folder that the environment names.
 pub(crate) fn named(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
+    std::env::var_os(variable)
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from)
 }
 
 /// Says that this test found nothing to run on.

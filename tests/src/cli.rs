@@ -25,7 +25,10 @@ fn mined(args: &str) -> Home {
 fn every_axiom_has_instances_in_every_mode() {
     let home = Home::new();
     let mine = "mine --collection TINY --pool all --out mined.parquet";
-    check(&home, mine, expect![[r#"
+    check(
+        &home,
+        mine,
+        expect![[r#"
         lnc1	3
         lnc2	45
         mtdc	4
@@ -33,8 +36,12 @@ fn every_axiom_has_instances_in_every_mode() {
         tfc2	4
         tp	4
         hash	2b52df589b8d02acdd5d43eeb5f3a843e094543e0eeb99f725e3400d46b2bd0a
-    "#]]);
-    check(&home, &format!("{mine} --mode paper"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{mine} --mode paper"),
+        expect![[r#"
         lnc1	106
         lnc2	36
         mtdc	6
@@ -42,8 +49,12 @@ fn every_axiom_has_instances_in_every_mode() {
         tfc2	4
         tp	4
         hash	5a8b834b4a7e21a9dbd1293a1527e33cc02afcdbf7cca57cc0729577148be548
-    "#]]);
-    check(&home, &format!("{mine} --mode code"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{mine} --mode code"),
+        expect![[r#"
         lnc1	32
         lnc2	36
         mtdc	8
@@ -51,7 +62,8 @@ fn every_axiom_has_instances_in_every_mode() {
         tfc2	4
         tp	4
         hash	1351b3cf409a32ffadb2632827fd9566a2fbe1f03594ba055de03540c2ad3f37
-    "#]]);
+    "#]],
+    );
     check(
         &home,
         "mine --collection TINY --preset rennings2019 --out mined.parquet",
@@ -97,7 +109,10 @@ fn every_axiom_has_instances_in_every_mode() {
 fn judge_says_how_often_a_ranker_agrees() {
     let home = mined("--pool all");
     let judge = "judge --collection TINY --instances mined.parquet";
-    check(&home, &format!("{judge} --ranker bm25"), expect![[r#"
+    check(
+        &home,
+        &format!("{judge} --ranker bm25"),
+        expect![[r#"
         axiom	satisfied	tied	violated	unscored	fraction	95 % interval
         lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
         lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
@@ -105,8 +120,12 @@ fn judge_says_how_often_a_ranker_agrees() {
         tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
         tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
         tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]]);
-    check(&home, &format!("{judge} --ranker bm25:idf=rsj"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{judge} --ranker bm25:idf=rsj"),
+        expect![[r#"
         axiom	satisfied	tied	violated	unscored	fraction	95 % interval
         lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
         lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
@@ -114,8 +133,12 @@ fn judge_says_how_often_a_ranker_agrees() {
         tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
         tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
         tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]]);
-    check(&home, &format!("{judge} --ranker ql"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{judge} --ranker ql"),
+        expect![[r#"
         axiom	satisfied	tied	violated	unscored	fraction	95 % interval
         lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
         lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
@@ -123,7 +146,8 @@ fn judge_says_how_often_a_ranker_agrees() {
         tfc1	21	0	1	0	0.9545	[0.9091, 1.0000]
         tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
         tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]]);
+    "#]],
+    );
     check(
         &home,
         &format!("{judge} --ranker bm25 --delta-score 0.1"),
@@ -145,14 +169,17 @@ fn with_json_standard_output_holds_one_object_and_nothing_else() {
     let object = |line: &str| {
         let out = home.run(&line.replace("TINY", tiny())).done();
         assert_eq!(out.matches('\n').count(), 1, "{out}");
-        let Value::Object(object) = serde_json::from_str(&out).unwrap() else { panic!("{out}") };
+        let Value::Object(object) = serde_json::from_str(&out).unwrap() else {
+            panic!("{out}")
+        };
         object
     };
     let found = object("import TINY --to tiny --json");
     assert_eq!((&found["docs"], &found["queries"]), (&12.into(), &3.into()));
 
     let found = object("mine --collection TINY --pool all --out mined.parquet --json");
-    expect![[r#"{"lnc1":3,"lnc2":45,"mtdc":4,"tfc1":22,"tfc2":4,"tp":4}"#]].assert_eq(&found["instances"].to_string());
+    expect![[r#"{"lnc1":3,"lnc2":45,"mtdc":4,"tfc1":22,"tfc2":4,"tp":4}"#]]
+        .assert_eq(&found["instances"].to_string());
     assert_eq!(found["hash"].as_str().unwrap().len(), 64);
 
     let judge = "judge --collection TINY --instances mined.parquet --ranker bm25 --json";
@@ -169,9 +196,13 @@ fn with_json_standard_output_holds_one_object_and_nothing_else() {
         tied 0
         unscored 0
         violated 0
-    "#]].assert_eq(&rounded(&found["tfc1"]));
+    "#]]
+    .assert_eq(&rounded(&found["tfc1"]));
 
-    let eval = format!("eval {0}/qrels.tsv {0}/runs/tiny.run -m nDCG@10 -m P@5 --json", tiny());
+    let eval = format!(
+        "eval {0}/qrels.tsv {0}/runs/tiny.run -m nDCG@10 -m P@5 --json",
+        tiny()
+    );
     assert_eq!(object(&eval).keys().collect::<Vec<_>>(), ["P@5", "nDCG@10"]);
     let per_query = object(&format!("{eval} --per-query"));
     let queries = per_query["P@5"].as_object().unwrap();
@@ -184,10 +215,17 @@ fn rounded(row: &Value) -> String {
         Some(number) if !it.is_u64() => format!("{number:.4}"),
         _ => it.to_string(),
     };
-    let fields = row.as_object().unwrap().iter().map(|(name, value)| match value.as_array() {
-        Some(both) => format!("{name} {}\n", both.iter().map(number).collect::<Vec<_>>().join(" ")),
-        None => format!("{name} {}\n", number(value)),
-    });
+    let fields = row
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| match value.as_array() {
+            Some(both) => format!(
+                "{name} {}\n",
+                both.iter().map(number).collect::<Vec<_>>().join(" ")
+            ),
+            None => format!("{name} {}\n", number(value)),
+        });
     fields.collect()
 }
 
@@ -207,7 +245,10 @@ fn a_run_is_found_where_it_may_lie() {
     packer.write_all(&run).unwrap();
     home.write("gzip.run.gz", packer.finish().unwrap());
     let fastest = ruzstd::encoding::CompressionLevel::Fastest;
-    home.write("zstd.run.zst", ruzstd::encoding::compress_to_vec(&run[..], fastest));
+    home.write(
+        "zstd.run.zst",
+        ruzstd::encoding::compress_to_vec(&run[..], fastest),
+    );
     let absolute = home.path("here/plain.run");
     for file in [
         "here/plain.run",
@@ -225,35 +266,53 @@ fn a_run_is_found_where_it_may_lie() {
 fn only_the_first_queries_count() {
     let home = Home::new();
     let mine = "mine --collection TINY --probes tfc1,tp --pool all --out mined.parquet";
-    check(&home, &format!("{mine} --queries 1"), expect![[r#"
+    check(
+        &home,
+        &format!("{mine} --queries 1"),
+        expect![[r#"
         tfc1	11
         tp	2
         hash	07db19ad1d0e79f76a7b757fa41b62a67ca71ab500cc3731aa21f757e542d958
-    "#]]);
-    check(&home, &format!("{mine} --queries 0"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{mine} --queries 0"),
+        expect![[r#"
         tfc1	0
         tp	0
         hash	e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
-    "#]]);
-    check(&home, &format!("{mine} --queries 99"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{mine} --queries 99"),
+        expect![[r#"
         tfc1	22
         tp	4
         hash	f48563eb40171dba33a1a4fcfbf8a0c5a5f97092b41e02a2cdc1b88ea6ea6760
-    "#]]);
-    check(&home, "rank --collection TINY --ranker bm25 --top 2 --queries 1 --out a.run", expect![[
-        r#""#
-    ]]);
+    "#]],
+    );
+    check(
+        &home,
+        "rank --collection TINY --ranker bm25 --top 2 --queries 1 --out a.run",
+        expect![[r#""#]],
+    );
     expect![[r#"
         q1 Q0 w3 1 2.1347724383100837e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
         q1 Q0 w2 2 1.9633462308794627e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
-    "#]].assert_eq(&home.read("a.run"));
+    "#]]
+    .assert_eq(&home.read("a.run"));
 }
 
 #[test]
 fn a_preset_without_published_code_has_no_mode_code() {
     let home = Home::new();
     let mine = format!("mine --collection {} --out mined.parquet", tiny());
-    let refused = home.run(&format!("{mine} --mode code --preset rennings2019")).refused() + "\n";
+    let refused = home
+        .run(&format!("{mine} --mode code --preset rennings2019"))
+        .refused()
+        + "\n";
     expect![[r#"
         mode: `rennings2019` has no mode `code`, since its extraction scripts were not published; take `fixed` or `paper`
     "#]].assert_eq(&refused);
@@ -264,7 +323,10 @@ fn a_preset_without_published_code_has_no_mode_code() {
 fn a_draw_is_the_same_each_time_and_says_its_share() {
     let home = Home::new();
     let mine = "mine --collection TINY --pool all --out mined.parquet --per-query 3";
-    check(&home, mine, expect![[r#"
+    check(
+        &home,
+        mine,
+        expect![[r#"
         lnc1	3
         lnc2	9	sampled 0.2000
         mtdc	4
@@ -272,8 +334,12 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
         tfc2	3	sampled 0.7500
         tp	4
         hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
-    "#]]);
-    check(&home, mine, expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        mine,
+        expect![[r#"
         lnc1	3
         lnc2	9	sampled 0.2000
         mtdc	4
@@ -281,13 +347,19 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
         tfc2	3	sampled 0.7500
         tp	4
         hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
-    "#]]);
-    check(&home, &format!("{mine} --seed 7 --probes tfc1"), expect![[r#"
+    "#]],
+    );
+    check(
+        &home,
+        &format!("{mine} --seed 7 --probes tfc1"),
+        expect![[r#"
         tfc1	9	sampled 0.4091
         hash	91b4f828d776aa5210dcdfa32c3b164fc9f5c3d96e5ae8398d70cf339c6b8c85
-    "#]]);
+    "#]],
+    );
     let line = format!("{} --json --probes tfc1", mine.replace("TINY", tiny()));
-    expect![[r#"{"tfc1":0.4090909090909091}"#]].assert_eq(&home.run(&line).json()["sampled"].to_string());
+    expect![[r#"{"tfc1":0.4090909090909091}"#]]
+        .assert_eq(&home.run(&line).json()["sampled"].to_string());
 }
 
 #[test]
@@ -315,9 +387,14 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
     assert_eq!(scores.lines().count(), pairs.lines().count());
     expect!["q1	w1	1.0128567010232692e0"].assert_eq(scores.lines().next().unwrap());
 
-    let judge = format!("judge --collection {} --instances mined.parquet --json", tiny());
+    let judge = format!(
+        "judge --collection {} --instances mined.parquet --json",
+        tiny()
+    );
     let by_formula = home.run(&format!("{judge} --ranker bm25")).done();
-    let by_file = home.run(&format!("{judge} --ranker scores:scores.tsv")).done();
+    let by_file = home
+        .run(&format!("{judge} --ranker scores:scores.tsv"))
+        .done();
     assert_eq!(by_file, by_formula);
 }
 
@@ -326,15 +403,23 @@ fn pairs_without_a_score_are_unscored() {
     let home = mined("--pool run:tiny.run:9 --probes tfc1");
     let judge = "judge --collection TINY --instances mined.parquet --ranker scores:some.tsv";
     home.write("some.tsv", "qid\tdocid\tscore\nq1\tw2\t1\nq1\tw3\t2\n");
-    check(&home, judge, expect![[r#"
+    check(
+        &home,
+        judge,
+        expect![[r#"
         axiom	satisfied	tied	violated	unscored	fraction	95 % interval
         tfc1	1	0	0	1	1.0000	[0.0000, 1.0000]
-    "#]]);
+    "#]],
+    );
     // A run of six columns is a file of scores too; all of this run's documents have one.
-    check(&home, &judge.replace("some.tsv", "tiny.run"), expect![[r#"
+    check(
+        &home,
+        &judge.replace("some.tsv", "tiny.run"),
+        expect![[r#"
         axiom	satisfied	tied	violated	unscored	fraction	95 % interval
         tfc1	0	0	2	0	0.0000	[0.0000, 0.0000]
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -342,14 +427,18 @@ fn runs_are_evaluated_as_trec_eval_does() {
     let home = Home::new();
     let measures = "-m nDCG@10 -m AP -m AP(rel=2) -m RR -m P@5 -m R@2";
     let eval = format!("eval TINY/qrels.tsv TINY/runs/tiny.run {measures}");
-    check(&home, &eval, expect![[r#"
+    check(
+        &home,
+        &eval,
+        expect![[r#"
         nDCG@10	0.8302
         AP	0.8333
         AP(rel=2)	0.3333
         RR	0.8333
         P@5	0.2667
         R@2	1.0000
-    "#]]);
+    "#]],
+    );
     check(
         &home,
         "eval TINY/qrels.tsv TINY/runs/tiny.run -m RR --per-query",
@@ -378,12 +467,18 @@ fn an_imported_collection_goes_by_its_name() {
     home.run(&format!("import {} --to tiny", tiny())).done();
     assert_eq!(
         home.files(),
-        ["corpus.jsonl", "qrels.tsv", "queries.jsonl", "runs/tiny.run"]
-            .map(|it| format!("data/collections/tiny/{it}"))
+        [
+            "corpus.jsonl",
+            "qrels.tsv",
+            "queries.jsonl",
+            "runs/tiny.run"
+        ]
+        .map(|it| format!("data/collections/tiny/{it}"))
     );
     let mine = |collection: &str| {
         let args = "--pool run:tiny.run:3 --json --out mined.parquet";
-        home.run(&format!("mine --collection {collection} {args}")).json()
+        home.run(&format!("mine --collection {collection} {args}"))
+            .json()
     };
     assert_eq!(mine("tiny"), mine(tiny()));
     home.run(&format!("import {} --to tiny", tiny())).done();
@@ -428,7 +523,10 @@ pub(crate) fn studied() -> Home {
     let home = Home::new();
     home.run(&format!("import {} --to tiny", tiny())).done();
     home.write("study.toml", STUDY);
-    home.write("data/collections/tiny/runs/own.tsv", "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n");
+    home.write(
+        "data/collections/tiny/runs/own.tsv",
+        "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n",
+    );
     home.run("study run study.toml").done();
     home
 }
@@ -436,47 +534,77 @@ pub(crate) fn studied() -> Home {
 #[test]
 fn a_study_is_made_listed_checked_published_and_exported() {
     let home = studied();
-    let today = |it: &str| it.split('\t').enumerate().filter(|it| it.0 != 1).fold(
-        String::new(),
-        |row, (_, column)| row + column.trim_end() + "\n",
-    );
+    let today = |it: &str| {
+        it.split('\t')
+            .enumerate()
+            .filter(|it| it.0 != 1)
+            .fold(String::new(), |row, (_, column)| {
+                row + column.trim_end() + "\n"
+            })
+    };
     let listed = || today(&home.run("study list").done());
     expect![[r#"
         small
         188 instances
         withdrawn
         Rivers & foxes
-    "#]].assert_eq(&listed());
-    check(&home, "study check small", expect![[r#"
+    "#]]
+    .assert_eq(&listed());
+    check(
+        &home,
+        "study check small",
+        expect![[r#"
         the same instances: ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d
-    "#]]);
+    "#]],
+    );
     check(&home, "study publish small", expect![[r#""#]]);
     assert!(listed().contains("\npublished\n"));
     check(&home, "study withdraw small", expect![[r#""#]]);
     assert!(listed().contains("\nwithdrawn\n"));
-    check(&home, "study resume small", expect![[r#"
+    check(
+        &home,
+        "study resume small",
+        expect![[r#"
         1 rankers were added
-    "#]]);
+    "#]],
+    );
 
-    check(&home, "study export small --out site/studies", expect![[r#"
+    check(
+        &home,
+        "study export small --out site/studies",
+        expect![[r#"
         site/studies holds study `small`
-    "#]]);
+    "#]],
+    );
     let study: shared::study::Study =
         serde_json::from_str(&home.read("site/studies/small.json")).unwrap();
-    assert_eq!((study.docs.len(), study.queries.len(), study.scores.len()), (12, 3, 3));
+    assert_eq!(
+        (study.docs.len(), study.queries.len(), study.scores.len()),
+        (12, 3, 3)
+    );
     let cards: Vec<shared::study::overview::Card> =
         serde_json::from_str(&home.read("site/studies/index.json")).unwrap();
-    assert_eq!(cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["small"]);
+    assert_eq!(
+        cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        ["small"]
+    );
 }
 
 #[test]
 fn a_check_that_finds_another_collection_ends_with_code_3() {
     let home = studied();
     let corpus = home.read("data/collections/tiny/corpus.jsonl");
-    home.write("data/collections/tiny/corpus.jsonl", corpus.replace("mud boat", "river boat"));
+    home.write(
+        "data/collections/tiny/corpus.jsonl",
+        corpus.replace("mud boat", "river boat"),
+    );
     let ran = home.run("study check small");
     assert_eq!(ran.code, Some(3));
-    assert!(ran.out.starts_with("other instances: stored "), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("other instances: stored "),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -575,14 +703,21 @@ fn a_report_comes_in_five_formats() {
         own,tp,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
     "#]].assert_eq(&report("csv"));
     let latex = report("tex");
-    assert!(latex.contains(r"\begin{tabular}") && latex.contains(r"Rivers \& foxes"), "{latex}");
+    assert!(
+        latex.contains(r"\begin{tabular}") && latex.contains(r"Rivers \& foxes"),
+        "{latex}"
+    );
     let json: Value = serde_json::from_str(&report("json")).unwrap();
     assert!(json.to_string().contains("Rivers & foxes"), "{json}");
     let html = report("html");
-    assert!(html.contains("<svg") && html.contains("Rivers &amp; foxes"), "{html}");
+    assert!(
+        html.contains("<svg") && html.contains("Rivers &amp; foxes"),
+        "{html}"
+    );
     assert!(!html.contains("<script"), "{html}");
 
-    home.run("report small --format html --out report.html").done();
+    home.run("report small --format html --out report.html")
+        .done();
     assert_eq!(home.read("report.html"), html);
     let other = home.run("report small --format csv --mode code").done();
     assert_ne!(other, report("csv"));
@@ -593,7 +728,10 @@ fn a_report_comes_in_five_formats() {
 /// Without the day on which it was made.
 fn undated(text: &str) -> String {
     let dated = |it: &&str| !it.contains("202");
-    text.lines().filter(dated).map(|it| format!("{it}\n")).collect()
+    text.lines()
+        .filter(dated)
+        .map(|it| format!("{it}\n"))
+        .collect()
 }
 
 #[test]
@@ -605,5 +743,9 @@ fn exit_codes_say_who_is_to_act() {
     assert_eq!(home.run("").code, Some(2));
     assert_eq!(home.run("mien").code, Some(2));
     assert_eq!(home.run("mine --collection").code, Some(2));
-    assert_eq!(home.run("mine --preset nobody2021 --collection a --out b").code, Some(2));
+    assert_eq!(
+        home.run("mine --preset nobody2021 --collection a --out b")
+            .code,
+        Some(2)
+    );
 }

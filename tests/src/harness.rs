@@ -42,14 +42,21 @@ pub(crate) fn model() -> Option<PathBuf> {
 pub(crate) fn skip(test: &str, reason: &str) {
     eprintln!("skipped: {test}: {reason}");
     if let Some(file) = from_environment("AXIOSCOPE_SKIPPED") {
-        let mut file = fs::OpenOptions::new().append(true).create(true).open(file).unwrap();
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(file)
+            .unwrap();
         // One write, since tests run side by side.
-        file.write_all(format!("{test}: {reason}\n").as_bytes()).unwrap();
+        file.write_all(format!("{test}: {reason}\n").as_bytes())
+            .unwrap();
     }
 }
 
 fn from_environment(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from)
+    std::env::var_os(variable)
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from)
 }
 
 fn program() -> PathBuf {
@@ -58,7 +65,11 @@ fn program() -> PathBuf {
         let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
         tests.parent().and_then(Path::parent).unwrap().join(name)
     });
-    assert!(program.is_file(), "{}: run `cargo build` first", program.display());
+    assert!(
+        program.is_file(),
+        "{}: run `cargo build` first",
+        program.display()
+    );
     program
 }
 
@@ -97,7 +108,12 @@ impl Home {
                 if path.is_dir() {
                     walk(&path, root, found);
                 } else {
-                    found.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                    found.push(
+                        path.strip_prefix(root)
+                            .unwrap()
+                            .to_string_lossy()
+                            .into_owned(),
+                    );
                 }
             }
         }
@@ -142,7 +158,11 @@ impl Home {
         }
         all.extend(args);
         let log = self.path("server.log");
-        let file = fs::OpenOptions::new().append(true).create(true).open(&log).unwrap();
+        let file = fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&log)
+            .unwrap();
         program.args(all).stdout(Stdio::piped()).stderr(file);
         Server::start(program.spawn().unwrap(), log)
     }
@@ -185,7 +205,9 @@ impl Ran {
         assert_eq!(self.code, Some(1), "{}\n{}", self.out, self.err);
         assert_eq!(self.out, "");
         let err = format!("\n{}", self.err);
-        let Some((_, message)) = err.rsplit_once("\nerror: ") else { panic!("no message: {err}") };
+        let Some((_, message)) = err.rsplit_once("\nerror: ") else {
+            panic!("no message: {err}")
+        };
         message.trim_end().to_owned()
     }
 }
@@ -221,13 +243,21 @@ impl Server {
             }
         };
         let client = Client::builder().timeout(PATIENCE).build().unwrap();
-        Server { child, log, _out: out, address, token, client }
+        Server {
+            child,
+            log,
+            _out: out,
+            address,
+            token,
+            client,
+        }
     }
 
     /// A request to a path.
     pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
-        self.client.request(method, format!("{}{path}", self.address))
+        self.client
+            .request(method, format!("{}{path}", self.address))
     }
 
     pub(crate) fn get(&self, path: &str) -> Response {
@@ -250,7 +280,8 @@ impl Server {
 
     /// What an endpoint replies.
     pub(crate) fn ask<E: Endpoint>(&self, asked: &E) -> E::Reply {
-        self.try_ask(asked).unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
+        self.try_ask(asked)
+            .unwrap_or_else(|it| panic!("{} {it:?}", E::PATH))
     }
 
     /// Asks again and again until the reply is as it should be.
@@ -307,7 +338,6 @@ pub(crate) fn reply<T: serde::de::DeserializeOwned>(
 }
 
 fn from_json<T: serde::de::DeserializeOwned>(body: &[u8]) -> T {
-    serde_json::from_slice(body).unwrap_or_else(|it| {
-        panic!("{it}: {}", String::from_utf8_lossy(body))
-    })
+    serde_json::from_slice(body)
+        .unwrap_or_else(|it| panic!("{it}: {}", String::from_utf8_lossy(body)))
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, Weak};
 
 use serde_json::{Value, json};
 use shared::api::{
-    About, Cancel, CreateJob, Endpoint, Export, Fetch, Job, JobState, Jobs, List, Look, Problem, Resume,
-    Score, Show, Statistics, Studies, Watch,
+    About, Cancel, CreateJob, Endpoint, Export, Fetch, Job, JobState, Jobs, List, Look, Problem,
+    Resume, Score, Show, Statistics, Studies, Watch,
 };
 use shared::probe::{Axiom, Mode};
 use shared::study::cell::{Listing, Sort};
@@ -28,7 +28,10 @@ fn site() -> Arc<Site> {
         return site;
     }
     let home = Home::new();
-    let site = Arc::new(Site { server: home.serve(&["--demo"]), _home: home });
+    let site = Arc::new(Site {
+        server: home.serve(&["--demo"]),
+        _home: home,
+    });
     *shared = Arc::downgrade(&site);
     site
 }
@@ -48,7 +51,10 @@ fn listing(limit: u64) -> List {
         offset: 0,
         limit,
     };
-    List { study: DEMO.to_owned(), listing }
+    List {
+        study: DEMO.to_owned(),
+        listing,
+    }
 }
 
 #[test]
@@ -61,13 +67,24 @@ fn the_demo_study_is_read_through_every_endpoint() {
     let cards = server.ask(&Studies {});
     assert_eq!(cards.len(), 1);
     let card = &cards[0];
-    assert_eq!((card.name.as_str(), card.n_docs, card.published), (DEMO, 512, true));
+    assert_eq!(
+        (card.name.as_str(), card.n_docs, card.published),
+        (DEMO, 512, true)
+    );
     assert_eq!(card.rankers, ["BM25", "QL"]);
 
-    let look = |dials: Dials| server.ask(&Look { study: DEMO.to_owned(), dials });
+    let look = |dials: Dials| {
+        server.ask(&Look {
+            study: DEMO.to_owned(),
+            dials,
+        })
+    };
     let overview = look(Dials::default());
     assert_eq!(overview.title, card.title);
-    let turned = look(Dials { mode: Some(Mode::CodeCamara2020), ..Dials::default() });
+    let turned = look(Dials {
+        mode: Some(Mode::CodeCamara2020),
+        ..Dials::default()
+    });
     assert_ne!(turned, overview);
 
     let page = server.ask(&listing(10));
@@ -87,10 +104,17 @@ fn the_demo_study_is_read_through_every_endpoint() {
     assert_eq!((shown.texts.len(), shown.said.len()), (2, 2));
     assert!(shown.premises.iter().all(|it| it.holds()));
 
-    let study = server.ask(&Export { study: DEMO.to_owned() });
+    let study = server.ask(&Export {
+        study: DEMO.to_owned(),
+    });
     assert_eq!(study.instances_hash, card.hash);
-    let statistics = server.ask(&Statistics { study: DEMO.to_owned() });
-    assert_eq!((statistics.totals, &statistics.terms), (study.totals, &study.terms));
+    let statistics = server.ask(&Statistics {
+        study: DEMO.to_owned(),
+    });
+    assert_eq!(
+        (statistics.totals, &statistics.terms),
+        (study.totals, &study.terms)
+    );
 
     assert_eq!(server.ask(&Jobs {}), []);
 }
@@ -100,18 +124,30 @@ fn what_is_not_there_is_unknown() {
     let site = site();
     let server = &site.server;
     let unknown = |(status, problem): (u16, Problem)| {
-        assert_eq!((status, problem.error_type.as_str()), (404, "unknown"), "{problem:?}");
+        assert_eq!(
+            (status, problem.error_type.as_str()),
+            (404, "unknown"),
+            "{problem:?}"
+        );
         problem.error
     };
     for study in ["none", "../demo", "<script>", "", "a\u{0}b"] {
-        let asked = Export { study: study.to_owned() };
+        let asked = Export {
+            study: study.to_owned(),
+        };
         unknown(server.try_ask(&asked).unwrap_err());
     }
     let job = || "0".repeat(32);
     unknown(server.try_ask(&Watch { job: job() }).unwrap_err());
     unknown(server.try_ask(&Cancel { job: job() }).unwrap_err());
     unknown(server.try_ask(&Resume { job: job() }).unwrap_err());
-    unknown(server.try_ask(&Fetch { job: "../../x".to_owned() }).unwrap_err());
+    unknown(
+        server
+            .try_ask(&Fetch {
+                job: "../../x".to_owned(),
+            })
+            .unwrap_err(),
+    );
     let score = Score {
         ranker: "none".to_owned(),
         query: "river".to_owned(),
@@ -138,14 +174,28 @@ fn what_is_not_there_is_unknown() {
     };
     unknown(server.try_ask(&show).unwrap_err());
 
-    for (path, type_) in [("/api/none", "unknown"), ("/api", "unknown"), ("/api/..", "unknown")] {
+    for (path, type_) in [
+        ("/api/none", "unknown"),
+        ("/api", "unknown"),
+        ("/api/..", "unknown"),
+    ] {
         let (status, problem) = reply::<Value>(server.get(path)).unwrap_err();
-        assert_eq!((status, problem.error_type.as_str()), (404, type_), "{path}");
+        assert_eq!(
+            (status, problem.error_type.as_str()),
+            (404, type_),
+            "{path}"
+        );
     }
-    assert!(server.get("/../../etc/passwd").status().is_client_error() || {
-        // A path without an ending is a page of the app, which says that there is no such page.
-        !server.get("/../../etc/passwd").text().unwrap().contains("root:")
-    });
+    assert!(
+        server.get("/../../etc/passwd").status().is_client_error() || {
+            // A path without an ending is a page of the app, which says that there is no such page.
+            !server
+                .get("/../../etc/passwd")
+                .text()
+                .unwrap()
+                .contains("root:")
+        }
+    );
 }
 
 #[test]
@@ -160,18 +210,34 @@ fn wrong_requests_are_the_callers_fault() {
         reply::<Value>(server.request("POST", path).body(body).send().unwrap()).unwrap_err()
     };
     let is = |(status, problem): (u16, Problem), expected: (u16, &str)| {
-        assert_eq!((status, problem.error_type.as_str()), expected, "{problem:?}");
+        assert_eq!(
+            (status, problem.error_type.as_str()),
+            expected,
+            "{problem:?}"
+        );
         assert!(!problem.error.is_empty());
     };
     is(get("{"), (400, "json"));
     is(get("[]"), (422, "json"));
     is(get("{}"), (422, "json"));
     is(get(r#"{"study": 7}"#), (422, "json"));
-    is(get(r#"{"study": "demo", "dials": {"mode": "loose"}}"#), (422, "json"));
-    is(get(r#"{"study": "demo", "dials": {"delta_score": -1}}"#), (422, "setting"));
-    is(get(r#"{"study": "demo", "dials": {"delta": -1}}"#), (422, "json"));
+    is(
+        get(r#"{"study": "demo", "dials": {"mode": "loose"}}"#),
+        (422, "json"),
+    );
+    is(
+        get(r#"{"study": "demo", "dials": {"delta_score": -1}}"#),
+        (422, "setting"),
+    );
+    is(
+        get(r#"{"study": "demo", "dials": {"delta": -1}}"#),
+        (422, "json"),
+    );
     is(get(&"[".repeat(2000)), (422, "json"));
-    assert_eq!(server.ask(&listing(u64::MAX)).rows.len() as u64, Listing::MOST);
+    assert_eq!(
+        server.ask(&listing(u64::MAX)).rows.len() as u64,
+        Listing::MOST
+    );
     let mut asked = listing(1);
     asked.listing.offset = u64::MAX;
     assert_eq!(server.ask(&asked).rows, []);
@@ -181,10 +247,19 @@ fn wrong_requests_are_the_callers_fault() {
     is(post(Score::PATH, b"\xff\x00".to_vec()), (400, "json"));
     is(post(Score::PATH, b"".to_vec()), (400, "json"));
     is(post(Score::PATH, vec![b'['; 1 << 20]), (422, "json"));
-    is(post(Score::PATH, vec![b' '; (16 << 20) + 1]), (413, "too-large"));
+    is(
+        post(Score::PATH, vec![b' '; (16 << 20) + 1]),
+        (413, "too-large"),
+    );
     let score = |n: usize| json!({"ranker": "none", "query": "a", "texts": vec!["a"; n]});
-    is(post(Score::PATH, score(0).to_string().into()), (422, "setting"));
-    is(post(Score::PATH, score(257).to_string().into()), (413, "too-large"));
+    is(
+        post(Score::PATH, score(0).to_string().into()),
+        (422, "setting"),
+    );
+    is(
+        post(Score::PATH, score(257).to_string().into()),
+        (413, "too-large"),
+    );
     let job = |pairs: Value| {
         let job = json!({
             "ranker": "none", "title": "", "queries": ["a"], "texts": ["b"], "pairs": pairs,
@@ -207,22 +282,48 @@ fn wrong_requests_are_the_callers_fault() {
 #[test]
 fn every_answer_carries_what_keeps_a_browser_safe() {
     let site = site();
-    for path in ["/", "/api/about", "/api/none", "/health", "/api/docs", "/study/demo"] {
+    for path in [
+        "/",
+        "/api/about",
+        "/api/none",
+        "/health",
+        "/api/docs",
+        "/study/demo",
+    ] {
         let answer = site.server.get(path);
         let header = |name: &str| {
             let value = answer.headers().get(name);
-            value.unwrap_or_else(|| panic!("{path}: no {name}")).to_str().unwrap()
+            value
+                .unwrap_or_else(|| panic!("{path}: no {name}"))
+                .to_str()
+                .unwrap()
         };
         assert_eq!(header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(header("referrer-policy"), "same-origin", "{path}");
-        assert_eq!(header("cross-origin-opener-policy"), "same-origin", "{path}");
-        assert_eq!(header("cross-origin-resource-policy"), "same-origin", "{path}");
+        assert_eq!(
+            header("cross-origin-opener-policy"),
+            "same-origin",
+            "{path}"
+        );
+        assert_eq!(
+            header("cross-origin-resource-policy"),
+            "same-origin",
+            "{path}"
+        );
         let policy = header("content-security-policy");
         assert!(policy.contains("default-src 'none'") || policy.contains("default-src 'self'"));
-        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert!(
+            policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
         assert!(!policy.contains("'unsafe-eval'"), "{path}: {policy}");
-        let scripts = policy.split(';').find(|it| it.trim().starts_with("script-src"));
-        assert!(!scripts.unwrap_or_default().contains("'unsafe-inline'"), "{path}: {policy}");
+        let scripts = policy
+            .split(';')
+            .find(|it| it.trim().starts_with("script-src"));
+        assert!(
+            !scripts.unwrap_or_default().contains("'unsafe-inline'"),
+            "{path}: {policy}"
+        );
         if path.starts_with("/api/a") {
             assert_eq!(header("cache-control"), "no-store");
         }
@@ -234,7 +335,9 @@ fn on_loopback_pages_of_other_sites_are_kept_out() {
     let site = site();
     let send = |method: &str, headers: &[(&str, &str)]| {
         let request = site.server.request(method, Jobs::PATH).body("{}");
-        let request = headers.iter().fold(request, |request, it| request.header(it.0, it.1));
+        let request = headers
+            .iter()
+            .fold(request, |request, it| request.header(it.0, it.1));
         request.send().unwrap().status().as_u16()
     };
     assert_eq!(send("GET", &[]), 200);
@@ -243,15 +346,23 @@ fn on_loopback_pages_of_other_sites_are_kept_out() {
     assert_eq!(send("POST", &[("origin", "http://evil.example")]), 403);
     assert_eq!(send("POST", &[("origin", "null")]), 403);
     assert_eq!(send("POST", &[("sec-fetch-site", "cross-site")]), 403);
-    assert_eq!(send("POST", &[("origin", &site.server.address)]), 422, "let in, but no job");
+    assert_eq!(
+        send("POST", &[("origin", &site.server.address)]),
+        422,
+        "let in, but no job"
+    );
 }
 
 #[test]
 fn the_api_describes_every_path_it_has() {
     let site = site();
     let document: Value = site.server.get("/api/openapi.json").json().unwrap();
-    let described: BTreeSet<&str> =
-        document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let described: BTreeSet<&str> = document["paths"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     let known = [
         About::PATH,
         Studies::PATH,
@@ -268,7 +379,10 @@ fn the_api_describes_every_path_it_has() {
         Resume::PATH,
         Fetch::PATH,
     ];
-    let missing: Vec<&str> = known.into_iter().filter(|it| !described.contains(it)).collect();
+    let missing: Vec<&str> = known
+        .into_iter()
+        .filter(|it| !described.contains(it))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
     let jobs = document["paths"][Jobs::PATH].as_object().unwrap();
     assert!(jobs.contains_key("get") && jobs.contains_key("post"));
@@ -281,22 +395,36 @@ fn whoever_runs_it_sees_how_it_is() {
     let site = site();
     let health: Value = site.server.get("/health").json().unwrap();
     assert_eq!(health["status"], "ok");
-    assert_eq!(health["scored"].as_array().unwrap().len(), 1, "BM25 alone, without a model");
+    assert_eq!(
+        health["scored"].as_array().unwrap().len(),
+        1,
+        "BM25 alone, without a model"
+    );
     assert_eq!(site.server.get("/ready").text().unwrap(), "ready\n");
     site.server.ask(&Studies {});
     let metrics = site.server.get("/metrics").text().unwrap();
     let counted = "axioscope_requests_total{path=\"/api/studies\",method=\"GET\",status=\"200\"}";
     assert!(metrics.contains(counted), "{metrics}");
-    assert!(!site.server.log().contains("ERROR"), "{}", site.server.log());
+    assert!(
+        !site.server.log().contains("ERROR"),
+        "{}",
+        site.server.log()
+    );
 }
 
 #[test]
 fn what_is_large_comes_packed() {
     let site = site();
-    let request = site.server.request("GET", Export::PATH).query(&[("q", r#"{"study":"demo"}"#)]);
+    let request = site
+        .server
+        .request("GET", Export::PATH)
+        .query(&[("q", r#"{"study":"demo"}"#)]);
     let answer = request.header("accept-encoding", "br").send().unwrap();
     assert_eq!(answer.headers()["content-encoding"], "br");
-    let request = site.server.request("GET", Export::PATH).query(&[("q", r#"{"study":"demo"}"#)]);
+    let request = site
+        .server
+        .request("GET", Export::PATH)
+        .query(&[("q", r#"{"study":"demo"}"#)]);
     let answer = request.send().unwrap();
     assert!(answer.headers().get("content-encoding").is_none());
 }
@@ -306,15 +434,25 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     let home = Home::new();
     let server = home.serve(&["--model", &tiny_model().to_string_lossy()]);
     let models = server.ask(&About {}).models;
-    assert_eq!(models.iter().map(|it| &*it.spec).collect::<Vec<_>>(), ["tiny:bi", "tiny:late"]);
+    assert_eq!(
+        models.iter().map(|it| &*it.spec).collect::<Vec<_>>(),
+        ["tiny:bi", "tiny:late"]
+    );
 
     let texts = ["a river", "hill"].map(str::to_owned).to_vec();
     let score = |ranker: &str| {
         let (ranker, query, texts) = (ranker.to_owned(), "where do rivers end", texts.clone());
-        server.ask(&Score { ranker, query: query.to_owned(), texts })
+        server.ask(&Score {
+            ranker,
+            query: query.to_owned(),
+            texts,
+        })
     };
     let bi = score("tiny:bi");
-    assert_eq!((bi.scores.len(), bi.truncated, bi.matches), (2, vec![false; 2], Vec::new()));
+    assert_eq!(
+        (bi.scores.len(), bi.truncated, bi.matches),
+        (2, vec![false; 2], Vec::new())
+    );
     let late = score("tiny:late");
     let pieces: Vec<usize> = late.matches.iter().map(|it| it.text.len()).collect();
     assert_eq!((late.scores.len(), pieces), (2, vec![2, 1]));
@@ -328,20 +466,36 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     });
     let id = || job.id.clone();
     let ended = server.ask_until(&Watch { job: id() }, |it| it.state.ended());
-    assert_eq!((ended.state, ended.n_done, ended.n_pairs), (JobState::Done, 2, 2));
+    assert_eq!(
+        (ended.state, ended.n_done, ended.n_pairs),
+        (JobState::Done, 2, 2)
+    );
     let scores = server.ask(&Fetch { job: id() }).scores;
     for (in_job, at_once) in scores.iter().zip(bi.scores.iter().rev()) {
-        assert!((in_job.unwrap() - at_once).abs() < 1e-5, "{in_job:?} {at_once}");
+        assert!(
+            (in_job.unwrap() - at_once).abs() < 1e-5,
+            "{in_job:?} {at_once}"
+        );
     }
     assert_eq!(server.ask(&Jobs {}), std::slice::from_ref(&ended));
     // What has ended stays as it is, and whoever watches it is told so once.
     assert_eq!(server.ask(&Cancel { job: id() }), ended);
     assert_eq!(server.ask(&Resume { job: id() }), ended);
     let watch = serde_json::to_string(&Watch { job: id() }).unwrap();
-    let events = server.request("GET", Watch::EVENTS).query(&[("q", watch)]).send().unwrap();
+    let events = server
+        .request("GET", Watch::EVENTS)
+        .query(&[("q", watch)])
+        .send()
+        .unwrap();
     let events = events.text().unwrap();
-    let told: Vec<&str> = events.lines().filter_map(|it| it.strip_prefix("data: ")).collect();
-    let told: Vec<Job> = told.iter().map(|it| serde_json::from_str(it).unwrap()).collect();
+    let told: Vec<&str> = events
+        .lines()
+        .filter_map(|it| it.strip_prefix("data: "))
+        .collect();
+    let told: Vec<Job> = told
+        .iter()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
     assert_eq!(told, [ended]);
 }
 
@@ -368,8 +522,14 @@ fn visitors_need_the_token_for_what_costs() {
     assert_eq!(jobs(Some(&token)), Ok(Vec::new()));
     assert_eq!(server.get("/metrics").status().as_u16(), 401);
     assert_eq!(server.get("/health").status().as_u16(), 200);
-    let with_host = server.request("GET", About::PATH).header("host", "axioscope.example");
-    assert_eq!(with_host.send().unwrap().status().as_u16(), 200, "visitors know it by its name");
+    let with_host = server
+        .request("GET", About::PATH)
+        .header("host", "axioscope.example");
+    assert_eq!(
+        with_host.send().unwrap().status().as_u16(),
+        200,
+        "visitors know it by its name"
+    );
     drop(server);
 
     let again = home.serve(&["--listen", "0.0.0.0:0"]);
@@ -393,7 +553,9 @@ fn visitors_need_the_token_for_what_costs() {
 fn visitors_see_a_study_while_it_is_published() {
     let home = crate::cli::studied();
     let server = home.serve(&["--listen", "0.0.0.0:0"]);
-    let export = Export { study: "small".to_owned() };
+    let export = Export {
+        study: "small".to_owned(),
+    };
     let names = || -> Vec<String> {
         let cards = server.ask(&Studies {});
         cards.into_iter().map(|it| it.name).collect()

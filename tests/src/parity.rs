@@ -33,7 +33,9 @@ fn the_demo_has_the_same_bits_in_the_browser() {
     let text = std::fs::read_to_string(demo.join("study.toml")).unwrap();
     let mut definition = Definition::from_toml("study.toml", &text).unwrap();
     LOCAL.clone_into(&mut definition.name);
-    definition.rankers.retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
+    definition
+        .rankers
+        .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
     assert_eq!(definition.modes.len(), 3);
     compare(&Given {
         folder: demo,
@@ -88,7 +90,10 @@ fn compare(given: &Given) {
     let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
         return skip("no front end");
     };
-    let host = Host::start(BTreeMap::from([("/", dist), ("/given", given.folder.clone())]));
+    let host = Host::start(BTreeMap::from([
+        ("/", dist),
+        ("/given", given.folder.clone()),
+    ]));
     with_tab(&host.origin, |tab| {
         let (here, here_took) = natively(given);
         let (there, there_took) = in_browser(tab, given);
@@ -101,11 +106,23 @@ fn compare(given: &Given) {
         );
         same("study", &json_of(&here), &there);
         for &mode in &given.definition.modes {
-            let dials = Dials { mode: Some(mode), ..Dials::default() };
-            let look = Look { study: LOCAL.to_owned(), dials };
+            let dials = Dials {
+                mode: Some(mode),
+                ..Dials::default()
+            };
+            let look = Look {
+                study: LOCAL.to_owned(),
+                dials,
+            };
             let there = asked(tab, &look);
             let overview = here.overview(&look.dials).unwrap();
-            assert!(overview.rankers.iter().flat_map(|it| &it.cells).any(Option::is_some));
+            assert!(
+                overview
+                    .rankers
+                    .iter()
+                    .flat_map(|it| &it.cells)
+                    .any(Option::is_some)
+            );
             same("overview", &json_of(&overview), &there);
         }
     });
@@ -117,8 +134,14 @@ fn natively(given: &Given) -> (Study, Duration) {
     let (docs, _) = beir::read_corpus(given.corpus, open(given.corpus), quiet).unwrap();
     let (queries, _) = beir::read_queries(given.queries, open(given.queries), quiet).unwrap();
     let (qrels, _) = trec::read_qrels(given.qrels, open(given.qrels), quiet).unwrap();
-    let run = given.run.map(|it| trec::read_run(it, open(it), quiet).unwrap().0);
-    let collection = Collection { queries, docs, qrels };
+    let run = given
+        .run
+        .map(|it| trec::read_run(it, open(it), quiet).unwrap().0);
+    let collection = Collection {
+        queries,
+        docs,
+        qrels,
+    };
 
     let start = Instant::now();
     let mut maker = Maker::new(collection, given.definition.clone(), run).unwrap();
@@ -156,35 +179,63 @@ const START: &str = r#"
 fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
     tab.open("/about");
     tab.js_async(START, &[]);
-    let files = [Some(given.corpus), Some(given.queries), Some(given.qrels), given.run];
+    let files = [
+        Some(given.corpus),
+        Some(given.queries),
+        Some(given.qrels),
+        given.run,
+    ];
     for path in files.into_iter().flatten() {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let ask = Ask::Read { name: name.to_owned(), kind: None };
+        let ask = Ask::Read {
+            name: name.to_owned(),
+            kind: None,
+        };
         let body = "
             const [says, path, name] = arguments;
             const bytes = await (await fetch('/given/' + path)).blob();
             return (await window.asked(says, new File([bytes], name))).json;";
         let told = tab.js_async(body, &[json!(json_of(&ask)), json!(path), json!(name)]);
-        let Tell::Read(read) = tell(&told) else { panic!("{name} was not read: {told}") };
+        let Tell::Read(read) = tell(&told) else {
+            panic!("{name} was not read: {told}")
+        };
         assert_eq!(read.reading.n_refused, 0, "{name}");
     }
-    let ask = Ask::Make { definition: Box::new(given.definition.clone()), made: MADE.to_owned() };
+    let ask = Ask::Make {
+        definition: Box::new(given.definition.clone()),
+        made: MADE.to_owned(),
+    };
     let body = "
         const {json, took} = await window.asked(arguments[0]);
         return [json, took];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let Tell::Made(made) = tell(&told[0]) else { panic!("it was not made: {told}") };
+    let Tell::Made(made) = tell(&told[0]) else {
+        panic!("it was not made: {told}")
+    };
     assert!(made.n_instances > 0);
     let took = Duration::from_secs_f64(told[1].as_f64().unwrap() / 1000.0);
-    (asked(tab, &Export { study: LOCAL.to_owned() }), took)
+    (
+        asked(
+            tab,
+            &Export {
+                study: LOCAL.to_owned(),
+            },
+        ),
+        took,
+    )
 }
 
 /// The reply of the worker to a request of the server's, as JSON.
 fn asked<E: Endpoint>(tab: &Tab, request: &E) -> String {
-    let ask = Ask::Answer { path: E::PATH.to_owned(), request: json_of(request) };
+    let ask = Ask::Answer {
+        path: E::PATH.to_owned(),
+        request: json_of(request),
+    };
     let body = "const {json, text} = await window.asked(arguments[0]); return [json, text];";
     let told = tab.js_async(body, &[json!(json_of(&ask))]);
-    let Tell::Answer = tell(&told[0]) else { panic!("no answer to {}: {told}", E::PATH) };
+    let Tell::Answer = tell(&told[0]) else {
+        panic!("no answer to {}: {told}", E::PATH)
+    };
     told[1].as_str().unwrap().to_owned()
 }
 
@@ -207,6 +258,10 @@ fn same(what: &str, here: &str, there: &str) {
             let shown = &text.as_bytes()[from..text.len().min(at + 100)];
             String::from_utf8_lossy(shown).into_owned()
         };
-        panic!("{what} differ at byte {at}:\nhere  {}\nthere {}", around(here), around(there));
+        panic!(
+            "{what} differ at byte {at}:\nhere  {}\nthere {}",
+            around(here),
+            around(there)
+        );
     }
 }

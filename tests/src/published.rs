@@ -12,9 +12,14 @@ use crate::harness::{Home, collections, skip};
 
 /// The folder of a collection, or none where it is absent, which is said.
 fn collection(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = collections().map(|it| it.join(name)).filter(|it| it.is_dir());
+    let folder = collections()
+        .map(|it| it.join(name))
+        .filter(|it| it.is_dir());
     if folder.is_none() {
-        skip(&format!("published::{test}"), &format!("the collection {name} is absent"));
+        skip(
+            &format!("published::{test}"),
+            &format!("the collection {name} is absent"),
+        );
     }
     folder
 }
@@ -26,7 +31,8 @@ fn check(folder: &Path, probes: &str, rankers: [&str; 3], expected: ExpectFile) 
     let mine = format!("mine {collection} {probes} --out mined.parquet --json");
     let mined = home.run(&mine).json();
     let by_ranker = rankers.map(|ranker| {
-        let judge = format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
+        let judge =
+            format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
         home.run(&judge).json()
     });
     let mut table = format!("axiom\tinstances\t{}\n", rankers.join("\t"));
@@ -45,7 +51,9 @@ fn outcomes(row: &Value) -> String {
 #[test]
 fn axioms_on_trec_deep_learning_2019() {
     let test = "axioms_on_trec_deep_learning_2019";
-    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    let Some(folder) = collection(test, "trecdl-passage") else {
+        return;
+    };
     check(
         &folder,
         "--pool run:BM25.run:100 --delta 10 --min-terms 1",
@@ -57,11 +65,17 @@ fn axioms_on_trec_deep_learning_2019() {
 #[test]
 fn axioms_on_passages_of_wikipedia() {
     let test = "axioms_on_passages_of_wikipedia";
-    let Some(folder) = collection(test, "cmu-wiki-qa") else { return };
+    let Some(folder) = collection(test, "cmu-wiki-qa") else {
+        return;
+    };
     check(
         &folder,
         "--pool group --delta inf --min-terms 0 --queries 300",
-        ["bm25:k1=0.4,b=0.1", "bm25:k1=0.4,b=0.1,idf=rsj", "ql:mu=750"],
+        [
+            "bm25:k1=0.4,b=0.1",
+            "bm25:k1=0.4,b=0.1,idf=rsj",
+            "ql:mu=750",
+        ],
         expect_file!["../expected/cmu-wiki-qa.tsv"],
     );
 }
@@ -69,23 +83,40 @@ fn axioms_on_passages_of_wikipedia() {
 #[test]
 fn lnc1_as_the_published_code_has_it() {
     let test = "lnc1_as_the_published_code_has_it";
-    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    let Some(folder) = collection(test, "trecdl-passage") else {
+        return;
+    };
     let home = Home::new();
     let collection = format!("--collection {}", folder.display());
     let probes = "--probes lnc1 --mode code --pool run:BM25.run:100 --delta 10 --min-terms 1";
-    let mined = home.run(&format!("mine {collection} {probes} --out mined.parquet --json")).json();
+    let mined = home
+        .run(&format!(
+            "mine {collection} {probes} --out mined.parquet --json"
+        ))
+        .json();
     assert_eq!(mined["instances"]["lnc1"], 247_957);
     let fraction = |ranker: &str| {
-        let judge = format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
-        format!("{:.3}", home.run(&judge).json()["lnc1"]["fraction"].as_f64().unwrap())
+        let judge =
+            format!("judge {collection} --instances mined.parquet --ranker {ranker} --json");
+        format!(
+            "{:.3}",
+            home.run(&judge).json()["lnc1"]["fraction"]
+                .as_f64()
+                .unwrap()
+        )
     };
-    assert_eq!((fraction("bm25"), fraction("ql")), ("0.526".into(), "0.473".into()));
+    assert_eq!(
+        (fraction("bm25"), fraction("ql")),
+        ("0.526".into(), "0.473".into())
+    );
 }
 
 #[test]
 fn ndcg_of_runs_of_trec_deep_learning_2019() {
     let test = "ndcg_of_runs_of_trec_deep_learning_2019";
-    let Some(folder) = collection(test, "trecdl-passage") else { return };
+    let Some(folder) = collection(test, "trecdl-passage") else {
+        return;
+    };
     let home = Home::new();
     for (run, expected) in [
         ("BM25", 0.5058),
@@ -97,14 +128,20 @@ fn ndcg_of_runs_of_trec_deep_learning_2019() {
         let folder = folder.display();
         let files = format!("{folder}/qrels.tsv.gz {folder}/runs/{run}.run.gz");
         let found = home.run(&format!("eval {files} -m nDCG@10 --json")).json();
-        assert_eq!(to_four_digits(&found["nDCG@10"]), format!("{expected:.4}"), "{run}");
+        assert_eq!(
+            to_four_digits(&found["nDCG@10"]),
+            format!("{expected:.4}"),
+            "{run}"
+        );
     }
 }
 
 #[test]
 fn measures_of_runs_that_bring_their_labels() {
     let test = "measures_of_runs_that_bring_their_labels";
-    let Some(folder) = collection(test, "wikipassageqa-questions") else { return };
+    let Some(folder) = collection(test, "wikipassageqa-questions") else {
+        return;
+    };
     let home = Home::new();
     for (run, expected) in [
         ("anmm", "0.5734 0.6579 0.2087"),
@@ -114,9 +151,14 @@ fn measures_of_runs_that_bring_their_labels() {
     ] {
         let runs = folder.join("rennings_runs");
         let file = runs.join(format!("predict.test.{run}.wikipassageqa_long.txt.gz"));
-        let eval = format!("eval --labels-in-run {} -m AP -m RR -m P@5 --json", file.display());
+        let eval = format!(
+            "eval --labels-in-run {} -m AP -m RR -m P@5 --json",
+            file.display()
+        );
         let found = home.run(&eval).json();
-        let found = ["AP", "RR", "P@5"].map(|it| to_four_digits(&found[it])).join(" ");
+        let found = ["AP", "RR", "P@5"]
+            .map(|it| to_four_digits(&found[it]))
+            .join(" ");
         assert_eq!(found, expected, "{run}");
     }
 }

@@ -16,13 +16,19 @@ pub(crate) fn open(file: File) -> Result<SerializedFileReader<File>, ParquetErro
     let groups = reader.metadata().row_groups().iter();
     let mut end = Some(MAGIC);
     for column in groups.flat_map(|it| it.columns()) {
-        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let start = column
+            .dictionary_page_offset()
+            .unwrap_or(column.data_page_offset());
         let length = column.compressed_size();
         let follows = Some(start) == end && length >= 0;
-        end = end.filter(|_| follows).and_then(|it| it.checked_add(length));
+        end = end
+            .filter(|_| follows)
+            .and_then(|it| it.checked_add(length));
     }
     match end {
         Some(end) if end as u64 <= n_bytes => Ok(reader),
-        _ => Err(ParquetError::General("its columns are not where they should be".to_owned())),
+        _ => Err(ParquetError::General(
+            "its columns are not where they should be".to_owned(),
+        )),
     }
 }

@@ -257,7 +257,9 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
     };
     let doc_id = |doc| ids.docs[doc as usize].to_owned();
     if mined.hash(&ids.queries[..origin.n_queries], doc_id) != origin.hash {
-        return Err(damaged("its rows are not those that were written".to_owned()));
+        return Err(damaged(
+            "its rows are not those that were written".to_owned(),
+        ));
     }
     Ok((mined, origin))
 }

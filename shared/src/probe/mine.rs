@@ -99,10 +99,20 @@ pub struct QueryMined {
 impl QueryMined {
     /// The documents of the pool, and the derived texts of instances that a cap has kept.
     fn kept(&self) -> impl Iterator<Item = Text> + '_ {
-        let mut kept: Vec<bool> =
-            self.texts.iter().map(|it| matches!(it, Text::Document { .. })).collect();
-        self.found.iter().flat_map(|it| &it.0).for_each(|&it| kept[it as usize] = true);
-        self.texts.iter().zip(kept).filter(|it| it.1).map(|it| *it.0)
+        let mut kept: Vec<bool> = self
+            .texts
+            .iter()
+            .map(|it| matches!(it, Text::Document { .. }))
+            .collect();
+        self.found
+            .iter()
+            .flat_map(|it| &it.0)
+            .for_each(|&it| kept[it as usize] = true);
+        self.texts
+            .iter()
+            .zip(kept)
+            .filter(|it| it.1)
+            .map(|it| *it.0)
     }
 
     /// How many instances there are in all.
@@ -147,9 +157,15 @@ pub fn mine_query(
         pool: &counted,
         limits,
     };
-    let found: Vec<Found> = asked.iter().map(|&(axiom, mode)| axiom.mine(mode, &case)).collect();
+    let found: Vec<Found> = asked
+        .iter()
+        .map(|&(axiom, mode)| axiom.mine(mode, &case))
+        .collect();
 
-    let derived = |&(of, times): &(u32, u32)| Text::Repeated { doc: pool[of as usize], times };
+    let derived = |&(of, times): &(u32, u32)| Text::Repeated {
+        doc: pool[of as usize],
+        times,
+    };
     let document = |&doc: &DocNo| Text::Document { doc };
     let made = found.iter().flat_map(|it| &it.derived).map(derived);
     let mut texts: Vec<Text> = pool.iter().map(document).chain(made).collect();
@@ -173,18 +189,22 @@ pub fn mine_query(
         }
     });
     let found = found.collect();
-    QueryMined { pool: pool.to_vec(), texts, found }
+    QueryMined {
+        pool: pool.to_vec(),
+        texts,
+        found,
+    }
 }
 
 /// Instances of `N` texts each, ascending, those that `draw` picks; and how many there were.
-fn in_order<const N: usize>(
-    texts: &[u32],
-    draw: impl Fn(usize) -> Vec<usize>,
-) -> (Vec<u32>, u32) {
+fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -> (Vec<u32>, u32) {
     let mut all: Vec<[u32; N]> = texts.as_chunks::<N>().0.to_vec();
     all.sort_unstable();
     let drawn = draw(all.len());
-    (drawn.iter().flat_map(|&at| all[at]).collect(), all.len() as u32)
+    (
+        drawn.iter().flat_map(|&at| all[at]).collect(),
+        all.len() as u32,
+    )
 }
 
 /// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
@@ -214,18 +234,30 @@ impl Mined {
         texts.sort_unstable();
         texts.dedup();
         let mut pools = Vec::new();
-        let mut instances: Vec<Instances> =
-            asked.iter().map(|&(axiom, mode)| Instances::new(axiom, mode)).collect();
+        let mut instances: Vec<Instances> = asked
+            .iter()
+            .map(|&(axiom, mode)| Instances::new(axiom, mode))
+            .collect();
         for shard in &shards {
             // A text that a cap has left out has no number, and nothing asks for it.
             let number = |it: &Text| texts.binary_search(it).unwrap_or(usize::MAX) as TextNo;
             let numbers: Vec<TextNo> = shard.texts.iter().map(number).collect();
-            pools.push(shard.pool.iter().map(|&doc| number(&Text::Document { doc })).collect());
+            pools.push(
+                shard
+                    .pool
+                    .iter()
+                    .map(|&doc| number(&Text::Document { doc }))
+                    .collect(),
+            );
             for (all, (found, n_found)) in instances.iter_mut().zip(&shard.found) {
                 all.push_query(found.iter().map(|&it| numbers[it as usize]), *n_found);
             }
         }
-        Mined { texts, pools, instances }
+        Mined {
+            texts,
+            pools,
+            instances,
+        }
     }
 
     /// SHA-256, in hex, over one line for each instance: axiom, mode, claim, query id and

@@ -51,8 +51,15 @@ impl Searcher {
     /// Measures what each posting can add.
     pub fn new(index: &Index, ranker: Ranker) -> Searcher {
         let totals = index.totals();
-        let lengths: Vec<u32> = (0..index.n_docs() as DocNo).map(|it| index.len_of(it)).collect();
-        let shortest = lengths.iter().copied().filter(|&it| it > 0).min().unwrap_or(0);
+        let lengths: Vec<u32> = (0..index.n_docs() as DocNo)
+            .map(|it| index.len_of(it))
+            .collect();
+        let shortest = lengths
+            .iter()
+            .copied()
+            .filter(|&it| it > 0)
+            .min()
+            .unwrap_or(0);
         let n_terms = index.vocabulary().len();
         let (mut most, mut adds, mut begins) = (Vec::with_capacity(n_terms), Vec::new(), vec![0]);
         for term in 0..n_terms as TermNo {
@@ -69,7 +76,14 @@ impl Searcher {
             most.push(adds[from..].iter().copied().fold(0.0, f32::max));
             begins.push(adds.len() as u32);
         }
-        Searcher { ranker, totals, shortest, most, adds, begins }
+        Searcher {
+            ranker,
+            totals,
+            shortest,
+            most,
+            adds,
+            begins,
+        }
     }
 
     /// The best `k` documents among those that hold a term of the query: higher scores
@@ -163,10 +177,16 @@ fn walk(
                     continue;
                 }
                 for (at, list) in lists.iter().enumerate() {
-                    counts[list.place] =
-                        if at < needed { list.count_here(doc) } else { list.count_behind(doc) };
+                    counts[list.place] = if at < needed {
+                        list.count_here(doc)
+                    } else {
+                        list.count_behind(doc)
+                    };
                 }
-                best.offer(Hit { doc, score: weighed.score(&counts, index.len_of(doc)) });
+                best.offer(Hit {
+                    doc,
+                    score: weighed.score(&counts, index.len_of(doc)),
+                });
             }
         }
     }
@@ -230,7 +250,9 @@ impl List<'_> {
         let adds = &self.adds[self.at..];
         let mut n_here = 0;
         for (&doc, &add) in docs.iter().zip(adds) {
-            let Some(sum) = sums.get_mut(doc as usize - first) else { break };
+            let Some(sum) = sums.get_mut(doc as usize - first) else {
+                break;
+            };
             *sum += add * self.weight;
             n_here += 1;
         }
@@ -241,13 +263,21 @@ impl List<'_> {
     fn look_up(&mut self, doc: DocNo) -> f64 {
         self.seek(doc);
         let here = self.postings.docs.get(self.at) == Some(&doc);
-        if here { f64::from(self.adds[self.at] * self.weight) } else { 0.0 }
+        if here {
+            f64::from(self.adds[self.at] * self.weight)
+        } else {
+            0.0
+        }
     }
 
     /// Occurrences in the document that was sought last.
     fn count_here(&self, doc: DocNo) -> u32 {
         let here = self.postings.docs.get(self.at) == Some(&doc);
-        if here { self.postings.counts[self.at] } else { 0 }
+        if here {
+            self.postings.counts[self.at]
+        } else {
+            0
+        }
     }
 
     /// Occurrences in a document of the window.

@@ -32,7 +32,10 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
     let mut at = 0;
     while at < bytes.len() {
         let run = &bytes[at..];
-        let run = &run[..run.iter().position(|&it| LOWER[it as usize] == 0).unwrap_or(run.len())];
+        let run = &run[..run
+            .iter()
+            .position(|&it| LOWER[it as usize] == 0)
+            .unwrap_or(run.len())];
         let stop = at + run.len();
         let next = bytes.get(stop).copied();
         if !run.is_empty() {
@@ -42,7 +45,13 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             // Most tokens are lower-case in the text already and need no copy.
             let whole = token.is_empty() && next.is_none_or(|it| it.is_ascii());
             if whole && run.iter().all(|&it| LOWER[it as usize] == it) {
-                take(&text[at..stop], Span { start: at as u32, end: stop as u32 });
+                take(
+                    &text[at..stop],
+                    Span {
+                        start: at as u32,
+                        end: stop as u32,
+                    },
+                );
             } else {
                 token.push_str(&text[at..stop]);
                 token.make_ascii_lowercase();
@@ -56,7 +65,10 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
             continue;
         }
         // A letter outside of ASCII may have one of ASCII in its lower-case form.
-        let letter = text[at..].chars().next().expect("`at` stands on a character");
+        let letter = text[at..]
+            .chars()
+            .next()
+            .expect("`at` stands on a character");
         let after = at + letter.len_utf8();
         for lower in letter.to_lowercase() {
             if lower.is_ascii_alphanumeric() {
@@ -66,7 +78,11 @@ fn alnum(text: &str, mut take: impl FnMut(&str, Span)) {
                 token.push(lower);
             } else {
                 // The token ends with this character if it began in it, before it if not.
-                let stop = if start == at && !token.is_empty() { after } else { at };
+                let stop = if start == at && !token.is_empty() {
+                    after
+                } else {
+                    at
+                };
                 end(&mut token, start, stop, &mut take);
             }
         }

@@ -11,16 +11,24 @@ fn every_axiom_is_told_with_a_live_example() {
         tab.open("/about");
         for axiom in Axiom::ALL {
             let part = tab.text(&format!("#{}", axiom.slug()));
-            for said in [axiom.about().statement, axiom.about().source, "Worked example", "satisfied"] {
+            for said in [
+                axiom.about().statement,
+                axiom.about().source,
+                "Worked example",
+                "satisfied",
+            ] {
                 assert!(part.contains(said), "{said} in {part}");
             }
         }
         assert!(tab.has(Role::Link, "/api/docs"));
         tab.click(Role::Link, "Try it in the Playground , TFC2");
         tab.at("/playground#");
-        tab.until("TFC2 applies", "
+        tab.until(
+            "TFC2 applies",
+            "
             return [...document.querySelectorAll('.holds:not(.not)')]
-                .some(it => it.querySelector('b').textContent === 'TFC2')");
+                .some(it => it.querySelector('b').textContent === 'TFC2')",
+        );
         assert!(tab.has(Role::Textbox, "Text C"));
     });
 }
@@ -30,14 +38,29 @@ fn keys_and_theme_are_everywhere() {
     with_tab(site::origin(), |tab| {
         tab.open("/about");
         tab.press("?");
-        tab.until("the keys", "return document.querySelector('dialog[open]')?.innerText.includes('arrows move')");
+        tab.until(
+            "the keys",
+            "return document.querySelector('dialog[open]')?.innerText.includes('arrows move')",
+        );
         tab.press(thirtyfour::Key::Escape);
-        tab.until("no dialog", "return !document.querySelector('dialog[open]')");
+        tab.until(
+            "no dialog",
+            "return !document.querySelector('dialog[open]')",
+        );
         tab.press("t");
-        tab.until("light", "return document.documentElement.dataset.theme === 'light'");
+        tab.until(
+            "light",
+            "return document.documentElement.dataset.theme === 'light'",
+        );
         tab.press("t");
-        tab.until("dark", "return document.documentElement.dataset.theme === 'dark'");
+        tab.until(
+            "dark",
+            "return document.documentElement.dataset.theme === 'dark'",
+        );
         tab.reload();
-        tab.until("dark after a reload", "return document.documentElement.dataset.theme === 'dark'");
+        tab.until(
+            "dark after a reload",
+            "return document.documentElement.dataset.theme === 'dark'",
+        );
     });
 }

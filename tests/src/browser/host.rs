@@ -61,12 +61,18 @@ fn answer(mut stream: &TcpStream, mounts: &Mounts) -> std::io::Result<()> {
 fn find(path: &str, mounts: &Mounts) -> Option<PathBuf> {
     let (beginning, folder) = mounts.iter().rev().find(|it| path.starts_with(it.0))?;
     let rest = Path::new(path[beginning.len()..].trim_start_matches('/'));
-    let plain = rest.components().all(|it| matches!(it, Component::Normal(_)));
+    let plain = rest
+        .components()
+        .all(|it| matches!(it, Component::Normal(_)));
     Some(folder.join(rest)).filter(|it| plain && it.is_file())
 }
 
 fn content_type(file: &Path) -> &'static str {
-    match file.extension().and_then(|it| it.to_str()).unwrap_or_default() {
+    match file
+        .extension()
+        .and_then(|it| it.to_str())
+        .unwrap_or_default()
+    {
         "html" => "text/html; charset=utf-8",
         "js" => "text/javascript",
         "css" => "text/css",

@@ -42,14 +42,24 @@ impl Lasting {
             shell.current_dir(folder);
         }
         // Ctrl-C at the terminal is for the tests; the shell has to live to clean up.
-        shell.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        shell
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut shell = shell.spawn().unwrap();
         let leash = shell.stdin.take().unwrap();
         let mut lines = BufReader::new(shell.stdout.take().unwrap()).lines();
-        let said = lines.by_ref().map_while(Result::ok).find(|it| it.contains(ready));
+        let said = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find(|it| it.contains(ready));
         let said = said.unwrap_or_else(|| panic!("{program:?} ended before it said `{ready}`"));
         // Who writes to a pipe that nobody reads waits for ever.
         std::thread::spawn(move || lines.for_each(drop));
-        Lasting { _leash: leash, _shell: shell, said }
+        Lasting {
+            _leash: leash,
+            _shell: shell,
+            said,
+        }
     }
 }

@@ -15,8 +15,16 @@ type Page = (&'static str, &'static str, &'static str);
 const PAGES: [Page; 7] = [
     ("studies", "/", "a.card"),
     ("study", "/study/demo", "[role=grid] a.cell[data-step]"),
-    ("instances", "/study/demo/tfc1/0?outcome=violated", "a.line .verdict"),
-    ("instance", "/study/demo/tfc1/fixed/instance/0", "table.measured"),
+    (
+        "instances",
+        "/study/demo/tfc1/0?outcome=violated",
+        "a.line .verdict",
+    ),
+    (
+        "instance",
+        "/study/demo/tfc1/fixed/instance/0",
+        "table.measured",
+    ),
     ("playground", "/playground", "#query"),
     ("workbench", "/workbench", "#files-picker"),
     ("about", "/about", ".worked"),
@@ -69,10 +77,17 @@ fn check(name: &str) {
             for width in WIDTHS {
                 tab.wear(width, scheme);
                 tab.open(address);
-                tab.until(there, &format!("return !!document.querySelector('{there}')"));
+                tab.until(
+                    there,
+                    &format!("return !!document.querySelector('{there}')"),
+                );
                 fill(tab, name);
                 let place = format!("{name}, {width} px, {}", scheme.name());
-                wrong.extend(violations(tab, &axe).into_iter().map(|it| format!("{place}: {it}")));
+                wrong.extend(
+                    violations(tab, &axe)
+                        .into_iter()
+                        .map(|it| format!("{place}: {it}")),
+                );
                 wrong.extend(overflow(tab).map(|it| format!("{place}: {it}")));
                 if let Some(folder) = named("AXIOSCOPE_SHOTS") {
                     std::fs::create_dir_all(&folder).unwrap();
@@ -95,16 +110,25 @@ fn fill(tab: &Tab, name: &str) {
         }
         "playground" => {
             tab.click(Role::Button, "TP example");
-            tab.until("an answer", "return !!document.querySelector('.holds .verdict.ok')");
+            tab.until(
+                "an answer",
+                "return !!document.querySelector('.holds .verdict.ok')",
+            );
         }
         "workbench" => {
             tab.click(Role::Button, "Load the sample");
-            tab.until("three files", "
+            tab.until(
+                "three files",
+                "
                 return document.querySelectorAll('table.files tbody tr').length === 3
-                    && !document.querySelector('table.files .reading')");
+                    && !document.querySelector('table.files .reading')",
+            );
             tab.click(Role::Button, "Make the study");
             tab.see("Made in");
-            tab.until("results", "return !!document.querySelector('table.short td .chip')");
+            tab.until(
+                "results",
+                "return !!document.querySelector('table.short td .chip')",
+            );
         }
         _ => (),
     }
@@ -123,7 +147,11 @@ fn violations(tab: &Tab, axe: &str) -> Vec<String> {
         &[],
     );
     let found = found.as_array().cloned().unwrap_or_default();
-    found.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    found
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What makes the page wider than the screen.
@@ -136,5 +164,7 @@ fn overflow(tab: &Tab) -> Option<String> {
          return out.slice(0, 4).map(it => it.tagName + '.' + it.className).join(', ')",
         &[],
     );
-    found.as_str().map(|it| format!("sticks out to the right: {it}"))
+    found
+        .as_str()
+        .map(|it| format!("sticks out to the right: {it}"))
 }

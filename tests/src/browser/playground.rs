@@ -8,7 +8,10 @@ fn stands(tab: &Tab, axiom: &str) -> String {
     let script = "return [...document.querySelectorAll('.holds')]
         .find(it => it.querySelector('b').textContent === arguments[0])
         ?.querySelector('.verdict').textContent";
-    tab.js(script, &[axiom.into()]).as_str().unwrap_or_default().to_owned()
+    tab.js(script, &[axiom.into()])
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn until_stands(tab: &Tab, axiom: &str, beginning: &str) {
@@ -28,10 +31,16 @@ fn typing_changes_what_applies_and_what_rankers_say() {
         tab.fill("Text A", "the river took the bank and the river stayed");
         tab.fill("Text B", "the river took the field and the mud stayed");
         until_stands(tab, "TFC1", "applies, A over B");
-        tab.until("BM25 agrees", "
-            return /BM25/.test(document.querySelector('.holds .agree').textContent)");
+        tab.until(
+            "BM25 agrees",
+            "
+            return /BM25/.test(document.querySelector('.holds .agree').textContent)",
+        );
         // One more word on the other side, and it is the other way round.
-        tab.fill("Text B", "the river bank took the bank and the river bank stayed");
+        tab.fill(
+            "Text B",
+            "the river bank took the bank and the river bank stayed",
+        );
         until_stands(tab, "TFC1", "applies, B over A");
         tab.fill("Text B", "the river took the bank and the river stayed");
         until_stands(tab, "TFC1", "1 premise fails");
@@ -58,10 +67,19 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         );
         let edit = edits[0].as_str().unwrap().to_owned();
         tab.click(Role::Button, &edit);
-        tab.until("a difference", "return !!document.querySelector('.changed')");
+        tab.until(
+            "a difference",
+            "return !!document.querySelector('.changed')",
+        );
         tab.click(Role::Button, "Undo in text A");
-        tab.until("no difference", "return !document.querySelector('.changed')");
-        assert_eq!(tab.js("return document.querySelector('#text-A').value", &[]), before);
+        tab.until(
+            "no difference",
+            "return !document.querySelector('.changed')",
+        );
+        assert_eq!(
+            tab.js("return document.querySelector('#text-A').value", &[]),
+            before
+        );
         assert!(stands(tab, "TFC1").starts_with("applies"));
         // Without a model on this server the page says so.
         tab.see("Neural scoring is off");

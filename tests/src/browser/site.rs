@@ -21,9 +21,24 @@ struct Site {
 static SITE: LazyLock<Site> = LazyLock::new(|| {
     let home = Home::new();
     let mut server: Command = home.program();
-    server.args(["--data", "data", "serve", "--demo", "--listen", "127.0.0.1:0"]);
+    server.args([
+        "--data",
+        "data",
+        "serve",
+        "--demo",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
     let scratch = home.path("");
     let program = Lasting::start(&server, &scratch, "Axioscope is at ");
-    let origin = program.said.split("Axioscope is at ").nth(1).unwrap_or_default();
-    Site { _home: home, origin: origin.trim_end_matches('/').to_owned(), _program: program }
+    let origin = program
+        .said
+        .split("Axioscope is at ")
+        .nth(1)
+        .unwrap_or_default();
+    Site {
+        _home: home,
+        origin: origin.trim_end_matches('/').to_owned(),
+        _program: program,
+    }
 });

@@ -55,7 +55,10 @@ fn another_reading_changes_numbers_and_address() {
         assert_ne!(fixed, code);
         // The key goes round: code is the last, so fixed comes next.
         tab.press("m");
-        tab.until("the first reading", "return !location.search.includes('mode')");
+        tab.until(
+            "the first reading",
+            "return !location.search.includes('mode')",
+        );
         tab.until("the map", SHOWN);
         assert_eq!(numbers(tab), fixed);
         tab.press("[");
@@ -71,7 +74,10 @@ fn every_figure_has_its_table() {
         open(tab, "/study/demo");
         tab.click(Role::Button, "Table");
         tab.at("/study/demo?show=table");
-        tab.until("a table", "return document.querySelectorAll('.in-place table tbody tr').length >= 2");
+        tab.until(
+            "a table",
+            "return document.querySelectorAll('.in-place table tbody tr').length >= 2",
+        );
     });
 }
 
@@ -83,10 +89,19 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         tab.at("/study/demo?cell=tfc1.0");
         tab.press(Key::Enter);
         tab.at("/study/demo/tfc1/0");
-        tab.until("rows", "return document.querySelectorAll('a.line').length > 5");
+        tab.until(
+            "rows",
+            "return document.querySelectorAll('a.line').length > 5",
+        );
 
-        tab.until("counts", "return /\\d violated/.test(document.body.innerText)");
-        tab.until("some outcomes", "return document.querySelectorAll('a.line .verdict').length > 5");
+        tab.until(
+            "counts",
+            "return /\\d violated/.test(document.body.innerText)",
+        );
+        tab.until(
+            "some outcomes",
+            "return document.querySelectorAll('a.line .verdict').length > 5",
+        );
         let violated = tab.js(
             "return [...document.querySelectorAll('[role=radiogroup][aria-label=Outcome] label')]
                 .map(it => it.textContent.trim()).find(it => it.endsWith('violated'))",
@@ -102,7 +117,10 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
 
         tab.choose("Order", "closest call first");
         tab.at("/study/demo/tfc1/0?outcome=violated&sort=closest");
-        tab.until("the new order", "return !document.querySelector('.listed .stale')");
+        tab.until(
+            "the new order",
+            "return !document.querySelector('.listed .stale')",
+        );
 
         tab.click_at("a.line");
         tab.at("/study/demo/tfc1/fixed/instance/");
@@ -112,35 +130,58 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
 
 fn instance(tab: &Tab) {
     tab.see("Why this is an instance");
-    tab.until("premises that hold", "
+    tab.until(
+        "premises that hold",
+        "
         const rows = [...document.querySelectorAll('table.measured tbody tr')];
-        return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))");
+        return rows.length > 1 && rows.every(it => it.textContent.includes('holds'))",
+    );
     tab.see("What each ranker said");
-    tab.until("a violation", "
+    tab.until(
+        "a violation",
+        "
         return [...document.querySelectorAll('section[aria-labelledby=said] tbody tr')]
-            .some(it => it.textContent.includes('BM25') && it.textContent.includes('violated'))");
+            .some(it => it.textContent.includes('BM25') && it.textContent.includes('violated'))",
+    );
     tab.see("Which term decided it");
     assert!(tab.count("section[aria-labelledby=terms] table tbody tr") >= 2);
-    assert!(tab.count(".docs .doc mark") > 0, "query terms are marked in the texts");
+    assert!(
+        tab.count(".docs .doc mark") > 0,
+        "query terms are marked in the texts"
+    );
 
     let first = tab.address();
     tab.press("j");
     tab.until(
         "the next instance",
-        &format!("return location.pathname + location.search !== {first:?}
-            && !!document.querySelector('table.measured')"),
+        &format!(
+            "return location.pathname + location.search !== {first:?}
+            && !!document.querySelector('table.measured')"
+        ),
     );
-    tab.until("the list is still known", "return location.search.includes('outcome=violated')");
+    tab.until(
+        "the list is still known",
+        "return location.search.includes('outcome=violated')",
+    );
     tab.press("k");
     tab.at(first.split('?').next().unwrap());
 
     let query = tab.text("h1.query");
-    tab.until("the texts", "return document.querySelectorAll('.docs .doc').length >= 2");
+    tab.until(
+        "the texts",
+        "return document.querySelectorAll('.docs .doc').length >= 2",
+    );
     tab.press("p");
     tab.at("/playground?study=demo&axiom=tfc1");
-    tab.until("the query", "return document.querySelector('#query')?.value");
+    tab.until(
+        "the query",
+        "return document.querySelector('#query')?.value",
+    );
     let asked = tab.js("return document.querySelector('#query').value", &[]);
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
     tab.see("Opened from TFC1 instance");
-    tab.until("an axiom that applies", "return !!document.querySelector('.holds .verdict.ok')");
+    tab.until(
+        "an axiom that applies",
+        "return !!document.querySelector('.holds .verdict.ok')",
+    );
 }

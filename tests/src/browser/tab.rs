@@ -90,7 +90,9 @@ impl Tab {
     fn start(origin: &str) -> Tab {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let profile = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
         let runtime = runtime.unwrap();
         let capabilities = capabilities(profile.path()).unwrap();
         let driver = runtime.block_on(WebDriver::new(&*DRIVER.origin, capabilities));
@@ -117,13 +119,20 @@ impl Tab {
         let address = format!("{}{path}", self.origin);
         let gone = self.runtime.block_on(self.driver().goto(address));
         gone.unwrap_or_else(|it| panic!("opening {path}: {it}"));
-        self.until("the page is drawn", "return !!document.querySelector('main h1, main .failure')");
+        self.until(
+            "the page is drawn",
+            "return !!document.querySelector('main h1, main .failure')",
+        );
     }
 
     /// Runs a script with `arguments`; it may return a value.
     pub(crate) fn js(&self, script: &str, arguments: &[Value]) -> Value {
-        let ran = self.runtime.block_on(self.driver().execute(script, arguments));
-        ran.unwrap_or_else(|it| panic!("script failed: {it}\n{script}")).json().clone()
+        let ran = self
+            .runtime
+            .block_on(self.driver().execute(script, arguments));
+        ran.unwrap_or_else(|it| panic!("script failed: {it}\n{script}"))
+            .json()
+            .clone()
     }
 
     /// Runs the body of an async function with `arguments` and waits for what it returns.
@@ -134,8 +143,13 @@ impl Tab {
              (async (...arguments) => {{ {body} }})(...given)
                  .then(it => done([it ?? null, null]), why => done([null, String(why)]));"
         );
-        let ran = self.runtime.block_on(self.driver().execute_async(script, arguments));
-        let ran = ran.unwrap_or_else(|it| panic!("script failed: {it}\n{body}")).json().clone();
+        let ran = self
+            .runtime
+            .block_on(self.driver().execute_async(script, arguments));
+        let ran = ran
+            .unwrap_or_else(|it| panic!("script failed: {it}\n{body}"))
+            .json()
+            .clone();
         assert_eq!(ran[1], Value::Null, "script failed:\n{body}");
         ran[0].clone()
     }
@@ -175,13 +189,19 @@ impl Tab {
 
     /// Path, `?` and `#` of the address.
     pub(crate) fn address(&self) -> String {
-        let address = self.js("return location.pathname + location.search + location.hash", &[]);
+        let address = self.js(
+            "return location.pathname + location.search + location.hash",
+            &[],
+        );
         address.as_str().unwrap_or_default().to_owned()
     }
 
     /// The text of the first element of a selector, once it is there.
     pub(crate) fn text(&self, selector: &str) -> String {
-        let script = format!("return document.querySelector({})?.innerText", json!(selector));
+        let script = format!(
+            "return document.querySelector({})?.innerText",
+            json!(selector)
+        );
         let text = self.until(&format!("a text in {selector}"), &script);
         text.as_str().unwrap_or_default().to_owned()
     }
@@ -189,17 +209,27 @@ impl Tab {
     /// How many elements a selector finds now.
     pub(crate) fn count(&self, selector: &str) -> u64 {
         let script = "return document.querySelectorAll(arguments[0]).length";
-        self.js(script, &[json!(selector)]).as_u64().unwrap_or_default()
+        self.js(script, &[json!(selector)])
+            .as_u64()
+            .unwrap_or_default()
     }
 
     /// Clicks on what has a role and a name that begins so.
     pub(crate) fn click(&self, role: Role, name: &str) {
-        self.click_on(FIND, &[json!(role.selector()), json!(name)], &format!("{role:?} `{name}`"));
+        self.click_on(
+            FIND,
+            &[json!(role.selector()), json!(name)],
+            &format!("{role:?} `{name}`"),
+        );
     }
 
     /// Clicks on the first element of a selector.
     pub(crate) fn click_at(&self, selector: &str) {
-        self.click_on("return document.querySelector(arguments[0])", &[json!(selector)], selector);
+        self.click_on(
+            "return document.querySelector(arguments[0])",
+            &[json!(selector)],
+            selector,
+        );
     }
 
     fn click_on(&self, script: &str, arguments: &[Value], what: &str) {
@@ -233,7 +263,8 @@ impl Tab {
 
     /// Whether something with that role and name is there now.
     pub(crate) fn has(&self, role: Role, name: &str) -> bool {
-        self.find(FIND, &[json!(role.selector()), json!(name)]).is_some()
+        self.find(FIND, &[json!(role.selector()), json!(name)])
+            .is_some()
     }
 
     /// Types into a field in place of what it holds.
@@ -308,41 +339,72 @@ impl Tab {
 
     /// Runs a script in every page before its own scripts.
     pub(crate) fn before_pages(&self, script: &str) {
-        self.tool("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}));
+        self.tool(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({"source": script}),
+        );
     }
 
     /// A picture of the whole page at a width.
     pub(crate) fn shoot(&self, width: u32, scheme: Scheme, file: &Path) {
         let height = self.js("return document.documentElement.scrollHeight", &[]);
-        self.look(width, height.as_u64().map_or(900, |it| it.min(5000) as u32), scheme);
+        self.look(
+            width,
+            height.as_u64().map_or(900, |it| it.min(5000) as u32),
+            scheme,
+        );
         std::thread::sleep(Duration::from_millis(300));
-        self.runtime.block_on(self.driver().screenshot(file)).unwrap();
+        self.runtime
+            .block_on(self.driver().screenshot(file))
+            .unwrap();
         self.look(width, HEIGHT, scheme);
     }
 
     /// A command of the browser's own developer tools.
     fn tool(&self, command: &str, parameters: Value) -> Value {
-        let asked = Tool { command: command.to_owned(), parameters };
+        let asked = Tool {
+            command: command.to_owned(),
+            parameters,
+        };
         let told = self.runtime.block_on(self.driver().cmd(asked));
         let told = told.and_then(|it| it.value_json());
         told.unwrap_or_else(|it| panic!("{command}: {it}"))
     }
 
     fn find(&self, script: &str, arguments: &[Value]) -> Option<WebElement> {
-        let found = self.runtime.block_on(self.driver().execute(script, arguments)).ok()?;
-        if found.json().is_null() { None } else { found.element().ok() }
+        let found = self
+            .runtime
+            .block_on(self.driver().execute(script, arguments))
+            .ok()?;
+        if found.json().is_null() {
+            None
+        } else {
+            found.element().ok()
+        }
     }
 
     /// What was written to the console since it was last asked for.
     fn console(&self) -> Vec<String> {
-        let log = self.runtime.block_on(self.driver().browser_log()).unwrap_or_default();
-        log.into_iter().map(|it| format!("{}: {}", it.level, it.message)).collect()
+        let log = self
+            .runtime
+            .block_on(self.driver().browser_log())
+            .unwrap_or_default();
+        log.into_iter()
+            .map(|it| format!("{}: {}", it.level, it.message))
+            .collect()
     }
 
     fn expect_quiet_console(&self) {
-        let errors: Vec<String> =
-            self.console().into_iter().filter(|it| it.starts_with("SEVERE")).collect();
-        assert!(errors.is_empty(), "errors in the console:\n{}", errors.join("\n"));
+        let errors: Vec<String> = self
+            .console()
+            .into_iter()
+            .filter(|it| it.starts_with("SEVERE"))
+            .collect();
+        assert!(
+            errors.is_empty(),
+            "errors in the console:\n{}",
+            errors.join("\n")
+        );
     }
 
     fn give_up(&self, what: &str) -> ! {
@@ -391,8 +453,11 @@ struct Tool {
 
 impl FormatRequestData for Tool {
     fn format_request(&self, session: &SessionId) -> RequestData {
-        RequestData::new(reqwest::Method::POST, format!("session/{session}/goog/cdp/execute"))
-            .add_body(json!({"cmd": self.command, "params": self.parameters}))
+        RequestData::new(
+            reqwest::Method::POST,
+            format!("session/{session}/goog/cdp/execute"),
+        )
+        .add_body(json!({"cmd": self.command, "params": self.parameters}))
     }
 }
 
@@ -437,5 +502,8 @@ static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
     chromedriver.arg("--port=0").env("TMPDIR", &scratch);
     let program = Lasting::start(&chromedriver, &scratch, "started successfully on port");
     let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
-    Driver { origin: format!("http://127.0.0.1:{port}"), _program: program }
+    Driver {
+        origin: format!("http://127.0.0.1:{port}"),
+        _program: program,
+    }
 });

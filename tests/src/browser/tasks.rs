@@ -35,13 +35,19 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
         let runs = (0..5).map(|_| {
             tab.open("/workbench");
             tab.click(Role::Button, "Load the sample");
-            tab.until("three files", "
+            tab.until(
+                "three files",
+                "
                 return document.querySelectorAll('table.files tbody tr').length === 3
-                    && !document.querySelector('table.files .reading')");
+                    && !document.querySelector('table.files .reading')",
+            );
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
             tab.click(Role::Button, "Make the study");
             tab.see("Made in");
-            tab.until("results", "return !!document.querySelector('table.short td .chip')");
+            tab.until(
+                "results",
+                "return !!document.querySelector('table.short td .chip')",
+            );
             longest(tab, from)
         });
         let runs: Vec<f64> = runs.collect();
@@ -57,10 +63,16 @@ fn the_longest_task_while_a_study_opens_is_told() {
         tab.before_pages(WATCH);
         let runs = (0..5).map(|_| {
             tab.open("/study/demo");
-            tab.until("the map", "return !!document.querySelector('[role=grid] a.cell[data-step]')");
+            tab.until(
+                "the map",
+                "return !!document.querySelector('[role=grid] a.cell[data-step]')",
+            );
             longest(tab, 0.0)
         });
         let runs: Vec<f64> = runs.collect();
-        println!("longest task while a study opens: {runs:.0?} ms, median {:.0} ms", median(runs.clone()));
+        println!(
+            "longest task while a study opens: {runs:.0?} ms, median {:.0} ms",
+            median(runs.clone())
+        );
     });
 }

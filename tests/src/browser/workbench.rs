@@ -47,7 +47,10 @@ const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2
 fn make(tab: &Tab) {
     tab.click(Role::Button, "Make the study");
     tab.see("Made in");
-    tab.until("results", "return !!document.querySelector('table.short td .chip')");
+    tab.until(
+        "results",
+        "return !!document.querySelector('table.short td .chip')",
+    );
 }
 
 #[test]
@@ -72,7 +75,10 @@ fn files_become_a_study_and_broken_rows_are_shown() {
              document.querySelector('.drop').dispatchEvent(drop)",
             &[json!(QRELS)],
         );
-        tab.until("three files", "return document.querySelectorAll('table.files tbody tr').length === 3");
+        tab.until(
+            "three files",
+            "return document.querySelectorAll('table.files tbody tr').length === 3",
+        );
         tab.fill("How many", "0");
         tab.see("Settings need a correction");
         tab.fill("How many", "50");
@@ -81,20 +87,32 @@ fn files_become_a_study_and_broken_rows_are_shown() {
 
         let study = download(tab, &files, "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
-        assert_eq!((study.queries.len(), study.totals.n_docs, study.scores.len()), (2, 4, 2));
+        assert_eq!(
+            (study.queries.len(), study.totals.n_docs, study.scores.len()),
+            (2, 4, 2)
+        );
         let pairs = download(tab, &files, "Download the pairs, JSONL", "pairs.jsonl");
         assert_eq!(pairs.lines().count(), study.pairs.len());
         bring_scores(tab, &files, &pairs);
 
         tab.click(Role::Link, "Open the study");
         tab.at("/study/local");
-        tab.until("the map", "return document.querySelectorAll('[role=grid] a.cell').length >= 18");
+        tab.until(
+            "the map",
+            "return document.querySelectorAll('[role=grid] a.cell').length >= 18",
+        );
         tab.see("mine.tsv");
         // It is still there after a reload, and until it is cleared.
         tab.reload();
-        tab.until("the map", "return document.querySelectorAll('[role=grid] a.cell').length >= 18");
+        tab.until(
+            "the map",
+            "return document.querySelectorAll('[role=grid] a.cell').length >= 18",
+        );
         tab.click(Role::Link, "Workbench");
-        tab.until("results", "return !!document.querySelector('table.short td')");
+        tab.until(
+            "results",
+            "return !!document.querySelector('table.short td')",
+        );
         tab.click(Role::Button, "Clear");
         tab.see("The study will stand here once it is made.");
     });
@@ -105,11 +123,22 @@ fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
     let rows = pairs.lines().map(|line| {
         let pair: Value = serde_json::from_str(line).unwrap();
         let (query, text) = (pair["query_id"].as_str(), pair["text_id"].as_str());
-        format!("{}\t{}\t{}\n", query.unwrap(), text.unwrap(), pair["text"].to_string().len())
+        format!(
+            "{}\t{}\t{}\n",
+            query.unwrap(),
+            text.unwrap(),
+            pair["text"].to_string().len()
+        )
     });
     let scores = files.write("mine.tsv", &rows.collect::<String>());
-    tab.bring("section[aria-labelledby=neural] input[type=file]", &[&scores]);
-    tab.until("a third ranker", "return document.querySelectorAll('table.short tbody tr').length === 4");
+    tab.bring(
+        "section[aria-labelledby=neural] input[type=file]",
+        &[&scores],
+    );
+    tab.until(
+        "a third ranker",
+        "return document.querySelectorAll('table.short tbody tr').length === 4",
+    );
 }
 
 fn download(tab: &Tab, files: &Files, button: &str, name: &str) -> String {
@@ -136,9 +165,15 @@ fn a_run_can_be_cancelled_and_started_again() {
     with_tab(site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        tab.until("both files", "return document.querySelectorAll('table.files tbody td.num').length >= 4");
+        tab.until(
+            "both files",
+            "return document.querySelectorAll('table.files tbody td.num').length >= 4",
+        );
         tab.click(Role::Button, "Make the study");
-        tab.until("progress", "return !!document.querySelector('[role=progressbar][aria-label=Run]')");
+        tab.until(
+            "progress",
+            "return !!document.querySelector('[role=progressbar][aria-label=Run]')",
+        );
         tab.press(thirtyfour::Key::Escape);
         tab.see("Cancelled. Nothing was made.");
         make(tab);
@@ -160,7 +195,9 @@ fn long_corpus() -> String {
         let words = (0..80).map(|at| WORDS[(doc * 7 + at * at + at / 3) % WORDS.len()]);
         words.collect::<Vec<_>>().join(" ")
     };
-    (0..30_000).map(|it| format!("{{\"_id\":\"d{it}\",\"text\":\"{} w{it}\"}}\n", text(it))).collect()
+    (0..30_000)
+        .map(|it| format!("{{\"_id\":\"d{it}\",\"text\":\"{} w{it}\"}}\n", text(it)))
+        .collect()
 }
 
 #[test]
@@ -173,7 +210,12 @@ fn what_texts_say_is_never_markup() {
     let files = Files::new();
     let corpus = row(SCRIPT, IMAGE, "river ferry river and a lamp on the wall")
         + row(IMAGE, SCRIPT, &format!("river {SCRIPT} {IMAGE} and a lamp")).as_str()
-        + row("../../etc", "\u{202e}backwards", "stone bridge <b>river</b> and a wall").as_str();
+        + row(
+            "../../etc",
+            "\u{202e}backwards",
+            "stone bridge <b>river</b> and a wall",
+        )
+        .as_str();
     let corpus = files.write("<img src=x onerror=alert(3)>.jsonl", &corpus);
     let query = json!({"_id": SCRIPT, "text": format!("river ferry {IMAGE}")});
     let queries = files.write("queries.jsonl", &format!("{query}\n"));
@@ -181,12 +223,18 @@ fn what_texts_say_is_never_markup() {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        tab.until("both files", "return document.querySelectorAll('table.files tbody td.num').length >= 4");
+        tab.until(
+            "both files",
+            "return document.querySelectorAll('table.files tbody td.num').length >= 4",
+        );
         make(tab);
         expect_text_only(tab);
         tab.click(Role::Link, "Open the study");
         tab.at("/study/local");
-        tab.until("the map", "return !!document.querySelector('[role=grid] a.cell[data-step]')");
+        tab.until(
+            "the map",
+            "return !!document.querySelector('[role=grid] a.cell[data-step]')",
+        );
         expect_text_only(tab);
         let cell = tab.js(
             "return document.querySelector('[role=grid] a.cell[data-step]').getAttribute('href')",
@@ -223,6 +271,9 @@ fn a_file_that_cannot_be_read_says_why() {
         tab.open("/workbench");
         tab.bring(PICKER, &paths);
         tab.see("the file is empty");
-        tab.until("two refusals", "return document.querySelectorAll('.refused[role=alert]').length === 2");
+        tab.until(
+            "two refusals",
+            "return document.querySelectorAll('.refused[role=alert]').length === 2",
+        );
     });
 }

@@ -38,19 +38,25 @@ pub(super) fn needs_others(mode: Mode) -> bool {
 pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     let pool = case.pool;
     match mode {
-        Mode::Fixed => case.each_alike(|it| &it.counts, |a, b| {
-            if pool[a].total >= 1 && pool[a].len != pool[b].len {
-                let a_first = pool[a].len < pool[b].len;
-                found.pair(if a_first { a } else { b }, if a_first { b } else { a });
-            }
-        }),
-        Mode::PaperRennings2019 | Mode::PaperCamara2020 => case.each_alike(|it| &it.counts, |a, b| {
-            for (first, second) in [(a, b), (b, a)] {
-                if pool[first].once_more(&pool[second]).all > 0 {
-                    found.pair(first, second);
+        Mode::Fixed => case.each_alike(
+            |it| &it.counts,
+            |a, b| {
+                if pool[a].total >= 1 && pool[a].len != pool[b].len {
+                    let a_first = pool[a].len < pool[b].len;
+                    found.pair(if a_first { a } else { b }, if a_first { b } else { a });
                 }
-            }
-        }),
+            },
+        ),
+        Mode::PaperRennings2019 | Mode::PaperCamara2020 => case.each_alike(
+            |it| &it.counts,
+            |a, b| {
+                for (first, second) in [(a, b), (b, a)] {
+                    if pool[first].once_more(&pool[second]).all > 0 {
+                        found.pair(first, second);
+                    }
+                }
+            },
+        ),
         Mode::CodeCamara2020 => {
             for a in 0..pool.len() {
                 for b in 0..pool.len() {

@@ -122,10 +122,12 @@ fn uncovered<'a>(
             && query[a].count >= query[b].count
             && rarer(mode, query, a, b)
     };
-    (0..n_terms).filter(move |&term| differs(term)).filter(move |&term| {
-        let mut others = (0..n_terms).filter(|&it| it != term && differs(it));
-        !others.any(|it| valid(term, it) || valid(it, term))
-    })
+    (0..n_terms)
+        .filter(move |&term| differs(term))
+        .filter(move |&term| {
+            let mut others = (0..n_terms).filter(|&it| it != term && differs(it));
+            !others.any(|it| valid(term, it) || valid(it, term))
+        })
 }
 
 fn rarer(mode: Mode, query: &QueryTerms, a: usize, b: usize) -> bool {
