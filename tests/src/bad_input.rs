@@ -520,7 +520,7 @@ fn settings_out_of_their_range_are_refused() {
         (
             format!("{judge} bm26"),
             expect![[r#"
-            there is no model named `bm26`
+            model bm26: is neither a folder nor a name on the hub, such as `sentence-transformers/all-MiniLM-L6-v2`
         "#]],
         ),
         (
@@ -549,16 +549,40 @@ fn settings_out_of_their_range_are_refused() {
         ),
         (
             "rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(),
-            expect![[r#""#]],
+            expect![[r#"
+                top: `-1` is not a number of documents, 1 or more
+            "#]],
         ),
         (
             "rank --collection none --ranker bm25 --out a.run".to_owned(),
-            expect![[r#""#]],
+            expect![[r#"
+                there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
+            "#]],
         ),
-        ("import none --to c".to_owned(), expect![[r#""#]]),
-        ("eval c/queries.jsonl -m AP".to_owned(), expect![[r#""#]]),
-        ("eval none none -m AP".to_owned(), expect![[r#""#]]),
-        ("eval none none -m precision".to_owned(), expect![[r#""#]]),
+        (
+            "import none --to c".to_owned(),
+            expect![[r#"
+                there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
+            "#]],
+        ),
+        (
+            "eval c/queries.jsonl -m AP".to_owned(),
+            expect![[r#"
+                eval: give QRELS and RUN, or RUN alone with --labels-in-run
+            "#]],
+        ),
+        (
+            "eval none none -m AP".to_owned(),
+            expect![[r#"
+                none: No such file or directory (os error 2); check the path and its rights
+            "#]],
+        ),
+        (
+            "eval none none -m precision".to_owned(),
+            expect![[r#"
+                measure `precision`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+            "#]],
+        ),
     ] {
         println!("{line}");
         check_refused(&home, &line, expected);
@@ -671,21 +695,45 @@ fn a_study_file_that_is_not_one_is_refused() {
         ),
         (
             study(&[]).replace("seed = 42", "seed = 42\ncap = 1"),
-            expect![[r#""#]],
+            expect![[r#"
+                study.toml: TOML parse error at line 19, column 1
+                   |
+                19 | cap = 1
+                   | ^^^
+                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `per_query`, `seed`
+            "#]],
         ),
         (
             study(&[]).replace("format = 1", "format = 2"),
-            expect![[r#""#]],
+            expect![[r#"
+                format: 2 is not known to this version, which reads 1; update it
+            "#]],
         ),
-        (study(&[]).replace("\"tfc1\", \"tp\"", ""), expect![[r#""#]]),
-        ("\u{0}".to_owned(), expect![[r#""#]]),
+        (
+            study(&[]).replace("\"tfc1\", \"tp\"", ""),
+            expect![[r#"
+                probes: a study needs at least one probe and one mode
+            "#]],
+        ),
     ] {
         home.write("study.toml", &file);
         check_refused(&home, "study run study.toml", expected);
     }
+    home.write("study.toml", "\0");
+    let refused = home.run("study run study.toml").refused();
+    assert!(
+        refused.starts_with("study.toml: TOML parse error at line 1"),
+        "{refused}"
+    );
     assert_eq!(home.run("study list").done(), "");
     fs::write(home.path("study.toml"), b"\xff\xfe").unwrap();
-    check_refused(&home, "study run study.toml", expect![[r#""#]]);
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
+                study.toml: stream did not contain valid UTF-8; give the path of a study's TOML file
+            "#]],
+    );
 }
 
 #[test]
@@ -759,19 +807,35 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
     }
     let score = "score --collection c --ranker bm25 --out s.tsv --pairs pairs.jsonl";
     for (pairs, expected) in [
-        (r#"{"query_id": "q1"}"#, expect![[r#""#]]),
-        (r#"{"query_id": "q9", "text_id": "d1"}"#, expect![[r#""#]]),
+        (
+            r#"{"query_id": "q1"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: missing field `text_id` at line 1 column 18; a row has query_id and text_id
+            "#]],
+        ),
+        (
+            r#"{"query_id": "q9", "text_id": "d1"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: there is no query `q9`
+            "#]],
+        ),
         (
             r#"{"query_id": "q1", "text_id": "../d1"}"#,
-            expect![[r#""#]],
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `../d1`
+            "#]],
         ),
         (
             r#"{"query_id": "q1", "text_id": "d1#lnc2:0"}"#,
-            expect![[r#""#]],
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `d1#lnc2:0`
+            "#]],
         ),
         (
             r#"{"query_id": "q1", "text_id": "d1#lnc2:9999999999"}"#,
-            expect![[r#""#]],
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `d1#lnc2:9999999999`
+            "#]],
         ),
     ] {
         home.write("pairs.jsonl", pairs);
@@ -801,7 +865,10 @@ fn a_ranker_that_nothing_has_is_not_the_default_model() {
         Ran::of(program.args(args.split(' ')).arg(ranker))
     };
     assert_eq!(judge("m").done(), judge("m:bi").done());
-    expect![[r#""#]].assert_eq(&(judge("bm26").refused() + "\n"));
+    expect![[r#"
+                there is no model named `bm26` among `m:bi`, `m:late`
+            "#]]
+    .assert_eq(&(judge("bm26").refused() + "\n"));
 }
 
 #[test]
@@ -819,14 +886,14 @@ fn a_broken_model_folder_is_refused() {
         &home,
         judge,
         expect![[r#"
-        model /tmp/.tmpCKBGk0/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
+        model HOME/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
     "#]],
     );
     check_refused(
         &home,
         "models inspect m",
         expect![[r#"
-        model /tmp/.tmpCKBGk0/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
+        model HOME/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
     "#]],
     );
     change_model(&home, without("config.json"));
@@ -834,7 +901,7 @@ fn a_broken_model_folder_is_refused() {
         &home,
         judge,
         expect![[r#"
-        model /tmp/.tmpCKBGk0/m: has no config.json; a model folder holds config.json, tokenizer.json, model.safetensors
+        model HOME/m: has no config.json; a model folder holds config.json, tokenizer.json, model.safetensors
     "#]],
     );
     change_model(&home, |file, bytes| match file {
@@ -879,7 +946,7 @@ fn a_broken_model_folder_is_refused() {
         &home,
         &judge.replace("ranker m", "ranker none"),
         expect![[r#"
-        noneined.parquet: No such file or directory (os error 2); check the path and its rights
+        model none: is neither a folder nor a name on the hub, such as `sentence-transformers/all-MiniLM-L6-v2`
     "#]],
     );
 }
@@ -1003,7 +1070,7 @@ fn a_database_from_the_future_is_left_as_it_is() {
     fs::write(&database, b"this is no database").unwrap();
     let message = home.run("study list").refused() + "\n";
     expect![[r#"
-        data/axioscope.db: error returned from database: (code: 26) file is not a database
+        data/axioscope.db is damaged: it is no database; restore it from a copy, or take another folder by `--data`
     "#]]
     .assert_eq(&message);
 }
