@@ -138,7 +138,7 @@ fn walk(
             sum
         })
         .collect();
-    let mut best = Best::new(k, SLACK * (lists.len() + 8) as f64);
+    let mut best = Best::new(k, SLACK * (lists.len() + 8) as f64, floor);
     let mut counts = vec![0; lists.iter().map(|it| it.place + 1).max().unwrap_or(0)];
     let mut sums = vec![0.0_f32; WINDOW];
     let mut needed = 0;
@@ -304,6 +304,8 @@ struct Best {
     k: usize,
     /// By what share a bound is widened.
     slack: f64,
+    /// Size of the part that bounds share: where it cancels a sum, the sum was still rounded.
+    floor: f64,
     heap: std::collections::BinaryHeap<Worst>,
 }
 
@@ -312,10 +314,11 @@ struct Best {
 struct Worst(Hit);
 
 impl Best {
-    fn new(k: usize, slack: f64) -> Best {
+    fn new(k: usize, slack: f64, floor: f64) -> Best {
         Best {
             k,
             slack,
+            floor: floor.abs(),
             heap: std::collections::BinaryHeap::new(),
         }
     }
@@ -327,7 +330,7 @@ impl Best {
             && self
                 .heap
                 .peek()
-                .is_some_and(|it| bound + bound.abs() * self.slack < it.0.score)
+                .is_some_and(|it| bound + (bound.abs() + self.floor) * self.slack < it.0.score)
     }
 
     /// Takes a hit that is good enough.

@@ -27,7 +27,11 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     };
     let mut bm25s = found(table, "bm25s", || script("bm25s_peer.py"));
     let mut ir_axioms = found(table, "ir_axioms", || script("ir_axioms_peer.py"));
-    let versions = [(&mut tantivy, "tantivy"), (&mut bm25s, "bm25s"), (&mut ir_axioms, "ir_axioms")];
+    let versions = [
+        (&mut tantivy, "tantivy"),
+        (&mut bm25s, "bm25s"),
+        (&mut ir_axioms, "ir_axioms"),
+    ];
     for (peer, name) in versions {
         if let Some(peer) = peer {
             let version = peer.ask("version")?["version"].as_str().unwrap_or_default().to_owned();
@@ -110,7 +114,8 @@ fn differing(ours: &Value, theirs: &Value) -> usize {
         hits.filter_map(|it| Some((it[0].as_u64()?, it[1].as_f64()? * scale))).collect()
     };
     let (ours, theirs) = (&ours["ranking"], &theirs["ranking"]);
-    let queries = ours.as_array().into_iter().flatten().zip(theirs.as_array().into_iter().flatten());
+    let theirs = theirs.as_array().into_iter().flatten();
+    let queries = ours.as_array().into_iter().flatten().zip(theirs);
     let close = |a: f64, b: f64| (a - b).abs() <= TIE * a.abs().max(b.abs());
     queries
         .filter(|(ours, theirs)| {
