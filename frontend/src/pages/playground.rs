@@ -20,9 +20,7 @@ pub(crate) mod verdict;
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use shared::api::{CollectionStats, Statistics};
@@ -32,6 +30,7 @@ use shared::study::instance::Term;
 use shared::text::Analyzer;
 
 use crate::api::{self, Error};
+use crate::later::Later;
 use crate::widgets::download;
 use history::History;
 use neural::Model;
@@ -222,38 +221,33 @@ pub(crate) fn Playground() -> impl IntoView {
 }
 
 /// Between a key and its answer, so that fast typing is not held up.
-const PAUSE: Duration = Duration::from_millis(30);
+const PAUSE_MS: u64 = 30;
 
-/// As [`PAUSE`], for texts of more than [`LONG`] bytes.
-const LONG_PAUSE: Duration = Duration::from_millis(300);
+/// As [`PAUSE_MS`], for texts of more than [`LONG`] bytes.
+const LONG_PAUSE_MS: u64 = 300;
 
 /// An answer on this many bytes takes about as long as a picture on the screen.
 const LONG: usize = 30_000;
 
 /// Answers what is typed, always the newest.
 fn keep_answered(desk: Desk) {
-    let timer = StoredValue::new(None::<TimeoutHandle>);
-    let stop = move || {
-        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
-            handle.clear();
-        }
-    };
+    let soon = Later::after_ms(PAUSE_MS);
+    let later = Later::after_ms(LONG_PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
         let collection = desk.collection.get().flatten();
-        stop();
+        soon.cancel();
+        later.cancel();
         if before.is_none() {
             desk.outcome.set(outcome(sheet, collection));
             return;
         }
         let n_bytes: usize = sheet.texts.iter().map(String::len).sum();
-        let pause = if n_bytes > LONG { LONG_PAUSE } else { PAUSE };
-        let work = move || {
+        let timer = if n_bytes > LONG { later } else { soon };
+        timer.run(move || {
             let _ = desk.outcome.try_set(outcome(sheet, collection));
-        };
-        timer.set_value(set_timeout_with_handle(work, pause).ok());
+        });
     });
-    on_cleanup(stop);
 }
 
 fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {

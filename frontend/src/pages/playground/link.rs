@@ -2,9 +2,6 @@
 //!
 //! Everything stands behind `#`: a browser sends that part to no server.
 
-use std::time::Duration;
-
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use shared::report::format;
 use wasm_bindgen_futures::JsFuture;
@@ -12,9 +9,10 @@ use wasm_bindgen_futures::JsFuture;
 use super::Desk;
 use super::sheet::{LONGEST_LINK, Sheet};
 use crate::app::Page;
+use crate::later::Later;
 
 /// Browsers let a page change its address about a hundred times in half a minute.
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE_MS: u64 = 500;
 
 /// The part of the address behind `#`; empty for a page on which nothing stands.
 pub(crate) fn fragment(sheet: &Sheet) -> String {
@@ -43,21 +41,13 @@ pub(super) fn words(fragment: &str) -> Vec<(String, String)> {
 
 /// Keeps the address equal to what stands on the page, as long as that fits.
 pub(super) fn keep_address(desk: Desk) {
-    let timer = StoredValue::new(None::<TimeoutHandle>);
-    let stop = move || {
-        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
-            handle.clear();
-        }
-    };
+    let later = Later::after_ms(PAUSE_MS);
     Effect::new(move |before: Option<()>| {
         let sheet = desk.sheet();
-        stop();
         if before.is_some() {
-            let write = move || write(&sheet);
-            timer.set_value(set_timeout_with_handle(write, PAUSE).ok());
+            later.run(move || write(&sheet));
         }
     });
-    on_cleanup(stop);
 }
 
 fn write(sheet: &Sheet) {

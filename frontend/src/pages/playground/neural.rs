@@ -1,9 +1,7 @@
 //! What neural rankers say, asked of the server once the typing pauses.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use shared::api::{Score, Scored, Server};
 use shared::probe::Claim;
@@ -13,6 +11,7 @@ use shared::verdict::Verdict;
 use super::contributions::{Scale, digits, heads};
 use super::{Desk, NAMES};
 use crate::api::{self, Error};
+use crate::later::Later;
 use crate::widgets::error::Failure;
 use crate::widgets::token_map::TokenMap;
 
@@ -52,7 +51,7 @@ impl Model {
 }
 
 /// Without a key for so long, the server is asked.
-const PAUSE: Duration = Duration::from_millis(600);
+const PAUSE_MS: u64 = 600;
 
 /// The section of the page.
 #[component]
@@ -110,6 +109,14 @@ fn Scores(desk: Desk, server: Server) -> impl IntoView {
     };
     let columns = move || heads(n_texts.get());
     let maps = move || desk.models.with(|models| maps(models));
+    let done = Memo::new(move |_| {
+        desk.models
+            .with(|models| models.iter().all(|it| matches!(it.reply, Reply::Scored(_))))
+    });
+    let said = move || {
+        done.get()
+            .then_some("All neural rankers have scored the texts")
+    };
     view! {
         <table class="scored">
             <caption class="unseen">"Scores of neural rankers"</caption>
@@ -119,8 +126,9 @@ fn Scores(desk: Desk, server: Server) -> impl IntoView {
                     {columns}
                 </tr>
             </thead>
-            <tbody aria-live="polite">{rows}</tbody>
+            <tbody>{rows}</tbody>
         </table>
+        <p class="unseen" role="status">{said}</p>
         {maps}
     }
 }
@@ -232,25 +240,18 @@ fn keep_scored(desk: Desk, server: Server) {
             .texts
             .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
     });
-    let timer = StoredValue::new(None::<TimeoutHandle>);
-    let stop = move || {
-        if let Some(handle) = timer.try_update_value(Option::take).flatten() {
-            handle.clear();
-        }
-    };
+    let later = Later::after_ms(PAUSE_MS);
     Effect::new(move |_| {
         let now = asked.get();
-        stop();
+        later.cancel();
         let whole = now.is_whole() && now.texts.len() as u64 <= max_texts;
         let reply = if whole { Reply::Waiting } else { Reply::Idle };
         desk.models
             .update(|it| it.iter_mut().for_each(|it| it.reply = reply.clone()));
         if whole {
-            let ask = move || leptos::task::spawn_local(ask_all(desk, asked, now));
-            timer.set_value(set_timeout_with_handle(ask, PAUSE).ok());
+            later.run(move || leptos::task::spawn_local(ask_all(desk, asked, now)));
         }
     });
-    on_cleanup(stop);
 }
 
 async fn ask_all(desk: Desk, asked: Memo<Asked>, now: Asked) {

@@ -185,6 +185,9 @@ pub(super) fn PutBack(
                     <button class="btn" type="button" on:click=back>
                         "Put back what was here"
                     </button>
+                    <button class="btn" type="button" on:click=move |_| desk.before.set(None)>
+                        "Close"
+                    </button>
                 </p>
             }
         })

@@ -42,7 +42,7 @@ pub(super) fn Rankers(
                 <Choice
                     desk
                     label="idf"
-                    options=vec![("lucene", "lucene"), ("rsj", "rsj, may be negative")]
+                    options=vec![("lucene", "lucene"), ("rsj", "rsj")]
                     get=|it| it.idf.clone()
                     set=|it, word| it.idf = word
                 />

@@ -165,7 +165,7 @@ pub(super) fn Choice(
 ) -> impl IntoView {
     let options = options.into_iter().map(|(word, name)| {
         let selected = move || desk.settings.with(get) == word;
-        view! { <option value=word selected=selected>{name}</option> }
+        view! { <option value=word prop:selected=selected>{name}</option> }
     });
     let options = options.collect_view();
     let chosen = move |event: Targeted<Event, HtmlSelectElement>| {

@@ -27,9 +27,9 @@ pub(super) fn Texts(
     let places = move || 0..n_texts.get();
     let three = move || n_texts.get() == 3;
     view! {
-        <label class="field" for="query"><span class="label">"Query"</span></label>
+        <label class="field" for="playground-query"><span class="label">"Query"</span></label>
         <Typed
-            id="query"
+            id="playground-query"
             class="typed query"
             value=desk.query
             marked
