@@ -5,6 +5,7 @@
 //! skipped. With `AXIOSCOPE_SHOTS` pictures of all pages are left in that folder.
 
 mod lasting;
+mod driver;
 pub(crate) mod tab;
 pub(crate) mod host;
 mod site;

@@ -15,13 +15,13 @@ fn every_axiom_is_told_with_a_live_example() {
                 axiom.about().statement,
                 axiom.about().source,
                 "Worked example",
-                "satisfied",
+                "BM25",
             ] {
                 assert!(part.contains(said), "{said} in {part}");
             }
         }
         assert!(tab.has(Role::Link, "/api/docs"));
-        tab.click(Role::Link, "Try it in the Playground , TFC2");
+        tab.click(Role::Link, "Try it in the Playground, TFC2");
         tab.at("/playground#");
         tab.until(
             "TFC2 applies",

@@ -14,13 +14,15 @@ pub(super) struct Lasting {
     pub(super) said: String,
 }
 
-/// Waits on its input, which nobody writes to, and cleans up when that is closed.
+/// Waits on its input, which nobody writes to, and cleans up when that is closed: the program
+/// with all that it has started, since a driver that is killed leaves its browsers behind.
 const SHELL: &str = r#"
     scratch=$1; shift
     "$@" </dev/null &
     program=$!
     read -r _
-    kill $program
+    trap '' TERM
+    kill 0
     wait $program 2>/dev/null
     rm -rf "$scratch"
 "#;

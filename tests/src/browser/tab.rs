@@ -2,17 +2,16 @@
 //! to appear.
 
 use std::path::Path;
-use std::process::Command;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use thirtyfour::common::command::FormatRequestData;
 use thirtyfour::prelude::*;
-use thirtyfour::{LoggingPrefsLogLevel, RequestData, SessionId};
+use thirtyfour::{RequestData, SessionId};
 use tokio::runtime::Runtime;
 
-use super::lasting::Lasting;
+use super::driver::{DRIVER, capabilities};
 use super::{named, skip};
 
 /// How long a person would wait, on a machine that is busy with other things.
@@ -75,11 +74,13 @@ const FIND: &str = r#"
     const nameOf = it => {
         if (it.getAttribute('aria-label')) return plain(it.getAttribute('aria-label'));
         const by = it.getAttribute('aria-labelledby');
-        if (by) return plain(by.split(' ').map(id => document.getElementById(id)?.textContent).join(' '));
+        const text = id => document.getElementById(id)?.textContent;
+        if (by) return plain(by.split(' ').map(text).join(' '));
         if (it.labels && it.labels.length) return plain(it.labels[0].textContent);
         return plain(it.textContent) || plain(it.title);
     };
-    const target = it => ['radio', 'checkbox'].includes(it.type) && it.labels?.length ? it.labels[0] : it;
+    const drawn = it => ['radio', 'checkbox'].includes(it.type) && it.labels?.length;
+    const target = it => drawn(it) ? it.labels[0] : it;
     const found = [...document.querySelectorAll(selector)].filter(it => shown(target(it)));
     const exact = found.find(it => nameOf(it) === name);
     const first = exact || found.find(it => nameOf(it).startsWith(name));
@@ -89,7 +90,7 @@ const FIND: &str = r#"
 impl Tab {
     fn start(origin: &str) -> Tab {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let profile = tempfile::tempdir().unwrap();
+        let profile = tempfile::tempdir_in(&DRIVER.scratch).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
@@ -331,7 +332,9 @@ impl Tab {
     }
 
     fn look(&self, width: u32, height: u32, scheme: Scheme) {
-        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        let size = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
         self.tool("Emulation.setDeviceMetricsOverride", size);
         let scheme = json!({"name": "prefers-color-scheme", "value": scheme.name()});
         self.tool("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
@@ -412,7 +415,7 @@ impl Tab {
         let text = self.js("return document.body.innerText.slice(0, 3000)", &[]);
         let console = self.console().join("\n");
         panic!(
-            "waited {PATIENCE:?} in vain {what}\nat {address}\n--- page\n{}\n--- console\n{console}",
+            "waited in vain: {what}\nat {address}\n--- page\n{}\n--- console\n{console}",
             text.as_str().unwrap_or_default()
         );
     }
@@ -461,49 +464,5 @@ impl FormatRequestData for Tool {
     }
 }
 
-fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
-    const FLAGS: [&str; 12] = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-        "--lang=en",
-        "--window-size=1440,900",
-    ];
-    let mut asked = DesiredCapabilities::chrome();
-    let chromium = named("CHROMIUM").unwrap();
-    asked.set_binary(&chromium.display().to_string())?;
-    for flag in FLAGS {
-        asked.add_arg(flag)?;
-    }
-    asked.add_arg(&format!("--user-data-dir={}", profile.display()))?;
-    asked.set_browser_log_level(LoggingPrefsLogLevel::All)?;
-    Ok(asked.into())
-}
-
 /// One browser at a time: two would take each other's processor and time out.
 static TURN: Mutex<()> = Mutex::new(());
-
-struct Driver {
-    origin: String,
-    _program: Lasting,
-}
-
-static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
-    let scratch = tempfile::tempdir().unwrap().keep();
-    let mut chromedriver = Command::new(named("CHROMEDRIVER").unwrap());
-    // What browsers forget to remove lies in a folder that is removed.
-    chromedriver.arg("--port=0").env("TMPDIR", &scratch);
-    let program = Lasting::start(&chromedriver, &scratch, "started successfully on port");
-    let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
-    Driver {
-        origin: format!("http://127.0.0.1:{port}"),
-        _program: program,
-    }
-});

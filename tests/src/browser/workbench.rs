@@ -31,17 +31,26 @@ impl Files {
     }
 }
 
-const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"The night ferry crosses the river and the ferry returns."}
+const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"A ferry crosses the river, the ferry returns."}
 {"_id":"d2","title":"Bridges","text":"The stone bridge crosses the river and the road returns."}
 {"_id":"d3","title":"Broken
 {"title":"No id","text":"A row that nobody can name."}
 {"_id":"d4","title":"Rivers","text":"A river is longer than its ferry routes, and a river floods."}
-{"_id":"d5","title":"Boats","text":"Boats wait for the morning at the harbour wall with their lamps lit."}
+{"_id":"d5","title":"Boats","text":"Boats wait at the harbour wall with their lamps lit."}
 "#;
 const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 {"_id":"q2","text":"stone bridge"}
 "#;
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
+
+/// Waits until so many files were read.
+fn read(tab: &Tab, n: usize) {
+    let script = format!(
+        "return document.querySelectorAll('table.files tbody tr').length === {n}
+            && !document.querySelector('table.files .reading')"
+    );
+    tab.until(&format!("{n} files"), &script);
+}
 
 /// Presses the button and waits for the end.
 fn make(tab: &Tab) {
@@ -71,14 +80,12 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.js(
             "const files = new DataTransfer();
              files.items.add(new File([arguments[0]], 'qrels.tsv'));
-             const drop = new DragEvent('drop', {dataTransfer: files, bubbles: true, cancelable: true});
+             const all = {dataTransfer: files, bubbles: true, cancelable: true};
+             const drop = new DragEvent('drop', all);
              document.querySelector('.drop').dispatchEvent(drop)",
             &[json!(QRELS)],
         );
-        tab.until(
-            "three files",
-            "return document.querySelectorAll('table.files tbody tr').length === 3",
-        );
+        read(tab, 3);
         tab.fill("How many", "0");
         tab.see("Settings need a correction");
         tab.fill("How many", "50");
@@ -165,10 +172,7 @@ fn a_run_can_be_cancelled_and_started_again() {
     with_tab(site::origin(), |tab| {
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        tab.until(
-            "both files",
-            "return document.querySelectorAll('table.files tbody td.num').length >= 4",
-        );
+        read(tab, 2);
         tab.click(Role::Button, "Make the study");
         tab.until(
             "progress",
@@ -203,7 +207,7 @@ fn long_corpus() -> String {
 #[test]
 fn what_texts_say_is_never_markup() {
     const SCRIPT: &str = "<script>alert(1)</script>";
-    const IMAGE: &str = "<img src=x onerror=alert(2)>";
+    const IMAGE: &str = "<img/src=x/onerror=alert(2)>";
     let row = |id: &str, title: &str, text: &str| {
         format!("{}\n", json!({"_id": id, "title": title, "text": text}))
     };
@@ -223,10 +227,7 @@ fn what_texts_say_is_never_markup() {
         tab.before_pages("window.alerts = []; window.alert = it => window.alerts.push(it)");
         tab.open("/workbench");
         tab.bring(PICKER, &[&corpus, &queries]);
-        tab.until(
-            "both files",
-            "return document.querySelectorAll('table.files tbody td.num').length >= 4",
-        );
+        read(tab, 2);
         make(tab);
         expect_text_only(tab);
         tab.click(Role::Link, "Open the study");
@@ -255,11 +256,10 @@ fn what_texts_say_is_never_markup() {
 }
 
 fn expect_text_only(tab: &Tab) {
-    assert_eq!(tab.count("main script, main img, main b[onerror]"), 0);
+    assert_eq!(tab.count("main script, main img"), 0);
     assert_eq!(tab.js("return window.alerts", &[]), json!([]));
 }
 
-/// Without these the page has nothing to say.
 #[test]
 fn a_file_that_cannot_be_read_says_why() {
     let files = Files::new();

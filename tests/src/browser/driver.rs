@@ -1,0 +1,61 @@
+//! One chromedriver for all tests, and what it is asked to start.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use thirtyfour::LoggingPrefsLogLevel;
+use thirtyfour::prelude::*;
+
+use super::lasting::Lasting;
+use super::named;
+
+/// A running chromedriver.
+pub(super) struct Driver {
+    /// `http://127.0.0.1:PORT`
+    pub(super) origin: String,
+    /// What browsers leave lies here, and goes with the driver.
+    pub(super) scratch: PathBuf,
+    _program: Lasting,
+}
+
+/// Started by the first test that needs it.
+pub(super) static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
+    let scratch = tempfile::tempdir().unwrap().keep();
+    let mut chromedriver = Command::new(named("CHROMEDRIVER").unwrap());
+    chromedriver.arg("--port=0").env("TMPDIR", &scratch);
+    let program = Lasting::start(&chromedriver, &scratch, "started successfully on port");
+    let port: String = program.said.chars().filter(char::is_ascii_digit).collect();
+    Driver {
+        origin: format!("http://127.0.0.1:{port}"),
+        scratch,
+        _program: program,
+    }
+});
+
+/// A browser without a window, with a profile of its own.
+pub(super) fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
+    const FLAGS: [&str; 12] = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--lang=en",
+        "--window-size=1440,900",
+    ];
+    let mut asked = DesiredCapabilities::chrome();
+    let chromium = named("CHROMIUM").unwrap();
+    asked.set_binary(&chromium.display().to_string())?;
+    for flag in FLAGS {
+        asked.add_arg(flag)?;
+    }
+    asked.add_arg(&format!("--user-data-dir={}", profile.display()))?;
+    asked.set_browser_log_level(LoggingPrefsLogLevel::All)?;
+    Ok(asked.into())
+}
