@@ -31,7 +31,7 @@ impl Files {
     }
 }
 
-const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"A ferry crosses the river, the ferry returns."}
+const CORPUS: &str = r#"{"_id":"d1","title":"Ferries","text":"A ferry crosses the river."}
 {"_id":"d2","title":"Bridges","text":"The stone bridge crosses the river and the road returns."}
 {"_id":"d3","title":"Broken
 {"title":"No id","text":"A row that nobody can name."}
