@@ -648,7 +648,7 @@ fn a_report_comes_in_five_formats() {
         own,lnc1,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
         own,lnc2,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
         own,tp,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-    "#]].assert_eq(&report("csv"));
+    "#]].assert_eq(&report("csv").replace("\r\n", "\n"));
     let latex = report("tex");
     assert!(
         latex.contains(r"\begin{tabular}") && latex.contains(r"Rivers \& foxes"),

@@ -174,11 +174,7 @@ fn what_is_not_there_is_unknown() {
     };
     unknown(server.try_ask(&show).unwrap_err());
 
-    for (path, type_) in [
-        ("/api/none", "unknown"),
-        ("/api", "unknown"),
-        ("/api/..", "unknown"),
-    ] {
+    for (path, type_) in [("/api/none", "unknown"), ("/api", "unknown")] {
         let (status, problem) = reply::<Value>(server.get(path)).unwrap_err();
         assert_eq!(
             (status, problem.error_type.as_str()),
@@ -455,7 +451,7 @@ fn a_model_scores_a_few_texts_at_once_and_many_in_a_job() {
     );
     let late = score("tiny:late");
     let pieces: Vec<usize> = late.matches.iter().map(|it| it.text.len()).collect();
-    assert_eq!((late.scores.len(), pieces), (2, vec![2, 1]));
+    assert_eq!((late.scores.len(), pieces), (2, vec![2, 4]));
 
     let job = server.ask(&CreateJob {
         ranker: "tiny:bi".to_owned(),

@@ -23,7 +23,10 @@ const PARTS: [&str; 4] = ["lexical", "parity", "page", "neural"];
 /// Measures the named parts, or all of them; only a run of all is written down.
 pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
     if let Some(unknown) = args.iter().find(|it| !PARTS.contains(&it.as_str())) {
-        bail!("there is no part `{unknown}`: take some of {}", PARTS.join(", "));
+        bail!(
+            "there is no part `{unknown}`: take some of {}",
+            PARTS.join(", ")
+        );
     }
     let folder = place.target.join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
@@ -82,7 +85,15 @@ impl Bench<'_> {
     /// An example of the workspace, built in release.
     fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
         let mut build = std::process::Command::new("cargo");
-        build.args(["build", "--release", "--locked", "--package", package, "--example", name]);
+        build.args([
+            "build",
+            "--release",
+            "--locked",
+            "--package",
+            package,
+            "--example",
+            name,
+        ]);
         crate::process::run(build.current_dir(&self.place.root))?;
         let program = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         Ok(self.place.target.join("release/examples").join(program))

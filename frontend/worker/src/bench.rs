@@ -228,16 +228,17 @@ fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), 
 
 /// Looks once for the local study of an earlier visit.
 pub(crate) async fn recall() -> Result<(), Problem> {
-    let asked = BENCH.with_borrow_mut(|it| std::mem::replace(&mut it.memory, Memory::Asked));
-    let there = BENCH.with_borrow(|it| it.studies.contains_key(LOCAL));
-    if asked == Memory::Asked || there {
+    let known = || BENCH.with_borrow(|it| it.studies.contains_key(LOCAL));
+    if known() || BENCH.with_borrow(|it| it.memory == Memory::Asked) {
         return Ok(());
     }
-    let Some(text) = memory::recall().await else {
-        return Ok(());
-    };
+    // Several questions may wait here at once; each looks, so that none is answered too early.
+    let text = memory::recall().await;
+    BENCH.with_borrow_mut(|it| it.memory = Memory::Asked);
     // What an earlier version has kept may be unreadable now; then there is no study.
-    if let Ok(study) = serde_json::from_str::<Study>(&text) {
+    if let Some(Ok(study)) = text.map(|it| serde_json::from_str::<Study>(&it))
+        && !known()
+    {
         BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
     }
     Ok(())

@@ -25,7 +25,7 @@ const PAGES: [Page; 7] = [
         "/study/demo/tfc1/fixed/instance/0",
         "table.measured",
     ),
-    ("playground", "/playground", "#query"),
+    ("playground", "/playground", "#playground-query"),
     ("workbench", "/workbench", "#files-picker"),
     ("about", "/about", ".worked"),
 ];

@@ -190,9 +190,12 @@ fn instance(tab: &Tab) {
     tab.at("/playground?study=demo&axiom=tfc1");
     tab.until(
         "the query",
-        "return document.querySelector('#query')?.value",
+        "return document.querySelector('#playground-query')?.value",
     );
-    let asked = tab.js("return document.querySelector('#query').value", &[]);
+    let asked = tab.js(
+        "return document.querySelector('#playground-query').value",
+        &[],
+    );
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
     tab.see("Opened from TFC1 instance");
     tab.until(

@@ -21,7 +21,11 @@ impl Asked {
             .with_context(|| format!("starting {:?}", command.get_program()))?;
         let tasks = child.stdin.take();
         let answers = child.stdout.take().context("its output was piped")?;
-        Ok(Asked { child, tasks, answers: BufReader::new(answers) })
+        Ok(Asked {
+            child,
+            tasks,
+            answers: BufReader::new(answers),
+        })
     }
 
     pub(super) fn ask(&mut self, task: &str) -> Result<Value> {
@@ -45,5 +49,7 @@ impl Drop for Asked {
 
 /// A number of an answer.
 pub(super) fn number(answer: &Value, name: &str) -> Result<f64> {
-    answer[name].as_f64().with_context(|| format!("{answer} has no number `{name}`"))
+    answer[name]
+        .as_f64()
+        .with_context(|| format!("{answer} has no number `{name}`"))
 }

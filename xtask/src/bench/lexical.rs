@@ -34,7 +34,10 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     ];
     for (peer, name) in versions {
         if let Some(peer) = peer {
-            let version = peer.ask("version")?["version"].as_str().unwrap_or_default().to_owned();
+            let version = peer.ask("version")?["version"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
             table.version(format!("{name} {version}"));
         }
     }
@@ -50,7 +53,9 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 
 /// What can be had; what cannot is left out by name.
 fn found<T>(table: &mut Table, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
-    get().map_err(|error| table.left_out(name, &format!("{error:#}"))).ok()
+    get()
+        .map_err(|error| table.left_out(name, &format!("{error:#}")))
+        .ok()
 }
 
 fn index(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Result<()> {
@@ -67,7 +72,13 @@ fn index(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resul
     }
     let n_docs = number(&told, "n_docs")?;
     let rate = |seconds: f64| format!("{:.0} docs/s", n_docs / seconds);
-    table.add(against("analyse + index, tantivy", (here, there), rate, 2.0, "≥ 2×"));
+    table.add(against(
+        "analyse + index, tantivy",
+        (here, there),
+        rate,
+        2.0,
+        "≥ 2×",
+    ));
     table.note(format!(
         "Index: {} terms here, {} in tantivy (alnum tokens, lower-case, Porter2, positions, in \
          memory, commit included, no second thread).",
@@ -83,7 +94,10 @@ fn top(
     table: &mut Table,
 ) -> Result<()> {
     let milliseconds = |seconds: f64| format!("{:.2} ms", seconds * 1e3);
-    let lines = [(tantivy, "tantivy", 1.0, "≥ 1×"), (bm25s, "bm25s", 5.0, "≥ 5×")];
+    let lines = [
+        (tantivy, "tantivy", 1.0, "≥ 1×"),
+        (bm25s, "bm25s", 5.0, "≥ 5×"),
+    ];
     for (peer, name, least, target) in lines {
         let Some(peer) = peer else { continue };
         let (mut here, mut there) = (Vec::new(), Vec::new());
@@ -111,7 +125,8 @@ fn top(
 fn differing(ours: &Value, theirs: &Value) -> usize {
     let hits = |query: &Value, scale: f64| -> Vec<(u64, f64)> {
         let hits = query.as_array().into_iter().flatten();
-        hits.filter_map(|it| Some((it[0].as_u64()?, it[1].as_f64()? * scale))).collect()
+        hits.filter_map(|it| Some((it[0].as_u64()?, it[1].as_f64()? * scale)))
+            .collect()
     };
     let (ours, theirs) = (&ours["ranking"], &theirs["ranking"]);
     let theirs = theirs.as_array().into_iter().flatten();
@@ -155,8 +170,18 @@ fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resu
         let both = (here[name].clone(), there.remove(name).unwrap_or_default());
         table.add(against(what, both, rate, least, target));
     };
-    line("TFC1, LNC1, M-TDC with analysis, ir_axioms", "from_texts", 10.0, "≥ 10×");
-    line("the same once analysed, ir_axioms", "from_counts", 200.0, "≥ 200×");
+    line(
+        "TFC1, LNC1, M-TDC with analysis, ir_axioms",
+        "from_texts",
+        10.0,
+        "≥ 10×",
+    );
+    line(
+        "the same once analysed, ir_axioms",
+        "from_counts",
+        200.0,
+        "≥ 200×",
+    );
     let six = median(here["six"].clone());
     table.add(Row {
         what: "six axioms, 43 queries, from the index to columns".to_owned(),
@@ -170,7 +195,10 @@ fn mining(ours: &mut Asked, peer: Option<&mut Asked>, table: &mut Table) -> Resu
         "Mining: ordered pairs a second and axiom over the first 100 of the collection's BM25 run; \
          three axioms from the index to sorted columns take {:.1} ms. Instances: {}.",
         median(here["from_index"].clone()) * 1e3,
-        told["n_instances"].to_string().replace(['{', '}', '"'], "").replace(',', ", ")
+        told["n_instances"]
+            .to_string()
+            .replace(['{', '}', '"'], "")
+            .replace(',', ", ")
     ));
     Ok(())
 }

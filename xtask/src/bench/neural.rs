@@ -27,12 +27,15 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     if let Err(error) = &python {
         table.left_out("PyTorch", &format!("{error:#}"));
     }
-    let n_threads = std::thread::available_parallelism().map_or(1, |it| it.get()).to_string();
+    let n_threads = std::thread::available_parallelism()
+        .map_or(1, |it| it.get())
+        .to_string();
     let script = bench.place.root.join("neural/examples/throughput.py");
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let mut ours = Command::new(&program);
-        ours.args([&model, &texts]).env("RAYON_NUM_THREADS", &n_threads);
+        ours.args([&model, &texts])
+            .env("RAYON_NUM_THREADS", &n_threads);
         here.push(rate(&mut ours)?);
         if let Ok(python) = &python {
             let mut peer = Command::new(python);
@@ -61,7 +64,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 }
 
 fn rate(command: &mut Command) -> Result<f64> {
-    let answer = process::answer(command)
-        .with_context(|| format!("`{}` failed", process::line(command)))?;
+    let answer =
+        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
     number(&serde_json::from_str(&answer)?, "sequences_per_s")
 }

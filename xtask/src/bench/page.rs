@@ -15,23 +15,38 @@ const SAID: &str = "trecdl-passage: index, mine and score: natively ";
 pub(super) fn parity(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let place = bench.place;
     let collection = bench.collection()?;
-    let data = collection.parent().context("the collection lies in no folder")?;
+    let data = collection
+        .parent()
+        .context("the collection lies in no folder")?;
     let tools = setup::web(place)?;
     web::build(place, &tools)?;
     let browser = setup::browser::get(place)?;
     let (mut natively, mut inside) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let mut test = tools.command("cargo");
-        test.args(["test", "--release", "--locked", "--package", "tests", "--test", "end_to_end"])
-            .args(["parity::trecdl", "--", "--nocapture"])
-            .env("AXIOSCOPE_DIST", place.dist())
-            .env("AXIOSCOPE_DATA", data)
-            .env("CHROMIUM", &browser.chromium)
-            .env("CHROMEDRIVER", &browser.chromedriver)
-            .env("AXIOSCOPE_AXE", &browser.axe);
+        test.args([
+            "test",
+            "--release",
+            "--locked",
+            "--package",
+            "tests",
+            "--test",
+            "end_to_end",
+        ])
+        .args(["parity::trecdl", "--", "--nocapture"])
+        .env("AXIOSCOPE_DIST", place.dist())
+        .env("AXIOSCOPE_DATA", data)
+        .env("CHROMIUM", &browser.chromium)
+        .env("CHROMEDRIVER", &browser.chromedriver)
+        .env("AXIOSCOPE_AXE", &browser.axe);
         let told = process::answer(&mut test).context("the parity test failed")?;
-        let line = told.lines().find_map(|it| it.split_once(SAID)).map(|it| it.1);
-        let (here, there) = line.and_then(times).context("the parity test told no times")?;
+        let line = told
+            .lines()
+            .find_map(|it| it.split_once(SAID))
+            .map(|it| it.1);
+        let (here, there) = line
+            .and_then(times)
+            .context("the parity test told no times")?;
         natively.push(here);
         inside.push(there);
     }
@@ -80,7 +95,9 @@ pub(super) fn first_view(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let answer = process::answer(&mut node).context("first_view.mjs failed: is node on PATH?")?;
     let told: Value = serde_json::from_str(&answer)?;
     let bytes = number(&told, "brotli_bytes")?;
-    let paints = told["paints_ms"].as_array().context("no paints were told")?;
+    let paints = told["paints_ms"]
+        .as_array()
+        .context("no paints were told")?;
     let paint = median(paints.iter().filter_map(Value::as_f64).collect());
     table.add(Row {
         what: "wasm + js + css of the first view, brotli".to_owned(),
@@ -98,7 +115,10 @@ pub(super) fn first_view(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         target: "< 1 s",
         met: paint < 1000.0,
     });
-    table.note(format!("First view: {}.", told["files"].as_str().unwrap_or_default()));
+    table.note(format!(
+        "First view: {}.",
+        told["files"].as_str().unwrap_or_default()
+    ));
     Ok(())
 }
 

@@ -31,7 +31,11 @@ fn python(bench: &Bench<'_>, packages: &[&str], works: &str) -> Result<PathBuf> 
     if !python.is_file() {
         process::run(Command::new("python3").args(["-m", "venv", &text(&venv)]))?;
     }
-    process::run(Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages))?;
+    process::run(
+        Command::new(&python)
+            .args(["-m", "pip", "install", "-q"])
+            .args(packages),
+    )?;
     Ok(python)
 }
 
@@ -45,7 +49,10 @@ pub(super) fn version(python: &PathBuf, package: &str) -> String {
 pub(super) fn tantivy(bench: &Bench<'_>) -> Result<PathBuf> {
     let folder = bench.folder.join("tantivy");
     fs::create_dir_all(folder.join("src"))?;
-    for (from, to) in [("tantivy.toml", "Cargo.toml"), ("tantivy.rs", "src/main.rs")] {
+    for (from, to) in [
+        ("tantivy.toml", "Cargo.toml"),
+        ("tantivy.rs", "src/main.rs"),
+    ] {
         let new = fs::read_to_string(bench.script(from))?;
         // A file that is as it was is not built again.
         if fs::read_to_string(folder.join(to)).ok().as_deref() != Some(new.as_str()) {
@@ -54,7 +61,11 @@ pub(super) fn tantivy(bench: &Bench<'_>) -> Result<PathBuf> {
     }
     let target = folder.join("target");
     let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--quiet"]).current_dir(&folder);
+    build
+        .args(["build", "--release", "--quiet"])
+        .current_dir(&folder);
     process::run(build.env("CARGO_TARGET_DIR", &target)).context("building the peer tantivy")?;
-    Ok(target.join("release").join(format!("tantivy-peer{}", std::env::consts::EXE_SUFFIX)))
+    Ok(target
+        .join("release")
+        .join(format!("tantivy-peer{}", std::env::consts::EXE_SUFFIX)))
 }

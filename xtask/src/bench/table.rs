@@ -27,7 +27,10 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn add(&mut self, row: Row) {
-        println!("  {}: {} against {}, {}", row.what, row.ours, row.peer, row.ratio);
+        println!(
+            "  {}: {} against {}, {}",
+            row.what, row.ours, row.peer, row.ratio
+        );
         self.rows.push(row);
     }
 
@@ -107,16 +110,28 @@ impl Machine {
 
     fn lines(&self) -> Vec<String> {
         vec![
-            format!("{}, {} cores, {} of memory", self.processor, self.n_cores, self.memory),
-            format!("{}, on top of commit {}, {}", self.date, self.commit, self.compiler),
-            format!("load average before {}, after {}", self.load, self.load_after),
+            format!(
+                "{}, {} cores, {} of memory",
+                self.processor, self.n_cores, self.memory
+            ),
+            format!(
+                "{}, on top of commit {}, {}",
+                self.date, self.commit, self.compiler
+            ),
+            format!(
+                "load average before {}, after {}",
+                self.load, self.load_after
+            ),
         ]
     }
 }
 
 fn load() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace().next().unwrap_or("unknown").to_owned()
+    text.split_whitespace()
+        .next()
+        .unwrap_or("unknown")
+        .to_owned()
 }
 
 /// The value of the first line `name : value` of a file.
@@ -127,6 +142,10 @@ fn field(file: &str, name: &str) -> Option<String> {
 }
 
 fn in_gib(kilobytes: String) -> String {
-    let number: f64 = kilobytes.trim_end_matches("kB").trim().parse().unwrap_or(0.0);
+    let number: f64 = kilobytes
+        .trim_end_matches("kB")
+        .trim()
+        .parse()
+        .unwrap_or(0.0);
     format!("{:.1} GiB", number / 1024.0 / 1024.0)
 }

@@ -43,7 +43,7 @@ pub(super) fn Head(
         .map(|it| view! { <li>{it}</li> })
         .collect_view();
     let description = (!it.description.is_empty()).then(|| {
-        view! { <p class="note about">{it.description.clone()}</p> }
+        view! { <p class="note tells">{it.description.clone()}</p> }
     });
     view! {
         <div class="head">

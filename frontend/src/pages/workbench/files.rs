@@ -175,7 +175,7 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                 <p class="note" role="status">{move || bench.files.with(|it| sum(it))}</p>
             </header>
             <Show when=move || !names.with(Vec::is_empty)>
-                <table class="files">
+                <div class="scrolls" role="region" tabindex="0" aria-label="Files read"><table class="files">
                     <caption class="unseen">"Files read"</caption>
                     <thead>
                         <tr>
@@ -191,7 +191,7 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                             <Row bench name/>
                         </For>
                     </tbody>
-                </table>
+                </table></div>
                 <For each=move || names.get() key=Clone::clone let:name>
                     <Remarks bench name/>
                 </For>

@@ -142,7 +142,7 @@ fn Short(overview: Overview) -> impl IntoView {
         .map(|it| view! { <li>{it}</li> });
     let remarks = remarks.collect_view();
     view! {
-        <div class="scrolls">
+        <div class="scrolls" role="region" tabindex="0" aria-label="Fraction satisfied">
             <table class="short">
                 <caption class="unseen">"Fraction satisfied"</caption>
                 <thead><tr><th scope="col">"Fraction satisfied"</th> {heads}</tr></thead>
