@@ -160,7 +160,9 @@ fn study(name: &str) -> Study {
             "probes": ["tfc1"], "modes": ["fixed"], "rankers": [],
             "limits": shared::probe::Limits::STANDARD,
         },
-        "made": "2026-11-20", "software": "0.1.0", "collection_hash": "", "instances_hash": "",
+        "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
+        // Of no instances.
+        "instances_hash": shared::collection::text_hash(""),
         "totals": {"n_docs": 0, "n_terms": 0},
         "terms": {}, "queries": [], "docs": [], "qrels": {}, "texts": [], "pools": [],
         "instances": [{
