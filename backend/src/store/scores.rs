@@ -153,6 +153,11 @@ impl StudyScores {
             .set_compression(Compression::SNAPPY)
             .build();
         let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+        if self.scores.is_empty() {
+            // A group without rows has no columns that a reader could find.
+            writer.close()?;
+            return Ok(());
+        }
         let mut group = writer.next_row_group()?;
         for numbers in [&self.rankers, &self.pairs] {
             let mut column = group.next_column()?.expect("the schema has this column");
