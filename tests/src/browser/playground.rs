@@ -76,7 +76,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
             "a difference",
             "return !!document.querySelector('.changed')",
         );
-        tab.click(Role::Button, "Undo in text A");
+        tab.click(Role::Button, "Undo Ctrl Z in text A");
         tab.until(
             "no difference",
             "return !document.querySelector('.changed')",

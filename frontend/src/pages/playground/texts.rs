@@ -182,7 +182,7 @@ fn Text(
                     <button
                         class="btn bare"
                         type="button"
-                        aria-label=format!("Undo in text {name}")
+                        aria-label=format!("Undo Ctrl Z in text {name}")
                         disabled=move || !has_past.get()
                         on:click=move |_| {
                             undo.run(Step::Back);
