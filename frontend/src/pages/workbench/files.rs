@@ -175,7 +175,8 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                 <p class="note" role="status">{move || bench.files.with(|it| sum(it))}</p>
             </header>
             <Show when=move || !names.with(Vec::is_empty)>
-                <div class="scrolls" role="region" tabindex="0" aria-label="Files read"><table class="files">
+                <div class="scrolls" role="region" tabindex="0" aria-label="Files read">
+                <table class="files">
                     <caption class="unseen">"Files read"</caption>
                     <thead>
                         <tr>
