@@ -8,7 +8,8 @@ use std::fs;
 use std::path::PathBuf;
 
 /// What the front end is made of, below the checkout. `shared` includes nothing but itself.
-const INPUTS: [&str; 6] = [
+const INPUTS: [&str; 7] = [
+    "demo",
     "frontend",
     "shared",
     "Cargo.toml",

@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use shared::error::Error;
 use shared::probe::Axiom;
+use shared::report::format;
 use shared::study::bench::{Answer, Applied, Typed, answer};
+use shared::verdict::Verdict;
 
 use crate::app::Page;
 use crate::pages::playground::link;
@@ -12,7 +14,6 @@ use crate::pages::playground::sheet::{Read, Sheet, beside};
 use crate::pages::playground::verdict::Chip;
 use crate::widgets::contributions::signed;
 use crate::widgets::marked::MarkedText;
-use shared::report::format;
 
 /// Query, texts, premises, and what BM25 and QL say.
 #[component]
@@ -71,6 +72,12 @@ fn shown(axiom: Axiom, answer: &Answer) -> Option<(Answer, Applied)> {
     Some((answer.clone(), applied.clone()))
 }
 
+/// Digits that show the margin of texts that differ by a word.
+fn digits(verdict: Option<Verdict>) -> u8 {
+    let margin = verdict.map_or(0.0, |it| it.margin.abs());
+    format::score_digits(margin).clamp(3, 6)
+}
+
 #[component]
 fn Shown(axiom: Axiom, answer: Answer, applied: Applied) -> impl IntoView {
     let order = applied.claim.texts();
@@ -96,9 +103,11 @@ fn Shown(axiom: Axiom, answer: Answer, applied: Applied) -> impl IntoView {
         terms: answer.terms.iter().map(|it| it.written.clone()).collect(),
     };
     let said = applied.said.iter().map(|it| {
-        let scores = it.scores.iter().flatten().map(|it| format::score(*it, 3));
+        let digits = digits(it.verdict);
+        let scores = it.scores.iter().flatten();
+        let scores = scores.map(|it| format::score(*it, digits));
         let scores = scores.collect::<Vec<_>>().join(", ");
-        let margin = it.verdict.map(|it| signed(it.margin, 3));
+        let margin = it.verdict.map(|it| signed(it.margin, digits));
         view! {
             <li>
                 <Chip who=it.ranker.label.clone() verdict=it.verdict/>

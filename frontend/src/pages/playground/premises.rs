@@ -151,9 +151,9 @@ fn finding(row: &Row) -> String {
         Row::Terms(_, _) => return "each of them".to_owned(),
     };
     let Some(bound) = measured.bound else {
-        return format!("{}, any is taken", found(measured.value));
+        return format!("{}, any is taken", found(measured));
     };
-    let value = found(measured.value);
+    let value = found(measured);
     let asked = format!("{} {}", word(measured.relation), whole(bound));
     match measured.value {
         _ if measured.holds() => format!("{value}, {asked}"),
@@ -167,8 +167,31 @@ fn finding(row: &Row) -> String {
     }
 }
 
-fn found(value: Option<f64>) -> String {
-    value.map_or_else(|| "not to be had".to_owned(), whole)
+fn found(measured: &Measured) -> String {
+    match measured.value {
+        Some(value) => whole(value),
+        None => absent(measured.quantity).to_owned(),
+    }
+}
+
+/// Why there is nothing to count.
+fn absent(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Repetitions => "it is none",
+        Quantity::DistanceLead { .. } => "a text lacks two terms",
+        Quantity::LengthGap { .. }
+        | Quantity::LengthLead { .. }
+        | Quantity::Length { .. }
+        | Quantity::Occurrences { .. }
+        | Quantity::OccurrenceLead { .. }
+        | Quantity::TermLead { .. }
+        | Quantity::StepChange { .. }
+        | Quantity::DifferingTerms
+        | Quantity::UncoveredTerms
+        | Quantity::OnceMoreTerms
+        | Quantity::OnceMoreSharedTerms
+        | Quantity::Cover { .. } => "nothing to count",
+    }
 }
 
 fn word(relation: Relation) -> &'static str {
@@ -273,7 +296,10 @@ mod tests {
             Quantity::DistanceLead { near: 1, far: 2 },
             None,
             Relation::Above,
-            ["distance, A over B", "not to be had, must be more than 0"],
+            [
+                "distance, A over B",
+                "a text lacks two terms, must be more than 0",
+            ],
         );
     }
 
