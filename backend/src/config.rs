@@ -183,6 +183,11 @@ impl ProbeArgs {
 }
 
 impl AnalyzerArgs {
+    /// Whether any of it was given.
+    pub(crate) fn any(&self) -> bool {
+        self.tokenizer.is_some() || self.stopwords.is_some() || self.stemmer.is_some()
+    }
+
     /// Reads the arguments; `stemmer` is the one if none is given.
     pub(crate) fn resolve(&self, stemmer: Stemmer) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {

@@ -205,6 +205,7 @@ pub(crate) fn each_line(
     mut take: impl FnMut(u64, &str) -> Result<(), Error>,
 ) -> Result<(), Error> {
     use shared::collection::lines::{Bounds, Lines};
+    let path = &as_it_lies(path);
     let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
     let name = path.display().to_string();
     let quiet = &mut |_| {};
@@ -228,6 +229,7 @@ pub(crate) fn with_bar<T>(
     read: impl FnOnce(&str, File, &mut dyn FnMut(u64)) -> Result<T, shared::error::Error>,
 ) -> Result<T, Error> {
     let way_out = "check the path and its rights";
+    let path = &as_it_lies(path);
     let file = File::open(path).map_err(Error::file(path, way_out))?;
     let bytes = file.metadata().map_err(Error::file(path, way_out))?.len();
     let bar = Bar::bytes(
@@ -271,6 +273,12 @@ fn found(folder: &Path, name: &str) -> Result<PathBuf, Error> {
     })
 }
 
+/// The path with the ending that is there, or as it was given.
+fn as_it_lies(path: &Path) -> PathBuf {
+    let there = packed(path).into_iter().find(|it| it.exists());
+    there.unwrap_or_else(|| path.to_owned())
+}
+
 fn packed(path: &Path) -> [PathBuf; 3] {
     let with = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
@@ -281,19 +289,37 @@ fn packed(path: &Path) -> [PathBuf; 3] {
 }
 
 fn doc_line(doc: &Doc) -> String {
-    let mut line = serde_json::json!({"_id": doc.id, "title": doc.title, "text": doc.text});
-    if let Some(group) = &doc.group {
-        line["doc_group"] = group.as_str().into();
-    }
-    line.to_string()
+    json_line(&Line {
+        id: &doc.id,
+        title: Some(&doc.title),
+        text: &doc.text,
+        group: doc.group.as_deref(),
+    })
 }
 
 fn query_line(query: &Query) -> String {
-    let mut line = serde_json::json!({"_id": query.id, "text": query.text});
-    if let Some(group) = &query.group {
-        line["doc_group"] = group.as_str().into();
-    }
-    line.to_string()
+    json_line(&Line {
+        id: &query.id,
+        title: None,
+        text: &query.text,
+        group: query.group.as_deref(),
+    })
+}
+
+/// A document or query of BEIR.
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    text: &'a str,
+    #[serde(rename = "doc_group", skip_serializing_if = "Option::is_none")]
+    group: Option<&'a str>,
+}
+
+fn json_line(line: &Line<'_>) -> String {
+    serde_json::to_string(line).expect("texts alone")
 }
 
 fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {

@@ -288,13 +288,11 @@ async fn hold(study: &str) -> Result<(), Error> {
         return Ok(());
     }
     shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
-    let text = get(&format!("/studies/{study}.json"))
-        .await?
-        .text()
-        .await
-        .map_err(network)?;
+    let file = format!("/studies/{study}.json");
+    let text = get(&file).await?.text().await.map_err(network)?;
     let ask = Ask::Hold {
         study: study.to_owned(),
+        file,
     };
     worker::tell(ask, &JsValue::from_str(&text)).await?;
     HELD.with_borrow_mut(|it| it.insert(study.to_owned()));

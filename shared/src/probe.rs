@@ -278,6 +278,14 @@ impl Measured {
     }
 }
 
+/// Whether `starts` say for each query where its rows begin, and at last their number.
+pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
+    starts.len() == n_queries + 1
+        && starts[0] == 0
+        && starts.is_sorted()
+        && starts[n_queries] as usize == n_rows
+}
+
 /// All instances of one axiom in one mode: integers in columns, ordered by query and then by
 /// texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -318,6 +326,15 @@ impl Instances {
         self.starts
             .push((self.texts.len() / self.claim.arity()) as u32);
         self.found.push(n_found);
+    }
+
+    /// Whether these are instances of so many queries: what was read may be anything.
+    pub(crate) fn fit(&self, n_queries: usize) -> bool {
+        let arity = self.claim.arity();
+        self.claim == self.axiom.claim(self.mode)
+            && self.found.len() == n_queries
+            && self.texts.len().is_multiple_of(arity)
+            && starts_fit(&self.starts, n_queries, self.texts.len() / arity)
     }
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.

@@ -8,7 +8,7 @@ pub mod lexical;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::probe::{Mined, TextNo};
+use crate::probe::{Mined, TextNo, starts_fit};
 
 /// The unique pairs of a query and a text that have to be scored, by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,13 @@ impl Pairs {
             }
             texts
         }))
+    }
+
+    /// Whether these are pairs of so many queries and texts: what was read may be anything.
+    pub(crate) fn fit(&self, n_queries: usize, n_texts: usize) -> bool {
+        starts_fit(&self.starts, n_queries, self.texts.len())
+            && (0..n_queries).all(|it| self.of(it).is_sorted_by(|a, b| a < b))
+            && self.texts.iter().all(|&it| (it as usize) < n_texts)
     }
 
     /// How many queries there are.

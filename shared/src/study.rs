@@ -7,6 +7,7 @@
 //! without a server.
 
 pub mod make;
+mod check;
 pub mod dials;
 pub mod overview;
 pub mod cell;

@@ -29,50 +29,50 @@ fn every_axiom_has_instances_in_every_mode() {
         &home,
         mine,
         expect![[r#"
-        lnc1	3
-        lnc2	45
-        mtdc	4
-        tfc1	22
-        tfc2	4
-        tp	4
-        hash	2b52df589b8d02acdd5d43eeb5f3a843e094543e0eeb99f725e3400d46b2bd0a
-    "#]],
+            tfc1	22
+            tfc2	4
+            mtdc	4
+            lnc1	3
+            lnc2	45
+            tp	4
+            hash	2b52df589b8d02acdd5d43eeb5f3a843e094543e0eeb99f725e3400d46b2bd0a
+        "#]],
     );
     check(
         &home,
         &format!("{mine} --mode paper"),
         expect![[r#"
-        lnc1	106
-        lnc2	36
-        mtdc	6
-        tfc1	125
-        tfc2	4
-        tp	4
-        hash	5a8b834b4a7e21a9dbd1293a1527e33cc02afcdbf7cca57cc0729577148be548
-    "#]],
+            tfc1	125
+            tfc2	4
+            mtdc	6
+            lnc1	106
+            lnc2	36
+            tp	4
+            hash	5a8b834b4a7e21a9dbd1293a1527e33cc02afcdbf7cca57cc0729577148be548
+        "#]],
     );
     check(
         &home,
         &format!("{mine} --mode code"),
         expect![[r#"
-        lnc1	32
-        lnc2	36
-        mtdc	8
-        tfc1	22
-        tfc2	4
-        tp	4
-        hash	1351b3cf409a32ffadb2632827fd9566a2fbe1f03594ba055de03540c2ad3f37
-    "#]],
+            tfc1	22
+            tfc2	4
+            mtdc	8
+            lnc1	32
+            lnc2	36
+            tp	4
+            hash	1351b3cf409a32ffadb2632827fd9566a2fbe1f03594ba055de03540c2ad3f37
+        "#]],
     );
     check(
         &home,
         "mine --collection TINY --preset rennings2019 --out mined.parquet",
         expect![[r#"
-            lnc1	3
-            lnc2	45
-            mtdc	4
             tfc1	40
             tfc2	4
+            mtdc	4
+            lnc1	3
+            lnc2	45
             tp	4
             hash	a806ed88044012be0e902a2f0688a1b4311dc0b878d02fc7e96060b1d85df65a
         "#]],
@@ -81,11 +81,11 @@ fn every_axiom_has_instances_in_every_mode() {
         &home,
         "mine --collection TINY --preset rennings2019 --mode paper --out mined.parquet",
         expect![[r#"
-            lnc1	7
-            lnc2	57
-            mtdc	6
             tfc1	40
             tfc2	4
+            mtdc	6
+            lnc1	7
+            lnc2	57
             tp	4
             hash	e6e24c483352f4f0d6df7c1b393263ef03b410020f94512201a6deb85887eccf
         "#]],
@@ -94,11 +94,11 @@ fn every_axiom_has_instances_in_every_mode() {
         &home,
         "mine --collection TINY --preset camara2020 --mode code --out mined.parquet",
         expect![[r#"
-            lnc1	8
-            lnc2	15
-            mtdc	8
             tfc1	22
             tfc2	4
+            mtdc	8
+            lnc1	8
+            lnc2	15
             tp	4
             hash	b76c7ce2edb1f8a61d756d4d9fe17ccf6442463b8c6204e6be4d85e179c2d174
         "#]],
@@ -113,51 +113,51 @@ fn judge_says_how_often_a_ranker_agrees() {
         &home,
         &format!("{judge} --ranker bm25"),
         expect![[r#"
-        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-        mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
-        tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
-        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]],
+            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+            tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
+            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+            mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+        "#]],
     );
     check(
         &home,
         &format!("{judge} --ranker bm25:idf=rsj"),
         expect![[r#"
-        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-        mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
-        tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
-        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]],
+            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+            tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
+            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+            mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+        "#]],
     );
     check(
         &home,
         &format!("{judge} --ranker ql"),
         expect![[r#"
-        axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-        lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-        lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-        mtdc	2	1	1	0	0.7500	[0.5000, 1.0000]
-        tfc1	21	0	1	0	0.9545	[0.9091, 1.0000]
-        tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-        tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-    "#]],
+            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
+            tfc1	21	0	1	0	0.9545	[0.9091, 1.0000]
+            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+            mtdc	2	1	1	0	0.7500	[0.5000, 1.0000]
+            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
+            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
+        "#]],
     );
     check(
         &home,
         &format!("{judge} --ranker bm25 --delta-score 0.1"),
         expect![[r#"
             axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc2	40	5	0	0	1.0000	[1.0000, 1.0000]
-            mtdc	3	1	0	0	1.0000	[1.0000, 1.0000]
             tfc1	21	1	0	0	0.9545	[0.8750, 1.0000]
             tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
+            mtdc	3	1	0	0	1.0000	[1.0000, 1.0000]
+            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
+            lnc2	40	5	0	0	1.0000	[1.0000, 1.0000]
             tp	4	0	0	0	1.0000	[1.0000, 1.0000]
         "#]],
     );
@@ -178,24 +178,24 @@ fn with_json_standard_output_holds_one_object_and_nothing_else() {
     assert_eq!((&found["docs"], &found["queries"]), (&12.into(), &3.into()));
 
     let found = object("mine --collection TINY --pool all --out mined.parquet --json");
-    expect![[r#"{"lnc1":3,"lnc2":45,"mtdc":4,"tfc1":22,"tfc2":4,"tp":4}"#]]
+    expect![[r#"{"tfc1":22,"tfc2":4,"mtdc":4,"lnc1":3,"lnc2":45,"tp":4}"#]]
         .assert_eq(&found["instances"].to_string());
     assert_eq!(found["hash"].as_str().unwrap().len(), 64);
 
     let judge = "judge --collection TINY --instances mined.parquet --ranker bm25 --json";
     let found = object(judge);
     expect![[r#"
+        satisfied 22
+        tied 0
+        violated 0
+        unscored 0
         fraction 1.0000
         interval 1.0000 1.0000
-        mode "fixed"
-        n_queries 3
         over_queries 1.0000
         over_queries_interval 1.0000 1.0000
         p 0.2500
-        satisfied 22
-        tied 0
-        unscored 0
-        violated 0
+        n_queries 3
+        mode "fixed"
     "#]]
     .assert_eq(&rounded(&found["tfc1"]));
 
@@ -327,27 +327,27 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
         &home,
         mine,
         expect![[r#"
-        lnc1	3
-        lnc2	9	sampled 0.2000
-        mtdc	4
-        tfc1	9	sampled 0.4091
-        tfc2	3	sampled 0.7500
-        tp	4
-        hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
-    "#]],
+            tfc1	9	sampled 0.4091
+            tfc2	3	sampled 0.7500
+            mtdc	4
+            lnc1	3
+            lnc2	9	sampled 0.2000
+            tp	4
+            hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+        "#]],
     );
     check(
         &home,
         mine,
         expect![[r#"
-        lnc1	3
-        lnc2	9	sampled 0.2000
-        mtdc	4
-        tfc1	9	sampled 0.4091
-        tfc2	3	sampled 0.7500
-        tp	4
-        hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
-    "#]],
+            tfc1	9	sampled 0.4091
+            tfc2	3	sampled 0.7500
+            mtdc	4
+            lnc1	3
+            lnc2	9	sampled 0.2000
+            tp	4
+            hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+        "#]],
     );
     check(
         &home,
@@ -373,7 +373,7 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
     let pairs = home.read("pairs.jsonl");
     let derived: Vec<&str> = pairs.lines().filter(|it| it.contains("#lnc2:2")).collect();
     expect![[r#"
-        {"query":"river bank","query_id":"q1","text":"river mud river mud","text_id":"w1#lnc2:2"}
+        {"query_id":"q1","text_id":"w1#lnc2:2","query":"river bank","text":"river mud river mud"}
     "#]]
     .assert_eq(&(derived[0].to_owned() + "\n"));
     check(
@@ -400,6 +400,31 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
         .run(&format!("{judge} --ranker scores:scores.tsv"))
         .done();
     assert_eq!(by_file, by_formula);
+}
+
+#[test]
+fn pairs_are_scored_with_the_analyser_that_is_asked_for() {
+    let home = Home::new();
+    home.write("mud.txt", "mud\n");
+    let mine = "mine --collection TINY --out mined.parquet --pool all --stopwords mud.txt";
+    home.run(&mine.replace("TINY", tiny())).done();
+    let score = "score --collection TINY --ranker bm25";
+    for line in [
+        "pairs --collection TINY --instances mined.parquet --out pairs.jsonl",
+        &format!("{score} --instances mined.parquet --out same.tsv"),
+        &format!("{score} --pairs pairs.jsonl --out other.tsv"),
+        &format!("{score} --pairs pairs.jsonl --stopwords mud.txt --out scores.tsv"),
+    ] {
+        check(&home, line, expect![[r#""#]]);
+    }
+    assert_eq!(home.read("scores.tsv"), home.read("same.tsv"));
+    assert_ne!(home.read("scores.tsv"), home.read("other.tsv"));
+    let line = format!("{score} --instances mined.parquet --stopwords mud.txt --out no.tsv");
+    let message = home.run(&line.replace("TINY", tiny())).refused() + "\n";
+    expect![[r#"
+        score: instances are scored with the analyser they were mined with; give --tokenizer, --stopwords and --stemmer with --pairs
+    "#]]
+    .assert_eq(&message);
 }
 
 #[test]

@@ -29,6 +29,17 @@ pub(crate) struct Import {
     files: Files,
 }
 
+/// What `import --json` prints.
+#[derive(serde::Serialize)]
+struct Imported {
+    name: String,
+    docs: usize,
+    queries: usize,
+    hash: String,
+    refused: u64,
+    warned: u64,
+}
+
 impl Import {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         shared::study::check_name(&self.to)?;
@@ -40,14 +51,14 @@ impl Import {
             loaded.collection.queries.len(),
         );
         if self.json {
-            print_json(&serde_json::json!({
-                "name": self.to,
-                "docs": docs,
-                "queries": queries,
-                "hash": loaded.collection.hash(),
-                "refused": loaded.reading.n_refused,
-                "warned": loaded.reading.n_warned,
-            }));
+            print_json(&Imported {
+                name: self.to,
+                docs,
+                queries,
+                hash: loaded.collection.hash(),
+                refused: loaded.reading.n_refused,
+                warned: loaded.reading.n_warned,
+            });
         } else {
             println!(
                 "{docs} documents and {queries} queries are in {}",

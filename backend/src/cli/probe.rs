@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Collection;
 use shared::index::Index;
-use shared::probe::Mined;
 use shared::probe::mine::Text;
+use shared::probe::{Axiom, Mined, Mode};
 use shared::score::{Pairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
 use super::{Exit, print_json, tell_reading};
-use crate::config::{ProbeArgs, RankerSpec, tie_width};
+use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec, tie_width};
 use crate::error::Error;
 use crate::import::{self, Loaded};
 use crate::models::Models;
@@ -81,37 +81,41 @@ impl Mine {
                 .collect(),
         };
         instances::write(&self.out, &mined, &ids, &origin)?;
-        let counts: BTreeMap<&str, u64> = mined
-            .n_instances()
-            .iter()
-            .map(|(axiom, &n)| (axiom.slug(), n))
-            .collect();
-        let sampled: BTreeMap<&str, f64> = mined
-            .instances
-            .iter()
-            .map(|it| (it.axiom.slug(), it.sampled()))
-            .collect();
+        let told = MinedTold {
+            instances: mined.n_instances(),
+            hash,
+            sampled: mined
+                .instances
+                .iter()
+                .map(|it| (it.axiom, it.sampled()))
+                .collect(),
+            without_text: n_without_text,
+        };
         if self.json {
-            print_json(&serde_json::json!({
-                "instances": counts,
-                "hash": hash,
-                "sampled": sampled,
-                "without_text": n_without_text,
-            }));
+            print_json(&told);
         } else {
-            for (axiom, n) in counts {
-                let share = sampled[axiom];
+            for (axiom, n) in told.instances {
+                let share = told.sampled[&axiom];
                 let note = if share < 1.0 {
                     format!("\tsampled {share:.4}")
                 } else {
                     String::new()
                 };
-                println!("{axiom}\t{n}{note}");
+                println!("{}\t{n}{note}", axiom.slug());
             }
-            println!("hash\t{hash}");
+            println!("hash\t{}", told.hash);
         }
         Ok(Exit::Done)
     }
+}
+
+/// What `mine --json` prints.
+#[derive(serde::Serialize)]
+struct MinedTold {
+    instances: BTreeMap<Axiom, u64>,
+    hash: String,
+    sampled: BTreeMap<Axiom, f64>,
+    without_text: u64,
 }
 
 #[derive(clap::Args)]
@@ -127,6 +131,15 @@ pub(crate) struct PairsOf {
     out: PathBuf,
 }
 
+/// A line of `pairs`.
+#[derive(serde::Serialize)]
+struct Pair<'a> {
+    query_id: &'a str,
+    text_id: String,
+    query: &'a str,
+    text: String,
+}
+
 impl PairsOf {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let work = Work::from_instances(&self.collection, &self.instances, data)?;
@@ -136,13 +149,14 @@ impl PairsOf {
             for (query, text) in work.pairs.iter() {
                 let text = work.mined.texts[text as usize];
                 let doc = &collection.docs[text.doc() as usize];
-                let line = serde_json::json!({
-                    "query_id": collection.queries[query].id,
-                    "text_id": text.id(&doc.id),
-                    "query": collection.queries[query].text,
-                    "text": text.body(&doc.body()),
-                });
-                writeln!(out, "{line}")?;
+                let pair = Pair {
+                    query_id: &collection.queries[query].id,
+                    text_id: text.id(&doc.id),
+                    query: &collection.queries[query].text,
+                    text: text.body(&doc.body()),
+                };
+                serde_json::to_writer(&mut out, &pair)?;
+                out.write_all(b"\n")?;
             }
             out.flush()
         })?;
@@ -168,14 +182,24 @@ pub(crate) struct Score {
     /// Query id, text id, score
     #[arg(long, value_name = "FILE.tsv")]
     out: PathBuf,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
 }
 
 impl Score {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let ranker: RankerSpec = self.ranker.parse()?;
         let work = match (&self.instances, &self.pairs) {
+            (Some(_), _) if self.analyzer.any() => {
+                let reason = "instances are scored with the analyser they were mined with; \
+                              give --tokenizer, --stopwords and --stemmer with --pairs";
+                return Err(shared::error::Error::setting("score", reason).into());
+            }
             (Some(instances), _) => Work::from_instances(&self.collection, instances, data)?,
-            (None, Some(pairs)) => Work::from_pairs(&self.collection, pairs, data)?,
+            (None, Some(pairs)) => {
+                let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+                Work::from_pairs(&self.collection, pairs, data, analyzer)?
+            }
             (None, None) => {
                 let reason = "give --instances or --pairs";
                 return Err(shared::error::Error::setting("score", reason).into());
@@ -231,56 +255,65 @@ impl Judge {
         let work = Work::from_instances(&self.collection, &self.instances, data)?;
         let scores = work.score(&ranker)?;
         let width = width.unwrap_or(scores.ranker.kind.tie_width());
-        let mut all = serde_json::Map::new();
+        let mut all: BTreeMap<Axiom, Judged> = BTreeMap::new();
         for instances in &work.mined.instances {
             let tallies = verdict::tally(instances, &work.pairs, &scores, width);
             let mut sum = verdict::Tally::default();
             tallies.iter().for_each(|&it| sum += it);
             let cell = overview::summary(&tallies, instances.claim.tie_agrees());
-            let row = serde_json::json!({
-                "satisfied": sum.satisfied,
-                "tied": sum.tied,
-                "violated": sum.violated,
-                "unscored": sum.unscored,
-                "fraction": cell.as_ref().map(|it| it.micro.value),
-                "interval": cell.as_ref().map(|it| it.micro.interval),
-                "over_queries": cell.as_ref().map(|it| it.over_queries.value),
-                "over_queries_interval": cell.as_ref().map(|it| it.over_queries.interval),
-                "p": cell.as_ref().map(|it| it.p),
-                "n_queries": cell.as_ref().map_or(0, |it| it.n_queries),
-                "mode": instances.mode.name(),
-            });
-            all.insert(instances.axiom.slug().to_owned(), row);
+            let cell = cell.as_ref();
+            let row = Judged {
+                satisfied: sum.satisfied,
+                tied: sum.tied,
+                violated: sum.violated,
+                unscored: sum.unscored,
+                fraction: cell.map(|it| it.micro.value),
+                interval: cell.map(|it| it.micro.interval),
+                over_queries: cell.map(|it| it.over_queries.value),
+                over_queries_interval: cell.map(|it| it.over_queries.interval),
+                p: cell.map(|it| it.p),
+                n_queries: cell.map_or(0, |it| it.n_queries),
+                mode: instances.mode,
+            };
+            all.insert(instances.axiom, row);
         }
         if self.json {
             print_json(&all);
             return Ok(Exit::Done);
         }
         println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
-        for (axiom, row) in &all {
-            let number = |key: &str| {
-                row[key]
-                    .as_f64()
-                    .map_or("–".into(), |it| format!("{it:.4}"))
-            };
-            let bound = |at: usize| {
-                row["interval"][at]
-                    .as_f64()
-                    .map_or("–".into(), |it| format!("{it:.4}"))
-            };
+        for (axiom, row) in all {
+            let number = |it: Option<f64>| it.map_or("–".into(), |it| format!("{it:.4}"));
             println!(
-                "{axiom}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
-                row["satisfied"],
-                row["tied"],
-                row["violated"],
-                row["unscored"],
-                number("fraction"),
-                bound(0),
-                bound(1)
+                "{}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
+                axiom.slug(),
+                row.satisfied,
+                row.tied,
+                row.violated,
+                row.unscored,
+                number(row.fraction),
+                number(row.interval.map(|it| it[0])),
+                number(row.interval.map(|it| it[1])),
             );
         }
         Ok(Exit::Done)
     }
+}
+
+/// What `judge --json` prints of an axiom; nothing for fractions of nothing.
+#[derive(serde::Serialize)]
+struct Judged {
+    satisfied: u64,
+    tied: u64,
+    violated: u64,
+    unscored: u64,
+    fraction: Option<f64>,
+    interval: Option<[f64; 2]>,
+    over_queries: Option<f64>,
+    over_queries_interval: Option<[f64; 2]>,
+    p: Option<f64>,
+    n_queries: u64,
+    mode: Mode,
 }
 
 /// Instances or pairs, with the collection they are of.
@@ -314,7 +347,12 @@ impl Work {
         })
     }
 
-    fn from_pairs(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
+    fn from_pairs(
+        named: &str,
+        file: &Path,
+        data: &Path,
+        analyzer: shared::text::Analyzer,
+    ) -> Result<Work, Error> {
         #[derive(serde::Deserialize)]
         struct Row {
             query_id: String,
@@ -370,7 +408,7 @@ impl Work {
             loaded,
             mined,
             pairs,
-            analyzer: shared::text::Analyzer::default(),
+            analyzer,
         })
     }
 

@@ -1,5 +1,6 @@
 //! `study`, `report`: everything that is made of instances and scores.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -14,7 +15,7 @@ use crate::import;
 use crate::models::Models;
 use crate::pipeline;
 use crate::store::studies::Visibility;
-use crate::store::{DataFolder, Store};
+use crate::store::{DataFolder, Store, write_whole};
 
 #[derive(clap::Args)]
 pub(crate) struct StudyArgs {
@@ -143,10 +144,6 @@ fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
     let study = pipeline::load_study(folder, name)?;
     let way_out = "make room, or choose another folder";
     std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
-    let write = |file: &str, value: &serde_json::Value| {
-        let path = out.join(file);
-        std::fs::write(&path, value.to_string()).map_err(Error::file(&path, way_out))
-    };
     let index = out.join("index.json");
     let mut cards: Vec<shared::study::overview::Card> = match std::fs::read(&index) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
@@ -158,19 +155,18 @@ fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
     cards.retain(|it| it.name != name);
     cards.push(study.card(true)?);
     cards.sort_by(|a, b| a.name.cmp(&b.name));
-    let json = |it: Result<serde_json::Value, serde_json::Error>| {
-        it.map_err(|it| Error::Damaged {
-            what: format!("study {name}"),
-            reason: it.to_string(),
-        })
-    };
-    write(
-        &format!("{name}.json"),
-        &json(serde_json::to_value(&study))?,
-    )?;
-    write("index.json", &json(serde_json::to_value(&cards))?)?;
+    write_json(&out.join(format!("{name}.json")), &study)?;
+    write_json(&index, &cards)?;
     println!("{} holds study `{name}`", out.display());
     Ok(Exit::Done)
+}
+
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
+    write_whole(path, "make room, or choose another folder", |file| {
+        let mut out = BufWriter::new(file);
+        serde_json::to_writer(&mut out, value)?;
+        out.flush()
+    })
 }
 
 fn list(folder: &DataFolder) -> Result<Exit, Error> {
@@ -219,7 +215,9 @@ impl Report {
         let text = self.text(&study)?;
         match &self.out {
             Some(path) => {
-                std::fs::write(path, text).map_err(Error::file(path, "choose another file"))?;
+                write_whole(path, "choose another file", |mut file| {
+                    file.write_all(text.as_bytes())
+                })?;
             }
             None => print!("{text}"),
         }

@@ -193,6 +193,7 @@ fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
         match worker::tell(
             Ask::Hold {
                 study: LOCAL.to_owned(),
+                file: file.name(),
             },
             &text,
         )

@@ -58,11 +58,8 @@ impl Bench {
     }
 
     /// Holds a study that was made elsewhere.
-    pub(crate) fn hold(&mut self, name: String, text: &str) -> Result<Tell, Problem> {
-        let mut study: Study = serde_json::from_str(text).map_err(|it| Problem {
-            error: format!("this is no study of this version: {it}"),
-            error_type: "input".to_owned(),
-        })?;
+    pub(crate) fn hold(&mut self, name: String, file: &str, text: &str) -> Result<Tell, Problem> {
+        let mut study = Study::from_json(file, text).map_err(refused)?;
         study.definition.name.clone_from(&name);
         let local = name == LOCAL;
         self.studies.insert(name, study);
@@ -236,7 +233,7 @@ pub(crate) async fn recall() -> Result<(), Problem> {
     let text = memory::recall().await;
     BENCH.with_borrow_mut(|it| it.memory = Memory::Asked);
     // What an earlier version has kept may be unreadable now; then there is no study.
-    if let Some(Ok(study)) = text.map(|it| serde_json::from_str::<Study>(&it))
+    if let Some(Ok(study)) = text.map(|it| Study::from_json(LOCAL, &it))
         && !known()
     {
         BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));

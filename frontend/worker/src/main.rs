@@ -75,8 +75,8 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
             silent(Tell::Done)
         }
         Ask::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
-        Ask::Hold { study } => {
-            let tell = BENCH.with_borrow_mut(|it| it.hold(study, &text()?))?;
+        Ask::Hold { study, file } => {
+            let tell = BENCH.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
             if let Tell::Made(_) = tell {
                 bench::remember().await;
             }

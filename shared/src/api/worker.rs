@@ -54,6 +54,8 @@ pub enum Ask {
     Hold {
         /// By which it will be asked for.
         study: String,
+        /// Where it came from, to be named if it is none.
+        file: String,
     },
     /// Answer a request of `shared::api` about a study that is held; its reply is the text
     /// beside [`Tell::Answer`].

@@ -5,7 +5,8 @@
 //! k-th score are no longer walked, only looked up in documents that another term brought.
 //! Documents are taken in windows: what the walked terms can add is summed into an array over
 //! a window, and only what can still enter is looked at and scored. What an occurrence can add
-//! is measured once for a formula ([`Searcher::new`]), in 32 bits and rounded up.
+//! is measured once for a formula ([`Searcher::new`]), in 32 bits and rounded up; the k-th most
+//! that one term adds already bounds the k-th score from below, before any document is scored.
 
 use super::{Ranker, Weighed};
 use crate::index::stats::{QueryTerm, QueryTerms};
@@ -19,6 +20,8 @@ pub struct Searcher {
     /// Length of the shortest text that is not empty: formulas with a part that depends on
     /// the length alone give it the most.
     shortest: u32,
+    /// Length of the longest text, which has the least of that part.
+    longest: u32,
     /// For each term the most that one occurrence in the query can add to a score.
     most: Vec<f32>,
     /// For each posting what it adds at the most for one occurrence in the query, above 0;
@@ -60,6 +63,7 @@ impl Searcher {
             .filter(|&it| it > 0)
             .min()
             .unwrap_or(0);
+        let longest = lengths.iter().copied().max().unwrap_or(0);
         let n_terms = index.vocabulary().len();
         let (mut most, mut adds, mut begins) = (Vec::with_capacity(n_terms), Vec::new(), vec![0]);
         for term in 0..n_terms as TermNo {
@@ -80,6 +84,7 @@ impl Searcher {
             ranker,
             totals,
             shortest,
+            longest,
             most,
             adds,
             begins,
@@ -106,7 +111,22 @@ impl Searcher {
         });
         let mut lists: Vec<List<'_>> = lists.collect();
         lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
-        walk(index, &weighed, lists, floor, k)
+        let reached = self
+            .least(&weighed)
+            .map_or(f64::NEG_INFINITY, |it| it + kth_gain(&lists, k));
+        let best = Best::new(k, SLACK * (lists.len() + 8) as f64, floor, reached);
+        walk(index, &weighed, lists, best)
+    }
+
+    /// The least that a text with a query term can score but for what that term adds; none
+    /// where terms may take away.
+    fn least(&self, weighed: &Weighed) -> Option<f64> {
+        match weighed {
+            Weighed::Bm25 { weights, .. } => weights.iter().all(|&it| it >= 0.0).then_some(0.0),
+            Weighed::Dirichlet { terms, .. } | Weighed::JelinekMercer { terms, .. } => {
+                Some(weighed.score(&vec![0; terms.len()], self.longest))
+            }
+        }
     }
 
     /// The most that a text without any query term can score.
@@ -122,13 +142,8 @@ impl Searcher {
 
 /// Walks the lists of terms that can still decide, from the first `needed` on, window by
 /// window.
-fn walk(
-    index: &Index,
-    weighed: &Weighed,
-    mut lists: Vec<List<'_>>,
-    floor: f64,
-    k: usize,
-) -> Vec<Hit> {
+fn walk(index: &Index, weighed: &Weighed, mut lists: Vec<List<'_>>, mut best: Best) -> Vec<Hit> {
+    let floor = best.floor;
     // The most that each list and those before it can add together.
     let mut sum = 0.0;
     let reach: Vec<f64> = lists
@@ -138,11 +153,10 @@ fn walk(
             sum
         })
         .collect();
-    let mut best = Best::new(k, SLACK * (lists.len() + 8) as f64, floor);
     let mut counts = vec![0; lists.iter().map(|it| it.place + 1).max().unwrap_or(0)];
     let mut sums = vec![0.0_f32; WINDOW];
     let mut needed = 0;
-    let n_docs = if k == 0 { 0 } else { index.n_docs() };
+    let n_docs = if best.k == 0 { 0 } else { index.n_docs() };
     for first in (0..n_docs).step_by(WINDOW) {
         while needed < lists.len() && best.beats(floor + reach[needed]) {
             needed += 1;
@@ -156,7 +170,7 @@ fn walk(
         }
         let beside = floor + if needed == 0 { 0.0 } else { reach[needed - 1] };
         for (stride, few) in sums.chunks(STRIDE).enumerate() {
-            let most = few.iter().copied().fold(0.0, f32::max);
+            let most = most_of(few);
             if most == 0.0 || best.beats(beside + f64::from(most)) {
                 continue;
             }
@@ -191,6 +205,33 @@ fn walk(
         }
     }
     best.hits()
+}
+
+/// The greatest of some sums, none below 0: lane by lane, as a processor compares them.
+fn most_of(sums: &[f32]) -> f32 {
+    let greater = |a: f32, b: f32| if a > b { a } else { b };
+    let (fours, rest) = sums.as_chunks::<4>();
+    let mut most = [0.0_f32; 4];
+    for four in fours {
+        for (most, &it) in most.iter_mut().zip(four) {
+            *most = greater(it, *most);
+        }
+    }
+    most.iter().chain(rest).copied().fold(0.0, greater)
+}
+
+/// What at least `k` documents gain by a single term: by the one that can add the most of those
+/// with so many.
+fn kth_gain(lists: &[List<'_>], k: usize) -> f64 {
+    let Some(place) = k.checked_sub(1) else {
+        return 0.0;
+    };
+    let long = lists.iter().rev().find(|it| it.adds.len() >= k);
+    long.map_or(0.0, |it| {
+        let mut adds = it.adds.to_vec();
+        let (_, kth, _) = adds.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
+        f64::from(*kth) * (1.0 - 4.0 * SLACK)
+    })
 }
 
 /// A term as it weighs once in a query.
@@ -304,8 +345,10 @@ struct Best {
     k: usize,
     /// By what share a bound is widened.
     slack: f64,
-    /// Size of the part that bounds share: where it cancels a sum, the sum was still rounded.
+    /// The part that bounds share: where it cancels a sum, the sum was still rounded.
     floor: f64,
+    /// What the k-th score is at least.
+    reached: f64,
     heap: std::collections::BinaryHeap<Worst>,
 }
 
@@ -314,11 +357,12 @@ struct Best {
 struct Worst(Hit);
 
 impl Best {
-    fn new(k: usize, slack: f64, floor: f64) -> Best {
+    fn new(k: usize, slack: f64, floor: f64, reached: f64) -> Best {
         Best {
             k,
             slack,
-            floor: floor.abs(),
+            floor,
+            reached,
             heap: std::collections::BinaryHeap::new(),
         }
     }
@@ -326,11 +370,7 @@ impl Best {
     /// Whether no document that scores at most `bound` can enter. Documents come in
     /// ascending order, so an equal score comes too late.
     fn beats(&self, bound: f64) -> bool {
-        self.heap.len() == self.k
-            && self
-                .heap
-                .peek()
-                .is_some_and(|it| bound + (bound.abs() + self.floor) * self.slack < it.0.score)
+        bound + (bound.abs() + self.floor.abs()) * self.slack < self.reached
     }
 
     /// Takes a hit that is good enough.
@@ -340,6 +380,9 @@ impl Best {
         } else if self.heap.peek().is_some_and(|it| hit.score > it.0.score) {
             self.heap.pop();
             self.heap.push(Worst(hit));
+        }
+        if let Some(worst) = self.heap.peek().filter(|_| self.heap.len() == self.k) {
+            self.reached = self.reached.max(worst.0.score);
         }
     }
 

@@ -58,7 +58,7 @@ impl Role {
             Role::Radio => "input[type=radio], [role=radio]",
             Role::Textbox => {
                 "textarea, [contenteditable], input:not([type]), input[type=text], \
-                 input[type=search], input[type=number]"
+                 input[type=search], input[type=number], input[type=password]"
             }
             Role::Select => "select",
         }

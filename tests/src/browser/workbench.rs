@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use shared::study::Study;
 use tempfile::TempDir;
 
-use super::site;
 use super::tab::{Role, Tab, with_tab};
+use super::{named, site, skip};
+use crate::harness::{Home, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -122,6 +123,21 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         );
         tab.click(Role::Button, "Clear");
         tab.see("The study will stand here once it is made.");
+
+        let picker = ".head label.file input";
+        tab.bring(picker, &[&files.path("study.json")]);
+        tab.until(
+            "the two rankers it was downloaded with",
+            "return document.querySelectorAll('table.short tbody tr').length === 3",
+        );
+        tab.bring(picker, &[&queries]);
+        tab.see("queries.jsonl: is no study of this version");
+        tab.click(Role::Link, "Open the study");
+        tab.at("/study/local");
+        tab.until(
+            "the map",
+            "return document.querySelectorAll('[role=grid] a.cell').length >= 12",
+        );
     });
 }
 
@@ -162,6 +178,36 @@ fn download(tab: &Tab, files: &Files, button: &str, name: &str) -> String {
         assert!(Instant::now() < end, "{name} was not downloaded");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn the_operator_of_a_public_server_sends_the_pairs_there() {
+    if named("AXIOSCOPE_DIST").is_none() {
+        return skip("no front end");
+    }
+    let files = Files::new();
+    let corpus = files.write("corpus.jsonl", CORPUS);
+    let queries = files.write("queries.jsonl", QUERIES);
+    let home = Home::new();
+    let mut program = home.program();
+    program.env("AXIOSCOPE_MODEL", tiny_model());
+    let server = home.serve_by(program, &["--listen", "0.0.0.0:0"]);
+    let token = server.token.clone().expect("the first start prints it");
+    with_tab(&server.address, |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&corpus, &queries]);
+        read(tab, 2);
+        make(tab);
+        tab.see("Only the operator of this server starts jobs on it.");
+        tab.fill("Operator token", &token);
+        tab.click(Role::Button, "Use it in this tab");
+        tab.click(Role::Button, "Score on the server");
+        tab.see("pairs scored");
+        tab.until(
+            "a third ranker",
+            "return document.querySelectorAll('table.short tbody tr').length === 4",
+        );
+    });
 }
 
 #[test]

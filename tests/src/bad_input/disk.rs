@@ -1,0 +1,143 @@
+//! Disks that are full, folders that cannot be written, databases that are not ours.
+
+use std::fs;
+
+use expect_test::expect;
+
+use super::{CORPUS, QUERIES, collection, study};
+use crate::harness::{Home, Ran};
+
+/// Runs a line where no file may grow beyond so many KiB, as on a full disk.
+#[cfg(unix)]
+fn run_on_little_room(home: &Home, n_kib: u32, line: &str) -> Ran {
+    let program = home.program();
+    let script = format!(
+        "trap '' XFSZ; ulimit -f {n_kib}; exec '{}' --data data {line}",
+        program.get_program().to_string_lossy()
+    );
+    let mut bash = std::process::Command::new("bash");
+    bash.args(["-c", &script]).current_dir(home.path(""));
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => bash.env(name, value),
+            None => bash.env_remove(name),
+        };
+    }
+    Ran::of(&mut bash)
+}
+
+#[cfg(unix)]
+#[test]
+fn on_a_full_disk_nothing_half_is_left() {
+    let row = |it: u32| {
+        let mud = "mud ".repeat(it as usize % 13);
+        format!("{{\"_id\": \"d{it}\", \"text\": \"river bank {it} {mud}\"}}\n")
+    };
+    let home = collection((0..3000).map(row).collect::<String>(), QUERIES);
+    home.run("import c --to c").done();
+    home.run("study list").done();
+    home.run("mine --collection c --pool rank:bm25:200 --out good.parquet")
+        .done();
+    home.write("study.toml", study(&[("pool", "rank:bm25:200")]));
+    for (n_kib, line) in [
+        (20, "import c --to more"),
+        (
+            1,
+            "mine --collection c --pool rank:bm25:200 --out mined.parquet",
+        ),
+        (
+            20,
+            "rank --collection c --ranker bm25 --top 3000 --out a.run",
+        ),
+        (
+            1,
+            "pairs --collection c --instances good.parquet --out pairs.jsonl",
+        ),
+        (
+            1,
+            "score --collection c --instances good.parquet --ranker bm25 --out s.tsv",
+        ),
+        (4, "study run study.toml"),
+    ] {
+        let before = home.files();
+        let message = run_on_little_room(&home, n_kib, line).refused();
+        assert!(message.contains("File too large"), "{line}: {message}");
+        assert!(message.contains("make room"), "{line}: {message}");
+        assert_eq!(home.files(), before, "{line}");
+    }
+    assert_eq!(home.run("study list").done(), "");
+    home.run("study run study.toml").done();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_that_cannot_grow_says_so_and_stays_whole() {
+    let home = collection(CORPUS, QUERIES);
+    home.run("import c --to c").done();
+    home.write("study.toml", study(&[]));
+    let message = run_on_little_room(&home, 8, "study list").refused();
+    assert!(message.contains("axioscope.db"), "{message}");
+    home.run("study run study.toml").done();
+    assert!(home.run("study list").done().starts_with("small\t"));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_written_is_named() {
+    let home = collection(CORPUS, QUERIES);
+    home.write("file", "a file where a folder should be");
+    for data in ["file", "file/below", "/dev/null/data"] {
+        let line = ["--data", data, "import", "c", "--to", "c"];
+        let message = Ran::of(home.program().args(line)).refused();
+        let named = message.contains(data) && message.contains("--data");
+        assert!(named, "{message}");
+    }
+    assert_eq!(home.read("file"), "a file where a folder should be");
+    for line in [
+        "mine --collection c --pool all --out file/mined.parquet",
+        "mine --collection c --pool all --out none/mined.parquet",
+        "rank --collection c --ranker bm25 --out none/a.run",
+    ] {
+        let message = home.run(line).refused();
+        assert!(message.contains("choose another file"), "{line}: {message}");
+    }
+}
+
+#[test]
+fn a_database_from_the_future_is_left_as_it_is() {
+    let home = Home::new();
+    home.run("study list").done();
+    let database = home.path("data/axioscope.db");
+    let mut bytes = fs::read(&database).unwrap();
+    // SQLite keeps `user_version` big-endian at byte 60 (sqlite.org/fileformat.html).
+    bytes[60..64].copy_from_slice(&9999u32.to_be_bytes());
+    fs::write(&database, &bytes).unwrap();
+    let messages = [
+        "study list",
+        "study publish small",
+        "serve --listen 127.0.0.1:0",
+    ]
+    .map(|line| home.run(line).refused() + "\n");
+    expect![[r#"
+        data/axioscope.db: made by a later version of axioscope (layout 9999, this one knows 1); update axioscope, or take another folder by `--data`
+    "#]].assert_eq(&messages[0]);
+    assert!(messages.iter().all(|it| *it == messages[0]), "{messages:?}");
+    assert!(fs::read(&database).unwrap() == bytes, "it was changed");
+
+    fs::write(&database, b"this is no database").unwrap();
+    let message = home.run("study list").refused() + "\n";
+    expect![[r#"
+        data/axioscope.db is damaged: it is no database; restore it from a copy, or take another folder by `--data`
+    "#]]
+    .assert_eq(&message);
+}
+
+#[test]
+fn a_second_server_on_the_same_data_is_refused() {
+    let home = Home::new();
+    let _server = home.serve(&[]);
+    let message = home.run("serve --listen 127.0.0.1:0").refused() + "\n";
+    expect![[r#"
+        data is in use by another axioscope; stop that one, or take another folder by `--data`
+    "#]]
+    .assert_eq(&message);
+}

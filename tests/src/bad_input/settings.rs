@@ -1,0 +1,456 @@
+//! Settings, names, study files and instance files that cannot be meant.
+
+use std::fs;
+
+use expect_test::expect;
+
+use super::{CORPUS, MINE, QUERIES, check_refused, collection, study};
+use crate::harness::tiny;
+
+#[test]
+fn settings_out_of_their_range_are_refused() {
+    let home = collection(CORPUS, QUERIES);
+    home.run("mine --collection c --pool all --out good.parquet")
+        .done();
+    let mine = "mine --collection c --out mined.parquet";
+    let judge = "judge --collection c --instances good.parquet --ranker";
+    for (line, expected) in [
+        (
+            format!("{mine} --pool rank:bm25:0"),
+            expect![[r#"
+            pool rank:bm25:0: `0` is not a number of documents, 1 or more
+        "#]],
+        ),
+        (
+            format!("{mine} --pool run:a.run:0"),
+            expect![[r#"
+            pool run:a.run:0: `0` is not a number of documents, 1 or more
+        "#]],
+        ),
+        (
+            format!("{mine} --pool everything"),
+            expect![[r#"
+            pool everything: is none of run:FILE:K, rank:RANKER:K, group, judged, all
+        "#]],
+        ),
+        (
+            format!("{mine} --pool group"),
+            expect![[r#"
+            pool group: no query has a `doc_group`; take rank:bm25:100 or give the groups
+        "#]],
+        ),
+        (
+            format!("{mine} --pool judged"),
+            expect![[r#"
+            pool judged: the collection has no qrels; take rank:bm25:100 or add them
+        "#]],
+        ),
+        (
+            format!("{mine} --delta -1"),
+            expect![[r#"
+            delta: `-1` is not a number of terms, 0 or more, or inf
+        "#]],
+        ),
+        (
+            format!("{mine} --delta ten"),
+            expect![[r#"
+            delta: `ten` is not a number of terms, 0 or more, or inf
+        "#]],
+        ),
+        (
+            format!("{mine} --min-terms -1"),
+            expect![[r#"
+            min-terms: `-1` is not a number of terms, 0 or more
+        "#]],
+        ),
+        (
+            format!("{mine} --per-query 0"),
+            expect![[r#"
+            per_query: must be at least 1, or left out
+        "#]],
+        ),
+        (
+            format!("{mine} --probes tfc1,tfc9"),
+            expect![[r#"
+            probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, all
+        "#]],
+        ),
+        (
+            format!("{mine} --mode loose"),
+            expect![[r#"
+            mode: `loose` is none of `fixed`, `paper`, `code`
+        "#]],
+        ),
+        (
+            format!("{mine} --stopwords none.txt"),
+            expect![[r#"
+            none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
+        "#]],
+        ),
+        (
+            format!("{judge} ql:mu=0"),
+            expect![[r#"
+            ql mu: must be above 0: without smoothing ln(0) is no score
+        "#]],
+        ),
+        (
+            format!("{judge} ql:mu=-1"),
+            expect![[r#"
+            ql mu: `-1` is not a number of at least 0
+        "#]],
+        ),
+        (
+            format!("{judge} ql:lambda=1.5"),
+            expect![[r#"
+            ql lambda: `1.5` is not a number from 0 to 1
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k1=-1"),
+            expect![[r#"
+            bm25 k1: `-1` is not a number of at least 0
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:b=2"),
+            expect![[r#"
+            bm25 b: `2` is not a number from 0 to 1
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k1=NaN"),
+            expect![[r#"
+            bm25 k1: `NaN` is not a number of at least 0
+        "#]],
+        ),
+        (
+            format!("{judge} bm25:k4=1"),
+            expect![[r#"
+            bm25: `k4` is none of k1, b, k3, idf
+        "#]],
+        ),
+        (
+            format!("{judge} bm26"),
+            expect![[r#"
+            model bm26: is neither a folder nor a name on the hub, such as `sentence-transformers/all-MiniLM-L6-v2`
+        "#]],
+        ),
+        (
+            format!("{judge} scores:"),
+            expect![[r#"
+            ranker: scores:FILE needs a file
+        "#]],
+        ),
+        (
+            format!("{judge} bm25 --delta-score -1"),
+            expect![[r#"
+            delta-score: must be a finite number, 0 or more
+        "#]],
+        ),
+        (
+            format!("{judge} bm25 --delta-score NaN"),
+            expect![[r#"
+            delta-score: must be a finite number, 0 or more
+        "#]],
+        ),
+        (
+            "rank --collection c --ranker bm25 --top 0 --out a.run".to_owned(),
+            expect![[r#"
+            top: must be at least 1
+        "#]],
+        ),
+        (
+            "rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(),
+            expect![[r#"
+                top: `-1` is not a number of documents, 1 or more
+            "#]],
+        ),
+        (
+            "rank --collection none --ranker bm25 --out a.run".to_owned(),
+            expect![[r#"
+                there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
+            "#]],
+        ),
+        (
+            "import none --to c".to_owned(),
+            expect![[r#"
+                there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
+            "#]],
+        ),
+        (
+            "eval c/queries.jsonl -m AP".to_owned(),
+            expect![[r#"
+                eval: give QRELS and RUN, or RUN alone with --labels-in-run
+            "#]],
+        ),
+        (
+            "eval none none -m AP".to_owned(),
+            expect![[r#"
+                none: No such file or directory (os error 2); check the path and its rights
+            "#]],
+        ),
+        (
+            "eval none none -m precision".to_owned(),
+            expect![[r#"
+                measure `precision`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+            "#]],
+        ),
+    ] {
+        println!("{line}");
+        check_refused(&home, &line, expected);
+    }
+}
+
+#[test]
+fn names_that_would_leave_the_data_folder_are_refused() {
+    let home = collection(CORPUS, QUERIES);
+    home.run("study list").done();
+    assert_eq!(
+        home.run("import c --to -c").code,
+        Some(2),
+        "taken for an option"
+    );
+    for (line, expected) in [
+        (
+            "import c --to ../../c",
+            expect![[r#"
+            name `../../c`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+        "#]],
+        ),
+        (
+            "study publish ../small",
+            expect![[r#"
+            there is no study named `../small`
+        "#]],
+        ),
+        (
+            "study check ../../etc",
+            expect![[r#"
+            name `../../etc`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+        "#]],
+        ),
+        (
+            "study export ../small --out out",
+            expect![[r#"
+            name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+        "#]],
+        ),
+        (
+            "report /etc/passwd",
+            expect![[r#"
+            name `/etc/passwd`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+        "#]],
+        ),
+    ] {
+        check_refused(&home, line, expected);
+    }
+}
+
+#[test]
+fn a_study_file_that_is_not_one_is_refused() {
+    let home = collection(CORPUS, QUERIES);
+    home.run("study list").done();
+    for (file, expected) in [
+        (
+            study(&[]).replace("title", "titel"),
+            expect![[r#"
+            study.toml: TOML parse error at line 3, column 1
+              |
+            3 | titel = "Small"
+              | ^^^^^
+            unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `rankers`, `analyzer`, `limits`
+        "#]],
+        ),
+        (
+            study(&[("name", "../small")]),
+            expect![[r#"
+            name `../small`: a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen
+        "#]],
+        ),
+        (
+            study(&[("pool", "rank:bm25:0")]),
+            expect![[r#"
+            study.toml: TOML parse error at line 6, column 8
+              |
+            6 | pool = "rank:bm25:0"
+              |        ^^^^^^^^^^^^^
+            pool rank:bm25:0: `0` is not a number of documents, 1 or more
+        "#]],
+        ),
+        (
+            study(&[("collection", "../none")]),
+            expect![[r#"
+            there is no collection named `../none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
+        "#]],
+        ),
+        (
+            study(&[]).replace("\"ql\"", "\"ql:mu=0\""),
+            expect![[r#"
+            ql mu: must be above 0: without smoothing ln(0) is no score
+        "#]],
+        ),
+        (
+            study(&[]).replace("\"ql\"", "\"none\""),
+            expect![[r#"
+            there is no model named `none`
+        "#]],
+        ),
+        (
+            study(&[]).replace("seed = 42", "seed = -42"),
+            expect![[r#"
+            study.toml: TOML parse error at line 18, column 8
+               |
+            18 | seed = -42
+               |        ^^^
+            invalid value: integer `-42`, expected u64
+        "#]],
+        ),
+        (
+            study(&[]).replace("seed = 42", "seed = 42\ncap = 1"),
+            expect![[r#"
+                study.toml: TOML parse error at line 19, column 1
+                   |
+                19 | cap = 1
+                   | ^^^
+                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `per_query`, `seed`
+            "#]],
+        ),
+        (
+            study(&[]).replace("format = 1", "format = 2"),
+            expect![[r#"
+                format: 2 is not known to this version, which reads 1; update it
+            "#]],
+        ),
+        (
+            study(&[]).replace("\"tfc1\", \"tp\"", ""),
+            expect![[r#"
+                probes: a study needs at least one probe and one mode
+            "#]],
+        ),
+    ] {
+        home.write("study.toml", &file);
+        check_refused(&home, "study run study.toml", expected);
+    }
+    home.write("study.toml", "\0");
+    let refused = home.run("study run study.toml").refused();
+    assert!(
+        refused.starts_with("study.toml: TOML parse error at line 1"),
+        "{refused}"
+    );
+    assert_eq!(home.run("study list").done(), "");
+    fs::write(home.path("study.toml"), b"\xff\xfe").unwrap();
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
+                study.toml: stream did not contain valid UTF-8; give the path of a study's TOML file
+            "#]],
+    );
+}
+
+#[test]
+fn a_collection_without_documents_or_queries_makes_no_study() {
+    let home = collection("", QUERIES);
+    home.run("study list").done();
+    home.write("study.toml", study(&[]));
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
+        collection: it has no documents; give a corpus with at least two
+    "#]],
+    );
+    home.write("c/corpus.jsonl", CORPUS);
+    home.write("c/queries.jsonl", "");
+    check_refused(
+        &home,
+        "study run study.toml",
+        expect![[r#"
+        collection: it has no queries; give at least one
+    "#]],
+    );
+    // On the command line nothing is found where there is nothing.
+    assert!(home.run(MINE).done().contains("tfc1\t0\n"));
+}
+
+#[test]
+fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
+    let home = collection(CORPUS, QUERIES);
+    home.run(MINE).done();
+    let judge = format!(
+        "judge --collection {} --ranker bm25 --instances mined.parquet",
+        tiny()
+    );
+    check_refused(
+        &home,
+        &judge,
+        expect![[r#"
+        mined.parquet is damaged: there is no text `d1`: it was mined from another collection
+    "#]],
+    );
+    let judge = "judge --collection c --ranker bm25 --instances";
+    check_refused(
+        &home,
+        &format!("{judge} c/corpus.jsonl"),
+        expect![[r#"
+        c/corpus.jsonl is damaged: Parquet error: Invalid Parquet file. Corrupt footer; is it a file that `axioscope mine` wrote?
+    "#]],
+    );
+    let whole = fs::read(home.path("mined.parquet")).unwrap();
+    home.write("half.parquet", &whole[..whole.len() / 2]);
+    check_refused(
+        &home,
+        &format!("{judge} half.parquet"),
+        expect![[r#"
+        half.parquet is damaged: Parquet error: Invalid Parquet file. Corrupt footer; is it a file that `axioscope mine` wrote?
+    "#]],
+    );
+    // Any byte may be wrong: a message or, where it does not matter, the same counts.
+    let expected = home.run(&format!("{judge} mined.parquet")).done();
+    for at in (4..whole.len()).step_by(61) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x55;
+        home.write("half.parquet", bytes);
+        let ran = home.run(&format!("{judge} half.parquet"));
+        match ran.code {
+            Some(0) => assert_eq!(ran.out, expected, "byte {at}"),
+            code => assert_eq!(code, Some(1), "byte {at}: {}", ran.err),
+        }
+    }
+    let score = "score --collection c --ranker bm25 --out s.tsv --pairs pairs.jsonl";
+    for (pairs, expected) in [
+        (
+            r#"{"query_id": "q1"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: missing field `text_id` at line 1 column 18; a row has query_id and text_id
+            "#]],
+        ),
+        (
+            r#"{"query_id": "q9", "text_id": "d1"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: there is no query `q9`
+            "#]],
+        ),
+        (
+            r#"{"query_id": "q1", "text_id": "../d1"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `../d1`
+            "#]],
+        ),
+        (
+            r#"{"query_id": "q1", "text_id": "d1#lnc2:0"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `d1#lnc2:0`
+            "#]],
+        ),
+        (
+            r#"{"query_id": "q1", "text_id": "d1#lnc2:9999999999"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: there is no text `d1#lnc2:9999999999`
+            "#]],
+        ),
+    ] {
+        home.write("pairs.jsonl", pairs);
+        check_refused(&home, score, expected);
+    }
+}
