@@ -14,9 +14,9 @@ use tantivy::directory::RamDirectory;
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{
-    Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
+    Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager,
 };
-use tantivy::{Index, IndexSettings, Searcher, SingleSegmentIndexWriter, TantivyDocument, Term};
+use tantivy::{Index, Searcher, SingleSegmentIndexWriter, TantivyDocument, Term};
 
 /// Enough for one segment.
 const MEMORY: usize = 400_000_000;
@@ -69,12 +69,6 @@ fn field(index: &Index) -> Field {
     index.schema().get_field("body").expect("the schema has it")
 }
 
-fn empty() -> Result<Index, Box<dyn Error>> {
-    let index = Index::create(RamDirectory::create(), schema(), IndexSettings::default())?;
-    index.tokenizers().register("porter2", analyzer());
-    Ok(index)
-}
-
 fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(Alnum::default())
         .filter(LowerCaser)
@@ -85,10 +79,14 @@ fn analyzer() -> TextAnalyzer {
 /// With tantivy's writer that has no thread beside the caller's; `finalize` commits.
 fn by_one_thread(texts: &[String]) -> Result<(Index, f64), Box<dyn Error>> {
     let start = Clock::start();
-    let index = empty()?;
-    let body = field(&index);
-    let mut writer: SingleSegmentIndexWriter<TantivyDocument> =
-        SingleSegmentIndexWriter::new(index, MEMORY)?;
+    let schema = schema();
+    let body = schema.get_field("body")?;
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register("porter2", analyzer());
+    let mut writer: SingleSegmentIndexWriter<TantivyDocument> = Index::builder()
+        .schema(schema)
+        .tokenizers(tokenizers)
+        .single_segment_index_writer(RamDirectory::create(), MEMORY)?;
     for text in texts {
         let mut document = TantivyDocument::default();
         document.add_text(body, text);

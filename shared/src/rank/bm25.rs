@@ -63,14 +63,18 @@ impl Bm25 {
         idf: Idf::Rsj,
     };
 
+    /// The weight of a term that the query has `count` times, against once.
+    pub(super) fn in_query(&self, count: u32) -> f64 {
+        let count = f64::from(count);
+        match self.k3 {
+            Some(k3) => (k3 + 1.0) * count / (k3 + count),
+            None => count,
+        }
+    }
+
     pub(super) fn weigh(&self, query: &QueryTerms, totals: &Totals) -> Weighed {
         let weights = query.iter().map(|it| {
-            let count = f64::from(it.count);
-            let in_query = match self.k3 {
-                Some(k3) => (k3 + 1.0) * count / (k3 + count),
-                None => count,
-            };
-            in_query * self.idf.of(it.df, totals.n_docs) * (self.k1 + 1.0)
+            self.in_query(it.count) * self.idf.of(it.df, totals.n_docs) * (self.k1 + 1.0)
         });
         let average = totals.average_length();
         let per_term = if average > 0.0 {

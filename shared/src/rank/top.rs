@@ -1,12 +1,14 @@
 //! The best k documents of a query, exactly, without scoring them all.
 //!
-//! MaxScore (Turtle & Flood, IPM 1995): terms are kept in the order of the most they can add
-//! to any score. Once k documents are known, terms whose sum cannot lift a document above the
-//! k-th score are no longer walked, only looked up in documents that another term brought.
-//! Documents are taken in windows: what the walked terms can add is summed into an array over
-//! a window, and only what can still enter is looked at and scored. What an occurrence can add
-//! is measured once for a formula ([`Searcher::new`]), in 32 bits and rounded up; the k-th most
-//! that one term adds already bounds the k-th score from below, before any document is scored.
+//! MaxScore (Turtle & Flood, IPM 1995), list by list: terms are kept in the order of the most
+//! they can add to any score. The k-th most that a single term adds bounds the k-th score from
+//! below; terms whose sum stays below that bound are not walked, only looked up in documents
+//! that another term brought. What the walked terms add raises the bound before anything is
+//! looked up, and what all terms add raises it again before anything is scored. What an
+//! occurrence can add is measured once for a term ([`Searcher`]), in 32 bits and rounded up.
+
+use std::collections::BinaryHeap;
+use std::sync::OnceLock;
 
 use super::{Ranker, Weighed};
 use crate::index::stats::{QueryTerm, QueryTerms};
@@ -22,13 +24,8 @@ pub struct Searcher {
     shortest: u32,
     /// Length of the longest text, which has the least of that part.
     longest: u32,
-    /// For each term the most that one occurrence in the query can add to a score.
-    most: Vec<f32>,
-    /// For each posting what it adds at the most for one occurrence in the query, above 0;
-    /// term after term.
-    adds: Vec<f32>,
-    /// Where each term begins in `adds`.
-    begins: Vec<u32>,
+    /// For each term that was asked for, what it adds where.
+    gains: Vec<OnceLock<Gains>>,
 }
 
 /// A document with its score.
@@ -44,194 +41,197 @@ pub struct Hit {
 /// another order than scores.
 const SLACK: f64 = 2.5e-7;
 
-/// Documents in a window: its sums stay in the nearest cache.
-const WINDOW: usize = 4096;
+/// Documents in a window: its sums stay in a near cache.
+const WINDOW: usize = 1 << 14;
 
-/// Documents that are passed over together.
-const STRIDE: usize = 16;
+/// Postings that are passed over in a look-up, on average.
+const POSTINGS_IN_BLOCK: usize = 4;
 
 impl Searcher {
-    /// Measures what each posting can add.
+    /// Terms are measured when they are first asked for.
     pub fn new(index: &Index, ranker: Ranker) -> Searcher {
-        let totals = index.totals();
-        let lengths: Vec<u32> = (0..index.n_docs() as DocNo)
-            .map(|it| index.len_of(it))
-            .collect();
-        let shortest = lengths
-            .iter()
-            .copied()
-            .filter(|&it| it > 0)
-            .min()
-            .unwrap_or(0);
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        let n_terms = index.vocabulary().len();
-        let (mut most, mut adds, mut begins) = (Vec::with_capacity(n_terms), Vec::new(), vec![0]);
-        for term in 0..n_terms as TermNo {
-            let weighed = ranker.weigh(&vec![unit(index, term)], &totals);
-            let Postings { docs, counts } = index.postings(term);
-            let gains = docs.iter().zip(counts);
-            let gains = gains.map(|(&doc, &count)| {
-                let gain = gain(&weighed, 0, count, lengths[doc as usize]);
-                // Never 0, so that a sum says whether any term was there.
-                ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
-            });
-            let from = adds.len();
-            adds.extend(gains);
-            most.push(adds[from..].iter().copied().fold(0.0, f32::max));
-            begins.push(adds.len() as u32);
-        }
+        let lengths = || (0..index.n_docs() as DocNo).map(|it| index.len_of(it));
         Searcher {
             ranker,
-            totals,
-            shortest,
-            longest,
-            most,
-            adds,
-            begins,
+            totals: index.totals(),
+            shortest: lengths().filter(|&it| it > 0).min().unwrap_or(0),
+            longest: lengths().max().unwrap_or(0),
+            gains: (0..index.vocabulary().len())
+                .map(|_| OnceLock::new())
+                .collect(),
         }
     }
 
     /// The best `k` documents among those that hold a term of the query: higher scores
     /// first, equal scores in the order of documents. `index` is the one that was measured.
     pub fn top(&self, index: &Index, query: &QueryTerms, k: usize) -> Vec<Hit> {
+        if k == 0 {
+            return Vec::new();
+        }
         let weighed = self.ranker.weigh(query, &self.totals);
-        let floor = self.floor(&weighed);
         let lists = query.iter().enumerate().filter_map(|(place, term)| {
-            let number = term.number? as usize;
-            let weight = in_query(&weighed, place, term).max(1.0) as f32;
+            let number = term.number?;
+            let gains = self.gains[number as usize].get_or_init(|| self.measure(index, number));
+            let weight = self.in_query(term.count) as f32;
             Some(List {
                 place,
                 weight,
-                most: self.most[number] * weight,
-                postings: index.postings(number as TermNo),
-                adds: &self.adds[self.begins[number] as usize..self.begins[number + 1] as usize],
-                window: 0,
-                at: 0,
+                most: gains.most * weight,
+                postings: index.postings(number),
+                gains,
             })
         });
         let mut lists: Vec<List<'_>> = lists.collect();
         lists.sort_by(|a, b| a.most.total_cmp(&b.most).then(a.place.cmp(&b.place)));
-        let reached = self
-            .least(&weighed)
-            .map_or(f64::NEG_INFINITY, |it| it + kth_gain(&lists, k));
-        let best = Best::new(k, SLACK * (lists.len() + 8) as f64, floor, reached);
-        walk(index, &weighed, lists, best)
+        let mut best = Best {
+            k,
+            slack: SLACK * (lists.len() + 8) as f64,
+            floor: self.floor(&weighed),
+            least: self.least(&weighed),
+            reached: f64::NEG_INFINITY,
+            heap: BinaryHeap::new(),
+        };
+        // The strongest of the terms that so many documents have.
+        if let Some(it) = lists.iter().rev().find(|it| it.gains.adds.len() >= k) {
+            best.raise(it.gains.adds.iter().copied());
+        }
+        let candidates = candidates(&lists, index.n_docs(), &mut best);
+        let mut counts = vec![0; query.len()];
+        for (doc, sum) in candidates {
+            if best.beats(sum) {
+                break;
+            }
+            for list in &lists {
+                let at = list.find(doc);
+                counts[list.place] = at.map_or(0, |it| list.postings.counts[it]);
+            }
+            best.offer(Hit {
+                doc,
+                score: weighed.score(&counts, index.len_of(doc)),
+            });
+        }
+        best.hits()
     }
 
-    /// The least that a text with a query term can score but for what that term adds; none
-    /// where terms may take away.
-    fn least(&self, weighed: &Weighed) -> Option<f64> {
-        match weighed {
-            Weighed::Bm25 { weights, .. } => weights.iter().all(|&it| it >= 0.0).then_some(0.0),
-            Weighed::Dirichlet { terms, .. } | Weighed::JelinekMercer { terms, .. } => {
-                Some(weighed.score(&vec![0; terms.len()], self.longest))
-            }
+    fn measure(&self, index: &Index, term: TermNo) -> Gains {
+        let weighed = self.ranker.weigh(&vec![unit(index, term)], &self.totals);
+        let Postings { docs, counts } = index.postings(term);
+        let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
+            let gain = gain(&weighed, 0, count, index.len_of(doc));
+            // Never 0, so that a sum says whether any term was there.
+            ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
+        });
+        let adds: Box<[f32]> = adds.collect();
+        let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
+        let shift = index
+            .n_docs()
+            .div_ceil(n_blocks)
+            .next_power_of_two()
+            .ilog2();
+        let mut blocks = Vec::with_capacity((index.n_docs() >> shift) + 1);
+        for (at, &doc) in docs.iter().enumerate() {
+            blocks.resize(blocks.len().max((doc >> shift) as usize + 1), at as u32);
+        }
+        blocks.resize((index.n_docs() >> shift) + 1, docs.len() as u32);
+        Gains {
+            most: adds.iter().copied().fold(0.0, f32::max),
+            adds,
+            blocks: blocks.into(),
+            shift,
+        }
+    }
+
+    /// The weight of a term that the query has `count` times, against once.
+    fn in_query(&self, count: u32) -> f64 {
+        match self.ranker {
+            Ranker::Bm25(it) => it.in_query(count),
+            Ranker::Likelihood(_) => f64::from(count),
         }
     }
 
     /// The most that a text without any query term can score.
     fn floor(&self, weighed: &Weighed) -> f64 {
+        self.without_terms(weighed, self.shortest)
+    }
+
+    /// The least that a text with a query term can score but for what its terms add; none
+    /// where terms may take away.
+    fn least(&self, weighed: &Weighed) -> Option<f64> {
+        match weighed {
+            Weighed::Bm25 { weights, .. } if weights.iter().any(|&it| it < 0.0) => None,
+            _ => Some(self.without_terms(weighed, self.longest)),
+        }
+    }
+
+    fn without_terms(&self, weighed: &Weighed, len: u32) -> f64 {
         match weighed {
             Weighed::Bm25 { .. } => 0.0,
             Weighed::Dirichlet { terms, .. } | Weighed::JelinekMercer { terms, .. } => {
-                weighed.score(&vec![0; terms.len()], self.shortest)
+                weighed.score(&vec![0; terms.len()], len)
             }
         }
     }
 }
 
-/// Walks the lists of terms that can still decide, from the first `needed` on, window by
-/// window.
-fn walk(index: &Index, weighed: &Weighed, mut lists: Vec<List<'_>>, mut best: Best) -> Vec<Hit> {
-    let floor = best.floor;
+/// Documents that may be among the best with the most that their terms add, highest first.
+fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo, f32)> {
     // The most that each list and those before it can add together.
     let mut sum = 0.0;
-    let reach: Vec<f64> = lists
+    let reach: Vec<f32> = lists
         .iter()
         .map(|it| {
-            sum += f64::from(it.most);
+            sum += it.most;
             sum
         })
         .collect();
-    let mut counts = vec![0; lists.iter().map(|it| it.place + 1).max().unwrap_or(0)];
-    let mut sums = vec![0.0_f32; WINDOW];
-    let mut needed = 0;
-    let n_docs = if best.k == 0 { 0 } else { index.n_docs() };
+    let n_weak = reach.iter().take_while(|&&it| best.beats(it)).count();
+    let mut found = sums(&lists[n_weak..], n_docs);
+    best.raise(found.iter().map(|it| it.1));
+    found.retain_mut(|(doc, sum)| {
+        let hopeless = (0..n_weak).rev().any(|weak| {
+            let hopeless = best.beats(*sum + reach[weak]);
+            if !hopeless && let Some(at) = lists[weak].find(*doc) {
+                *sum += lists[weak].add(at);
+            }
+            hopeless
+        });
+        !hopeless && !best.beats(*sum)
+    });
+    best.raise(found.iter().map(|it| it.1));
+    found.retain(|it| !best.beats(it.1));
+    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    found
+}
+
+/// What some terms add to each document that holds any of them.
+fn sums(lists: &[List<'_>], n_docs: usize) -> Vec<(DocNo, f32)> {
+    let n_postings = lists.iter().map(|it| it.postings.docs.len()).sum();
+    let mut found = Vec::with_capacity(n_docs.min(n_postings));
+    let mut sums = vec![0.0_f32; WINDOW.min(n_docs)];
+    let mut touched: Vec<u32> = Vec::new();
+    let mut cursors = vec![0; lists.len()];
     for first in (0..n_docs).step_by(WINDOW) {
-        while needed < lists.len() && best.beats(floor + reach[needed]) {
-            needed += 1;
-        }
-        if needed == lists.len() {
-            break;
-        }
-        sums.fill(0.0);
-        for list in &mut lists[needed..] {
-            list.add(first, &mut sums);
-        }
-        let beside = floor + if needed == 0 { 0.0 } else { reach[needed - 1] };
-        for (stride, few) in sums.chunks(STRIDE).enumerate() {
-            let most = most_of(few);
-            if most == 0.0 || best.beats(beside + f64::from(most)) {
-                continue;
-            }
-            for (place, &sum) in few.iter().enumerate() {
-                let mut bound = f64::from(sum);
-                if sum == 0.0 || best.beats(beside + bound) {
-                    continue;
+        for (list, cursor) in lists.iter().zip(&mut cursors) {
+            let docs = &list.postings.docs[*cursor..];
+            let adds = &list.gains.adds[*cursor..];
+            for (&doc, &add) in docs.iter().zip(adds) {
+                let place = doc as usize - first;
+                let Some(sum) = sums.get_mut(place) else {
+                    break;
+                };
+                if *sum == 0.0 {
+                    touched.push(place as u32);
                 }
-                let doc = (first + stride * STRIDE + place) as DocNo;
-                let hopeless = (0..needed).rev().any(|at| {
-                    let hopeless = best.beats(floor + bound + reach[at]);
-                    if !hopeless {
-                        bound += lists[at].look_up(doc);
-                    }
-                    hopeless
-                });
-                if hopeless || best.beats(floor + bound) {
-                    continue;
-                }
-                for (at, list) in lists.iter().enumerate() {
-                    counts[list.place] = if at < needed {
-                        list.count_here(doc)
-                    } else {
-                        list.count_behind(doc)
-                    };
-                }
-                best.offer(Hit {
-                    doc,
-                    score: weighed.score(&counts, index.len_of(doc)),
-                });
+                *sum += add * list.weight;
+                *cursor += 1;
             }
         }
-    }
-    best.hits()
-}
-
-/// The greatest of some sums, none below 0: lane by lane, as a processor compares them.
-fn most_of(sums: &[f32]) -> f32 {
-    let greater = |a: f32, b: f32| if a > b { a } else { b };
-    let (fours, rest) = sums.as_chunks::<4>();
-    let mut most = [0.0_f32; 4];
-    for four in fours {
-        for (most, &it) in most.iter_mut().zip(four) {
-            *most = greater(it, *most);
+        for place in touched.drain(..) {
+            let sum = std::mem::take(&mut sums[place as usize]);
+            found.push((first as DocNo + place, sum));
         }
     }
-    most.iter().chain(rest).copied().fold(0.0, greater)
-}
-
-/// What at least `k` documents gain by a single term: by the one that can add the most of those
-/// with so many.
-fn kth_gain(lists: &[List<'_>], k: usize) -> f64 {
-    let Some(place) = k.checked_sub(1) else {
-        return 0.0;
-    };
-    let long = lists.iter().rev().find(|it| it.adds.len() >= k);
-    long.map_or(0.0, |it| {
-        let mut adds = it.adds.to_vec();
-        let (_, kth, _) = adds.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        f64::from(*kth) * (1.0 - 4.0 * SLACK)
-    })
+    found
 }
 
 /// A term as it weighs once in a query.
@@ -255,88 +255,41 @@ fn gain(weighed: &Weighed, term: usize, count: u32, len: u32) -> f64 {
     }
 }
 
-/// The weight of a term for its repetition in the query, against a single occurrence.
-fn in_query(weighed: &Weighed, place: usize, term: &QueryTerm) -> f64 {
-    match weighed {
-        // At most c(w, Q): the first factor of BM25 is c(w, Q) for k3 = ∞ and below else.
-        Weighed::Bm25 { .. } => f64::from(term.count),
-        Weighed::Dirichlet { terms, .. } | Weighed::JelinekMercer { terms, .. } => {
-            terms[place].map_or(0.0, |it| it.0)
-        }
-    }
+/// What a term adds where it occurs.
+struct Gains {
+    /// The most that one occurrence in the query can add to a score.
+    most: f32,
+    /// For each posting what it adds at the most for one occurrence in the query, above 0.
+    adds: Box<[f32]>,
+    /// For each block of `1 << shift` documents the first posting that is not before it.
+    blocks: Box<[u32]>,
+    shift: u32,
 }
 
-/// The postings of one query term with a cursor.
+/// A term of the query with its postings.
 struct List<'a> {
     /// Place among the query terms.
     place: usize,
-    /// At least the weight for its repetition in the query.
+    /// For its repetition in the query, against once.
     weight: f32,
     /// The most that it adds to a score.
     most: f32,
     postings: Postings<'a>,
-    /// What each posting adds at the most, to be weighed.
-    adds: &'a [f32],
-    /// Where the cursor stood when the window began.
-    window: usize,
-    at: usize,
+    gains: &'a Gains,
 }
 
 impl List<'_> {
-    /// Adds what the documents of a window can gain and moves behind it.
-    fn add(&mut self, first: usize, sums: &mut [f32]) {
-        self.seek(first as DocNo);
-        self.window = self.at;
-        let docs = &self.postings.docs[self.at..];
-        let adds = &self.adds[self.at..];
-        let mut n_here = 0;
-        for (&doc, &add) in docs.iter().zip(adds) {
-            let Some(sum) = sums.get_mut(doc as usize - first) else {
-                break;
-            };
-            *sum += add * self.weight;
-            n_here += 1;
-        }
-        self.at += n_here;
+    /// The posting of a document.
+    fn find(&self, doc: DocNo) -> Option<usize> {
+        let from = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
+        let passed = self.postings.docs[from..].iter().position(|&it| it >= doc);
+        let at = from + passed?;
+        (self.postings.docs[at] == doc).then_some(at)
     }
 
-    /// Moves to a document and says what it gains at the most.
-    fn look_up(&mut self, doc: DocNo) -> f64 {
-        self.seek(doc);
-        let here = self.postings.docs.get(self.at) == Some(&doc);
-        if here {
-            f64::from(self.adds[self.at] * self.weight)
-        } else {
-            0.0
-        }
-    }
-
-    /// Occurrences in the document that was sought last.
-    fn count_here(&self, doc: DocNo) -> u32 {
-        let here = self.postings.docs.get(self.at) == Some(&doc);
-        if here {
-            self.postings.counts[self.at]
-        } else {
-            0
-        }
-    }
-
-    /// Occurrences in a document of the window.
-    fn count_behind(&self, doc: DocNo) -> u32 {
-        let found = self.postings.docs[self.window..self.at].binary_search(&doc);
-        found.map_or(0, |it| self.postings.counts[self.window + it])
-    }
-
-    /// Moves to the first document that is not before `doc`, by steps that double.
-    fn seek(&mut self, doc: DocNo) {
-        let rest = &self.postings.docs[self.at..];
-        let mut step = 1;
-        while step < rest.len() && rest[step] < doc {
-            step *= 2;
-        }
-        let from = step / 2;
-        let to = rest.len().min(step + 1);
-        self.at += from + rest[from..to].partition_point(|&it| it < doc);
+    /// What a posting adds at the most.
+    fn add(&self, at: usize) -> f32 {
+        self.gains.adds[at] * self.weight
     }
 }
 
@@ -345,11 +298,13 @@ struct Best {
     k: usize,
     /// By what share a bound is widened.
     slack: f64,
-    /// The part that bounds share: where it cancels a sum, the sum was still rounded.
+    /// The most that a text without any query term can score.
     floor: f64,
+    /// The least that a text can score but for what its terms add, if that is known.
+    least: Option<f64>,
     /// What the k-th score is at least.
     reached: f64,
-    heap: std::collections::BinaryHeap<Worst>,
+    heap: BinaryHeap<Worst>,
 }
 
 /// A hit ordered so that the one to drop first is the greatest.
@@ -357,29 +312,37 @@ struct Best {
 struct Worst(Hit);
 
 impl Best {
-    fn new(k: usize, slack: f64, floor: f64, reached: f64) -> Best {
-        Best {
-            k,
-            slack,
-            floor,
-            reached,
-            heap: std::collections::BinaryHeap::new(),
-        }
+    /// Whether no document whose terms add at most `sum` can be among the best.
+    fn beats(&self, sum: f32) -> bool {
+        let bound = self.floor + f64::from(sum);
+        bound + self.rounded(sum) < self.reached
     }
 
-    /// Whether no document that scores at most `bound` can enter. Documents come in
-    /// ascending order, so an equal score comes too late.
-    fn beats(&self, bound: f64) -> bool {
-        bound + (bound.abs() + self.floor.abs()) * self.slack < self.reached
+    /// How far a sum of 32 bits over the floor may be from what it bounds: where the floor
+    /// cancels a sum, the sum was still rounded.
+    fn rounded(&self, sum: f32) -> f64 {
+        (f64::from(sum) + 2.0 * self.floor.abs()) * self.slack
+    }
+
+    /// Learns the most that terms add to some documents, each once.
+    fn raise(&mut self, sums: impl Iterator<Item = f32>) {
+        let Some(least) = self.least else { return };
+        let mut sums: Vec<f32> = sums.collect();
+        if sums.len() >= self.k {
+            let (_, kth, _) = sums.select_nth_unstable_by(self.k - 1, |a, b| b.total_cmp(a));
+            let reached = least + f64::from(*kth) - self.rounded(*kth) - least.abs() * self.slack;
+            self.reached = self.reached.max(reached);
+        }
     }
 
     /// Takes a hit that is good enough.
     fn offer(&mut self, hit: Hit) {
         if self.heap.len() < self.k {
             self.heap.push(Worst(hit));
-        } else if self.heap.peek().is_some_and(|it| hit.score > it.0.score) {
-            self.heap.pop();
-            self.heap.push(Worst(hit));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && Worst(hit) < *worst
+        {
+            *worst = Worst(hit);
         }
         if let Some(worst) = self.heap.peek().filter(|_| self.heap.len() == self.k) {
             self.reached = self.reached.max(worst.0.score);
