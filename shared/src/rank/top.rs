@@ -1,11 +1,11 @@
 //! The best k documents of a query, exactly, without scoring them all.
 //!
 //! MaxScore (Turtle & Flood, IPM 1995), list by list: terms are kept in the order of the most
-//! they can add to any score. The k-th most that a single term adds bounds the k-th score from
-//! below; terms whose sum stays below that bound are not walked, only looked up in documents
-//! that another term brought. What the walked terms add raises the bound before anything is
-//! looked up, and what all terms add raises it again before anything is scored. What an
-//! occurrence can add is measured once for a term ([`Searcher`]), in 32 bits and rounded up.
+//! they can add to any score, and walked from the strongest on. The k-th most that the walked
+//! terms add bounds the k-th score from below; once the terms that are left cannot reach it
+//! together, they are only looked up in documents that a walked term brought. What all terms
+//! add raises the bound again before anything is scored. What an occurrence can add is measured
+//! once for a term ([`Searcher`]), in 32 bits and rounded up.
 
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
@@ -41,11 +41,11 @@ pub struct Hit {
 /// another order than scores.
 const SLACK: f64 = 2.5e-7;
 
-/// Documents in a window: its sums stay in a near cache.
-const WINDOW: usize = 1 << 14;
-
-/// Postings that are passed over in a look-up, on average.
+/// Postings of a block of documents, on average.
 const POSTINGS_IN_BLOCK: usize = 4;
+
+/// Postings that a look-up compares at once.
+const COMPARED: usize = 8;
 
 impl Searcher {
     /// Terms are measured when they are first asked for.
@@ -77,7 +77,6 @@ impl Searcher {
                 place,
                 weight,
                 most: gains.most * weight,
-                postings: index.postings(number),
                 gains,
             })
         });
@@ -91,10 +90,6 @@ impl Searcher {
             reached: f64::NEG_INFINITY,
             heap: BinaryHeap::new(),
         };
-        // The strongest of the terms that so many documents have.
-        if let Some(it) = lists.iter().rev().find(|it| it.gains.adds.len() >= k) {
-            best.raise(it.gains.adds.iter().copied());
-        }
         let candidates = candidates(&lists, index.n_docs(), &mut best);
         let mut counts = vec![0; query.len()];
         for (doc, sum) in candidates {
@@ -102,8 +97,7 @@ impl Searcher {
                 break;
             }
             for list in &lists {
-                let at = list.find(doc);
-                counts[list.place] = at.map_or(0, |it| list.postings.counts[it]);
+                counts[list.place] = list.look_up(doc).count;
             }
             best.offer(Hit {
                 doc,
@@ -119,9 +113,13 @@ impl Searcher {
         let adds = docs.iter().zip(counts).map(|(&doc, &count)| {
             let gain = gain(&weighed, 0, count, index.len_of(doc));
             // Never 0, so that a sum says whether any term was there.
-            ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE)
+            let add = ((gain * (1.0 + SLACK)) as f32).max(f32::MIN_POSITIVE);
+            Add { add, count }
         });
-        let adds: Box<[f32]> = adds.collect();
+        let mut adds: Vec<Add> = adds.collect();
+        let most = adds.iter().map(|it| it.add).fold(0.0, f32::max);
+        adds.push(Add::NONE);
+        let end = [DocNo::MAX; COMPARED];
         let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
         let shift = index
             .n_docs()
@@ -134,8 +132,9 @@ impl Searcher {
         }
         blocks.resize((index.n_docs() >> shift) + 1, docs.len() as u32);
         Gains {
-            most: adds.iter().copied().fold(0.0, f32::max),
-            adds,
+            most,
+            docs: docs.iter().copied().chain(end).collect(),
+            adds: adds.into(),
             blocks: blocks.into(),
             shift,
         }
@@ -184,53 +183,27 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
             sum
         })
         .collect();
-    let n_weak = reach.iter().take_while(|&&it| best.beats(it)).count();
-    let mut found = sums(&lists[n_weak..], n_docs);
-    best.raise(found.iter().map(|it| it.1));
-    found.retain_mut(|(doc, sum)| {
-        let hopeless = (0..n_weak).rev().any(|weak| {
-            let hopeless = best.beats(*sum + reach[weak]);
-            if !hopeless && let Some(at) = lists[weak].find(*doc) {
-                *sum += lists[weak].add(at);
-            }
-            hopeless
-        });
-        !hopeless && !best.beats(*sum)
-    });
+    let mut sums = vec![0.0_f32; n_docs];
+    let mut touched: Vec<DocNo> = Vec::new();
+    let mut n_weak = lists.len();
+    while n_weak > 0 && !best.beats(reach[n_weak - 1]) {
+        n_weak -= 1;
+        lists[n_weak].walk(&mut sums, &mut touched);
+        best.raise(touched.iter().map(|&it| sums[it as usize]));
+    }
+    let beside = if n_weak == 0 { 0.0 } else { reach[n_weak - 1] };
+    let found = touched.iter().map(|&it| (it, sums[it as usize]));
+    let mut found: Vec<(DocNo, f32)> = found.filter(|it| !best.beats(it.1 + beside)).collect();
+    for weak in (0..n_weak).rev() {
+        for (doc, sum) in &mut found {
+            *sum += lists[weak].look_up(*doc).add * lists[weak].weight;
+        }
+        let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
+        found.retain(|it| !best.beats(it.1 + beside));
+    }
     best.raise(found.iter().map(|it| it.1));
     found.retain(|it| !best.beats(it.1));
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    found
-}
-
-/// What some terms add to each document that holds any of them.
-fn sums(lists: &[List<'_>], n_docs: usize) -> Vec<(DocNo, f32)> {
-    let n_postings = lists.iter().map(|it| it.postings.docs.len()).sum();
-    let mut found = Vec::with_capacity(n_docs.min(n_postings));
-    let mut sums = vec![0.0_f32; WINDOW.min(n_docs)];
-    let mut touched: Vec<u32> = Vec::new();
-    let mut cursors = vec![0; lists.len()];
-    for first in (0..n_docs).step_by(WINDOW) {
-        for (list, cursor) in lists.iter().zip(&mut cursors) {
-            let docs = &list.postings.docs[*cursor..];
-            let adds = &list.gains.adds[*cursor..];
-            for (&doc, &add) in docs.iter().zip(adds) {
-                let place = doc as usize - first;
-                let Some(sum) = sums.get_mut(place) else {
-                    break;
-                };
-                if *sum == 0.0 {
-                    touched.push(place as u32);
-                }
-                *sum += add * list.weight;
-                *cursor += 1;
-            }
-        }
-        for place in touched.drain(..) {
-            let sum = std::mem::take(&mut sums[place as usize]);
-            found.push((first as DocNo + place, sum));
-        }
-    }
     found
 }
 
@@ -259,11 +232,26 @@ fn gain(weighed: &Weighed, term: usize, count: u32, len: u32) -> f64 {
 struct Gains {
     /// The most that one occurrence in the query can add to a score.
     most: f32,
-    /// For each posting what it adds at the most for one occurrence in the query, above 0.
-    adds: Box<[f32]>,
+    /// Ascending; then [`COMPARED`] that are none.
+    docs: Box<[DocNo]>,
+    /// For each document, and one for the end.
+    adds: Box<[Add]>,
     /// For each block of `1 << shift` documents the first posting that is not before it.
     blocks: Box<[u32]>,
     shift: u32,
+}
+
+/// What a term adds to a document.
+#[derive(Clone, Copy)]
+struct Add {
+    /// The most for one occurrence in the query, above 0.
+    add: f32,
+    /// How often it occurs there.
+    count: u32,
+}
+
+impl Add {
+    const NONE: Add = Add { add: 0.0, count: 0 };
 }
 
 /// A term of the query with its postings.
@@ -274,22 +262,44 @@ struct List<'a> {
     weight: f32,
     /// The most that it adds to a score.
     most: f32,
-    postings: Postings<'a>,
     gains: &'a Gains,
 }
 
 impl List<'_> {
-    /// The posting of a document.
-    fn find(&self, doc: DocNo) -> Option<usize> {
-        let from = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
-        let passed = self.postings.docs[from..].iter().position(|&it| it >= doc);
-        let at = from + passed?;
-        (self.postings.docs[at] == doc).then_some(at)
+    /// Sums up what it adds to its documents, and keeps those that nothing was added to before.
+    fn walk(&self, sums: &mut [f32], touched: &mut Vec<DocNo>) {
+        let n_docs = self.gains.adds.len() - 1;
+        for (&doc, it) in self.gains.docs.iter().zip(&self.gains.adds).take(n_docs) {
+            let sum = &mut sums[doc as usize];
+            if *sum == 0.0 {
+                touched.push(doc);
+            }
+            *sum += it.add * self.weight;
+        }
     }
 
-    /// What a posting adds at the most.
-    fn add(&self, at: usize) -> f32 {
-        self.gains.adds[at] * self.weight
+    /// What it adds to a document; nothing to one without it.
+    fn look_up(&self, doc: DocNo) -> Add {
+        let mut at = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
+        // Compared without a branch, so that the processor reads ahead for the next document.
+        loop {
+            let few = &self.gains.docs[at..at + COMPARED];
+            let n_before: u32 = few.iter().map(|&it| u32::from(it < doc)).sum();
+            at += n_before as usize;
+            if n_before < COMPARED as u32 {
+                break;
+            }
+        }
+        let Add { add, count } = self.gains.adds[at];
+        let kept = if self.gains.docs[at] == doc {
+            u32::MAX
+        } else {
+            0
+        };
+        Add {
+            add: f32::from_bits(add.to_bits() & kept),
+            count: count & kept,
+        }
     }
 }
 
