@@ -69,7 +69,8 @@ async function paint() {
     const ended = new Promise(done => browser.on('exit', done));
     browser.kill();
     await ended;
-    rmSync(profile, { recursive: true, force: true });
+    // Other processes of the browser may still write there.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     return found;
 }
 
