@@ -67,11 +67,21 @@ async function paint() {
     }
     await new Promise(done => setTimeout(done, 500));
     const ended = new Promise(done => browser.on('exit', done));
-    browser.kill();
+    call('Browser.close');
     await ended;
-    // Other processes of the browser may still write there.
-    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    await removed(profile);
     return found;
+}
+
+// Other processes of the browser may still write there for a moment.
+async function removed(folder) {
+    for (let tries = 0; existsSync(folder) && tries < 50; tries++) {
+        try {
+            rmSync(folder, { recursive: true, force: true });
+        } catch {
+            await new Promise(done => setTimeout(done, 100));
+        }
+    }
 }
 
 const paints = [];
