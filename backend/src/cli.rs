@@ -76,8 +76,6 @@ impl Cli {
     }
 }
 
-pub(crate) use study::with_store;
-
 /// How a command ended, if not in an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {

@@ -6,6 +6,7 @@ use shared::study::Definition;
 use crate::error::Error;
 use crate::models::Models;
 use crate::pipeline;
+use crate::runtime::with_store;
 use crate::store::studies::Visibility;
 use crate::store::{DataFolder, Store};
 
@@ -34,7 +35,7 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
     eprintln!("making the demo study; with a neural model this takes a few minutes, once");
     let nowhere = std::path::Path::new(".");
     let study = pipeline::make_study(definition, collection, nowhere, folder, models)?;
-    crate::cli::with_store(folder, async |store: &Store| {
+    with_store(folder, async |store: &Store| {
         store.put_study(&study).await?;
         store
             .set_visibility(&study.definition.name, Visibility::Published)

@@ -4,6 +4,7 @@ mod config;
 mod error;
 mod progress;
 mod store;
+mod runtime;
 mod import;
 mod models;
 mod pipeline;

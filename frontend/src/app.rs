@@ -6,9 +6,9 @@ use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::use_location;
 use leptos_router::path;
-use shared::probe::{Axiom, Mode};
 
-use crate::keys::{self, Press};
+use crate::keys::{self, KEYS, Press};
+use crate::page::Page;
 use crate::pages::about::About;
 use crate::pages::instance::Instance;
 use crate::pages::instances::Instances;
@@ -18,92 +18,6 @@ use crate::pages::study::Study;
 use crate::pages::workbench::Workbench;
 use crate::theme::Theme;
 use crate::widgets::error::Failures;
-
-/// A page with all that its path says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Page {
-    /// The list of studies.
-    Studies,
-    /// One study.
-    Study {
-        /// Name of the study.
-        study: String,
-    },
-    /// The instances of a cell.
-    Instances {
-        /// Name of the study.
-        study: String,
-        /// Column.
-        axiom: Axiom,
-        /// Row, counted from 0.
-        ranker: usize,
-    },
-    /// One instance.
-    Instance {
-        /// Name of the study.
-        study: String,
-        /// Column.
-        axiom: Axiom,
-        /// Reading of the axiom.
-        mode: Mode,
-        /// Place among its instances.
-        number: u64,
-    },
-    /// Own texts against every axiom.
-    Playground,
-    /// Own files to a study.
-    Workbench,
-    /// What each axiom says, and how to cite.
-    About,
-}
-
-impl Page {
-    /// Where the page is.
-    pub(crate) fn href(&self) -> String {
-        match self {
-            Page::Studies => "/".to_owned(),
-            Page::Study { study } => format!("/study/{study}"),
-            Page::Instances {
-                study,
-                axiom,
-                ranker,
-            } => {
-                format!("/study/{study}/{}/{ranker}", axiom.slug())
-            }
-            Page::Instance {
-                study,
-                axiom,
-                mode,
-                number,
-            } => {
-                format!(
-                    "/study/{study}/{}/{}/instance/{number}",
-                    axiom.slug(),
-                    mode.name()
-                )
-            }
-            Page::Playground => "/playground".to_owned(),
-            Page::Workbench => "/workbench".to_owned(),
-            Page::About => "/about".to_owned(),
-        }
-    }
-
-    /// The pages of the header with their names.
-    const NAVIGATION: [(Page, &str); 4] = [
-        (Page::Studies, "Studies"),
-        (Page::Playground, "Playground"),
-        (Page::Workbench, "Workbench"),
-        (Page::About, "About"),
-    ];
-
-    /// Whether a path is this page or one below it.
-    fn holds(&self, path: &str) -> bool {
-        match self {
-            Page::Studies => path == "/" || path.starts_with("/study/"),
-            other => path == other.href(),
-        }
-    }
-}
 
 /// Everything.
 #[component]
@@ -200,21 +114,6 @@ fn Header() -> impl IntoView {
     }
 }
 
-/// Where keys act, and what they do.
-pub(crate) const KEYS: &[(&str, &str)] = &[
-    (
-        "everywhere",
-        "? these keys · / search · T theme · Esc close or cancel",
-    ),
-    (
-        "map",
-        "arrows move · Home End row · Enter opens · V violations · M mode · [ ] δ",
-    ),
-    ("instance", "J K next, previous · P playground"),
-    ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
-    ("workbench", "O choose files · Esc cancel"),
-];
-
 /// Every key, on demand.
 #[component]
 fn Keys(
@@ -252,22 +151,5 @@ fn NotFound() -> impl IntoView {
             "The address may be mistyped, or a study may have been withdrawn. "
             <a href="/">"See all studies"</a>
         </p>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_below_a_study_belongs_to_studies() {
-        let page = Page::Instances {
-            study: "demo".to_owned(),
-            axiom: Axiom::Tfc1,
-            ranker: 2,
-        };
-        assert_eq!(page.href(), "/study/demo/tfc1/2");
-        assert!(Page::Studies.holds(&page.href()));
-        assert!(!Page::About.holds(&page.href()));
     }
 }

@@ -4,6 +4,21 @@ use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+/// Where keys act, and what they do.
+pub(crate) const KEYS: &[(&str, &str)] = &[
+    (
+        "everywhere",
+        "? these keys · / search · T theme · Esc close or cancel",
+    ),
+    (
+        "map",
+        "arrows move · Home End row · Enter opens · V violations · M mode · [ ] δ",
+    ),
+    ("instance", "J K next, previous · P playground"),
+    ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
+    ("workbench", "O choose files · Esc cancel"),
+];
+
 /// What a page did with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Press {

@@ -13,6 +13,7 @@ mod app;
 mod keys;
 mod later;
 mod numbers;
+mod page;
 mod pages;
 mod theme;
 mod widgets;

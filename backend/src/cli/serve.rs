@@ -1,7 +1,7 @@
 //! `serve`, `models`: pages, programs and neural rankers.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Subcommand;
 
@@ -10,6 +10,7 @@ use crate::demo;
 use crate::error::Error;
 use crate::http::{self, Settings, Token};
 use crate::models::Models;
+use crate::runtime::runtime;
 use crate::store::DataFolder;
 
 #[derive(clap::Args)]
@@ -113,15 +114,4 @@ fn device(word: &str) -> Result<neural::Device, Error> {
             Err(shared::error::Error::setting("device", reason).into())
         }
     }
-}
-
-/// For the commands that talk to the database or the network.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
-    let built = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    built.map_err(Error::file(
-        &PathBuf::from("tokio"),
-        "free some memory or threads",
-    ))
 }

@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::import;
 use crate::models::Models;
 use crate::pipeline;
+use crate::runtime::with_store;
 use crate::store::studies::Visibility;
-use crate::store::{DataFolder, Store, write_whole};
+use crate::store::{DataFolder, write_whole};
 
 #[derive(clap::Args)]
 pub(crate) struct StudyArgs {
@@ -246,17 +247,4 @@ impl Report {
             }
         })
     }
-}
-
-/// Opens the database for one piece of work.
-pub(crate) fn with_store<T>(
-    folder: &DataFolder,
-    work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
-) -> Result<T, Error> {
-    super::serve::runtime()?.block_on(async {
-        let store = Store::open(folder).await?;
-        let done = work(&store).await;
-        store.close().await;
-        done
-    })
 }

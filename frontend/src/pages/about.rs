@@ -8,7 +8,8 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 use shared::probe::Axiom;
 
-use crate::app::{KEYS, Page};
+use crate::keys::KEYS;
+use crate::page::Page;
 use example::Example;
 use method::{Modes, Numbers};
 

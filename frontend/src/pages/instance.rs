@@ -19,8 +19,8 @@ use shared::study::instance::Shown;
 
 use super::study::address::{InstanceView, StudyView, query_string};
 use crate::api;
-use crate::app::Page;
 use crate::keys::{self, Press};
+use crate::page::Page;
 use crate::widgets::dials::mode_word;
 use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{Spot, Who};

@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::query_signal_with_options;
+use shared::report::format;
 use shared::study::overview::Card;
 
 use crate::api;
-use crate::app::Page;
 use crate::numbers;
+use crate::page::Page;
 use crate::widgets::error::Failure;
 
 /// What hosted studies there are, and how to read them.
@@ -25,6 +26,10 @@ pub(crate) fn Studies() -> impl IntoView {
     };
     let first = move || match cards.get() {
         Some(Ok(found)) => found.first().map(|it| it.name.clone()),
+        Some(Err(_)) | None => None,
+    };
+    let sample = move || match cards.get() {
+        Some(Ok(found)) => found.iter().find_map(Sample::of),
         Some(Err(_)) | None => None,
     };
     view! {
@@ -50,7 +55,7 @@ pub(crate) fn Studies() -> impl IntoView {
                     <a class="btn" href=Page::Workbench.href()>"Bring your own collection"</a>
                 </p>
             </div>
-            <Legend/>
+            {move || sample().map(|sample| view! { <Legend sample/> })}
         </div>
         <section class="section" aria-labelledby="hosted">{list}</section>
     }
@@ -273,12 +278,34 @@ fn Empty() -> impl IntoView {
     }
 }
 
-/// How to read a cell.
+/// A cell of a hosted study, as an example of all.
+#[derive(Clone)]
+struct Sample {
+    ranker: String,
+    axiom: &'static str,
+    fraction: f64,
+}
+
+impl Sample {
+    /// The first cell of a card that has a number.
+    fn of(card: &Card) -> Option<Sample> {
+        let mut rows = card.rankers.iter().zip(&card.fractions);
+        rows.find_map(|(ranker, fractions)| {
+            let mut cells = card.probes.iter().zip(fractions);
+            cells.find_map(|(axiom, fraction)| {
+                Some(Sample {
+                    ranker: ranker.clone(),
+                    axiom: axiom.about().name,
+                    fraction: (*fraction)?,
+                })
+            })
+        })
+    }
+}
+
+/// How to read a cell, with one of a hosted study as the example.
 #[component]
-fn Legend() -> impl IntoView {
-    const LABEL: &str = "How to read a cell: BM25 on TFC1 is .93. The number is the fraction of \
-        pairs ordered as the axiom says; the dot shows it between 0 and 1 with its interval; the \
-        tick in the middle is a coin toss.";
+fn Legend(sample: Sample) -> impl IntoView {
     const STEPS: [&str; 11] = [
         "n5", "n4", "n3", "n2", "n1", "zero", "p1", "p2", "p3", "p4", "p5",
     ];
@@ -289,25 +316,40 @@ fn Legend() -> impl IntoView {
         }
     });
     let steps = steps.collect_view();
+    let Sample {
+        ranker,
+        axiom,
+        fraction,
+    } = sample;
+    let shown = format::fraction(fraction);
+    let label = format!(
+        "How to read a cell: {ranker} on {axiom} is {shown}. The number is the fraction of pairs \
+         ordered as the axiom says; the dot shows it between 0 and 1; the tick in the middle is a \
+         coin toss."
+    );
+    let step = numbers::step(fraction);
+    let fill = format!("var(--{})", STEPS[(step + 5) as usize]);
+    let ink = if step.abs() >= 4 {
+        "var(--on-strong)"
+    } else {
+        "var(--ink)"
+    };
+    let dot = format!("{:.1}", 58.0 + 84.0 * fraction);
     view! {
         <figure>
-            <svg viewBox="0 0 360 232" role="img" aria-label=LABEL>
-                <path d="M44 34h112v96H44z" fill="var(--p4)"></path>
-                <text class="figure" x="100" y="84" text-anchor="middle">".93"</text>
-                <path
-                    d="M58 109h84M100 102v14"
-                    stroke="var(--on-strong)"
-                    opacity=".55"
-                ></path>
-                <path d="M133 109h7" stroke="var(--on-strong)" stroke-width="5"></path>
-                <circle cx="136" cy="109" r="6" fill="var(--on-strong)"></circle>
-                <text class="name" x="100" y="22" text-anchor="middle">"TFC1"</text>
-                <text class="name" x="36" y="86" text-anchor="end">"BM25"</text>
+            <svg viewBox="0 0 360 232" role="img" aria-label=label>
+                <path d="M44 34h112v96H44z" fill=fill></path>
+                <text class="figure" x="100" y="84" text-anchor="middle" style=("fill", ink)>
+                    {shown}
+                </text>
+                <path d="M58 109h84M100 102v14" stroke=ink opacity=".55"></path>
+                <circle cx=dot cy="109" r="6" fill=ink></circle>
+                <text class="name" x="100" y="22" text-anchor="middle">{axiom}</text>
+                <text class="name" x="36" y="86" text-anchor="end">{ranker}</text>
                 <path class="axis" d="M160 72h16M160 109h16M100 134v16"></path>
                 <text x="183" y="69">"of all pairs are ordered"</text>
                 <text x="183" y="84">"as the axiom says"</text>
-                <text x="183" y="106">"where that lies from 0 to 1,"</text>
-                <text x="183" y="121">"with its 95 % interval"</text>
+                <text x="183" y="113">"where that lies from 0 to 1"</text>
                 <text x="100" y="165" text-anchor="middle">"a coin toss"</text>
                 {steps}
                 <text x="4" y="218">"against the axiom"</text>

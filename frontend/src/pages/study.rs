@@ -20,9 +20,9 @@ use shared::study::overview::Overview;
 use shared::verdict::Outcome;
 
 use crate::api;
-use crate::app::Page;
 use crate::keys::{self, Press};
 use crate::later::Later;
+use crate::page::Page;
 use crate::widgets::dials::{DialBar, Reach, Turned};
 use crate::widgets::download;
 use crate::widgets::error::Failure;

@@ -19,8 +19,8 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlInputElement;
 
 use crate::api::{self, Error, worker};
-use crate::app::Page;
 use crate::keys::{self, Press};
+use crate::page::Page;
 use files::Entry;
 use run::Run;
 use settings::{Beside, Settings};

@@ -7,7 +7,7 @@ use shared::report::format;
 use shared::study::bench::{Answer, Applied, Typed, answer};
 use shared::verdict::Verdict;
 
-use crate::app::Page;
+use crate::page::Page;
 use crate::pages::playground::link;
 use crate::pages::playground::premises::{Names, Premises};
 use crate::pages::playground::sheet::{Read, Sheet, beside};

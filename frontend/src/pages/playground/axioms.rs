@@ -12,8 +12,8 @@ use super::settings::Modes;
 use super::sheet::Sheet;
 use super::verdict::Chip;
 use super::{Desk, NAMES, Outcome};
-use crate::app::Page;
 use crate::numbers;
+use crate::page::Page;
 use crate::widgets::error::Failure;
 use crate::widgets::verdict::word;
 

@@ -8,8 +8,8 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::Desk;
 use super::sheet::{LONGEST_LINK, Sheet};
-use crate::app::Page;
 use crate::later::Later;
+use crate::page::Page;
 
 /// Browsers let a page change its address about a hundred times in half a minute.
 const PAUSE_MS: u64 = 500;

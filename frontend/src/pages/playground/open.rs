@@ -10,7 +10,7 @@ use shared::study::instance::Shown;
 use super::sheet::{Settings, Sheet};
 use super::{Desk, link};
 use crate::api::{self, Error};
-use crate::app::Page;
+use crate::page::Page;
 
 /// An instance of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use shared::study::cell::{Listing, Sort};
 use shared::study::dials::{Dials, Only};
 use shared::verdict::Outcome;
 
-use crate::app::Page;
+use crate::page::Page;
 use crate::widgets::heatmap::{Spot, Who};
 
 /// The value of a key in an address.

@@ -377,7 +377,14 @@ fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) ->
 
 /// A margin, or the dash of one that is not known.
 pub(crate) fn margin(margin: Option<f64>, digits: u8) -> String {
-    margin.map_or(format::MISSING.to_owned(), |it| format::score(it, digits))
+    // One that is not 0 is not shown as 0.
+    let enough = |it: f64| {
+        let told = |digits: &u8| it.abs() * 10_f64.powi((*digits).into()) >= 0.5;
+        (digits..9).find(told).unwrap_or(digits)
+    };
+    margin.map_or(format::MISSING.to_owned(), |it| {
+        format::score(it, enough(it))
+    })
 }
 
 /// `d12 over d7, relevance 2 and 0`

@@ -9,8 +9,8 @@ use wasm_bindgen::JsValue;
 
 use super::Bench;
 use crate::api::{self, worker};
-use crate::app::Page;
 use crate::numbers;
+use crate::page::Page;
 use crate::widgets::download;
 use crate::widgets::error::Failure;
 

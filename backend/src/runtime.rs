@@ -1,0 +1,30 @@
+//! From one thread to the asynchronous half of the program: database and network.
+
+use std::path::PathBuf;
+
+use crate::error::Error;
+use crate::store::{DataFolder, Store};
+
+/// For the commands that talk to the database or the network.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built.map_err(Error::file(
+        &PathBuf::from("tokio"),
+        "free some memory or threads",
+    ))
+}
+
+/// Opens the database for one piece of work.
+pub(crate) fn with_store<T>(
+    folder: &DataFolder,
+    work: impl AsyncFnOnce(&Store) -> Result<T, Error>,
+) -> Result<T, Error> {
+    runtime()?.block_on(async {
+        let store = Store::open(folder).await?;
+        let done = work(&store).await;
+        store.close().await;
+        done
+    })
+}

@@ -1,0 +1,106 @@
+//! Where each page is: addresses are written here and nowhere else.
+
+use shared::probe::{Axiom, Mode};
+
+/// A page with all that its path says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// The list of studies.
+    Studies,
+    /// One study.
+    Study {
+        /// Name of the study.
+        study: String,
+    },
+    /// The instances of a cell.
+    Instances {
+        /// Name of the study.
+        study: String,
+        /// Column.
+        axiom: Axiom,
+        /// Row, counted from 0.
+        ranker: usize,
+    },
+    /// One instance.
+    Instance {
+        /// Name of the study.
+        study: String,
+        /// Column.
+        axiom: Axiom,
+        /// Reading of the axiom.
+        mode: Mode,
+        /// Place among its instances.
+        number: u64,
+    },
+    /// Own texts against every axiom.
+    Playground,
+    /// Own files to a study.
+    Workbench,
+    /// What each axiom says, and how to cite.
+    About,
+}
+
+impl Page {
+    /// Where the page is.
+    pub(crate) fn href(&self) -> String {
+        match self {
+            Page::Studies => "/".to_owned(),
+            Page::Study { study } => format!("/study/{study}"),
+            Page::Instances {
+                study,
+                axiom,
+                ranker,
+            } => {
+                format!("/study/{study}/{}/{ranker}", axiom.slug())
+            }
+            Page::Instance {
+                study,
+                axiom,
+                mode,
+                number,
+            } => {
+                format!(
+                    "/study/{study}/{}/{}/instance/{number}",
+                    axiom.slug(),
+                    mode.name()
+                )
+            }
+            Page::Playground => "/playground".to_owned(),
+            Page::Workbench => "/workbench".to_owned(),
+            Page::About => "/about".to_owned(),
+        }
+    }
+
+    /// The pages of the header with their names.
+    pub(crate) const NAVIGATION: [(Page, &str); 4] = [
+        (Page::Studies, "Studies"),
+        (Page::Playground, "Playground"),
+        (Page::Workbench, "Workbench"),
+        (Page::About, "About"),
+    ];
+
+    /// Whether a path is this page or one below it.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        match self {
+            Page::Studies => path == "/" || path.starts_with("/study/"),
+            other => path == other.href(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_below_a_study_belongs_to_studies() {
+        let page = Page::Instances {
+            study: "demo".to_owned(),
+            axiom: Axiom::Tfc1,
+            ranker: 2,
+        };
+        assert_eq!(page.href(), "/study/demo/tfc1/2");
+        assert!(Page::Studies.holds(&page.href()));
+        assert!(!Page::About.holds(&page.href()));
+    }
+}
