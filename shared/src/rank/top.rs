@@ -88,23 +88,36 @@ impl Searcher {
             floor: self.floor(&weighed),
             least: self.least(&weighed),
             reached: f64::NEG_INFINITY,
-            heap: BinaryHeap::new(),
+            cut: f32::NEG_INFINITY,
         };
         let candidates = candidates(&lists, index.n_docs(), &mut best);
         let mut counts = vec![0; query.len()];
-        for (doc, sum) in candidates {
-            if best.beats(sum) {
-                break;
-            }
+        let mut scored = |doc: DocNo| {
             for list in &lists {
                 counts[list.place] = list.look_up(doc).count;
             }
-            best.offer(Hit {
-                doc,
-                score: weighed.score(&counts, index.len_of(doc)),
-            });
+            let score = weighed.score(&counts, index.len_of(doc));
+            Worst(Hit { doc, score })
+        };
+        let (first, rest) = candidates.split_at(k.min(candidates.len()));
+        let first: Vec<Worst> = first.iter().map(|it| scored(it.0)).collect();
+        let mut hits = BinaryHeap::from(first);
+        for &(doc, sum) in rest {
+            let Some(mut worst) = hits.peek_mut() else {
+                break;
+            };
+            best.reach(worst.0.score);
+            if best.beats(sum) {
+                break;
+            }
+            let hit = scored(doc);
+            if hit < *worst {
+                *worst = hit;
+            }
         }
-        best.hits()
+        let mut hits = hits.into_vec();
+        hits.sort_unstable();
+        hits.into_iter().map(|it| it.0).collect()
     }
 
     fn measure(&self, index: &Index, term: TermNo) -> Gains {
@@ -192,17 +205,22 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
         best.raise(touched.iter().map(|&it| sums[it as usize]));
     }
     let beside = if n_weak == 0 { 0.0 } else { reach[n_weak - 1] };
-    let found = touched.iter().map(|&it| (it, sums[it as usize]));
-    let mut found: Vec<(DocNo, f32)> = found.filter(|it| !best.beats(it.1 + beside)).collect();
+    let mut found = vec![(0, 0.0); touched.len()];
+    let mut n_found = 0;
+    for &doc in &touched {
+        let sum = sums[doc as usize];
+        found[n_found] = (doc, sum);
+        n_found += usize::from(!best.beats(sum + beside));
+    }
+    found.truncate(n_found);
     for weak in (0..n_weak).rev() {
         for (doc, sum) in &mut found {
             *sum += lists[weak].look_up(*doc).add * lists[weak].weight;
         }
         let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
+        best.raise(found.iter().map(|it| it.1));
         found.retain(|it| !best.beats(it.1 + beside));
     }
-    best.raise(found.iter().map(|it| it.1));
-    found.retain(|it| !best.beats(it.1));
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     found
 }
@@ -269,13 +287,16 @@ impl List<'_> {
     /// Sums up what it adds to its documents, and keeps those that nothing was added to before.
     fn walk(&self, sums: &mut [f32], touched: &mut Vec<DocNo>) {
         let n_docs = self.gains.adds.len() - 1;
+        // Written first and kept after: whether a document is new is hard to foresee.
+        let mut n_touched = touched.len();
+        touched.resize(n_touched + n_docs, 0);
         for (&doc, it) in self.gains.docs.iter().zip(&self.gains.adds).take(n_docs) {
             let sum = &mut sums[doc as usize];
-            if *sum == 0.0 {
-                touched.push(doc);
-            }
+            touched[n_touched] = doc;
+            n_touched += usize::from(*sum == 0.0);
             *sum += it.add * self.weight;
         }
+        touched.truncate(n_touched);
     }
 
     /// What it adds to a document; nothing to one without it.
@@ -303,7 +324,7 @@ impl List<'_> {
     }
 }
 
-/// The best hits so far; the worst of them is the root of a heap.
+/// What is known of the k-th score, and so of who cannot be among the best.
 struct Best {
     k: usize,
     /// By what share a bound is widened.
@@ -314,7 +335,8 @@ struct Best {
     least: Option<f64>,
     /// What the k-th score is at least.
     reached: f64,
-    heap: BinaryHeap<Worst>,
+    /// A document whose terms add less cannot reach it.
+    cut: f32,
 }
 
 /// A hit ordered so that the one to drop first is the greatest.
@@ -324,47 +346,37 @@ struct Worst(Hit);
 impl Best {
     /// Whether no document whose terms add at most `sum` can be among the best.
     fn beats(&self, sum: f32) -> bool {
-        let bound = self.floor + f64::from(sum);
-        bound + self.rounded(sum) < self.reached
+        sum < self.cut
     }
 
-    /// How far a sum of 32 bits over the floor may be from what it bounds: where the floor
-    /// cancels a sum, the sum was still rounded.
-    fn rounded(&self, sum: f32) -> f64 {
-        (f64::from(sum) + 2.0 * self.floor.abs()) * self.slack
+    /// Learns that the k-th score is at least so high. A sum of 32 bits over the floor may be
+    /// off by `slack` of both: where the floor cancels a sum, the sum was still rounded.
+    fn reach(&mut self, score: f64) {
+        if score <= self.reached {
+            return;
+        }
+        self.reached = score;
+        let above = score - self.floor - 2.0 * self.floor.abs() * self.slack;
+        let exact = above / (1.0 + self.slack);
+        let near = exact as f32;
+        self.cut = if f64::from(near) > exact {
+            near.next_down()
+        } else {
+            near
+        };
     }
 
     /// Learns the most that terms add to some documents, each once.
     fn raise(&mut self, sums: impl Iterator<Item = f32>) {
         let Some(least) = self.least else { return };
-        let mut sums: Vec<f32> = sums.collect();
-        if sums.len() >= self.k {
-            let (_, kth, _) = sums.select_nth_unstable_by(self.k - 1, |a, b| b.total_cmp(a));
-            let reached = least + f64::from(*kth) - self.rounded(*kth) - least.abs() * self.slack;
-            self.reached = self.reached.max(reached);
+        // Sums are above 0, where floats are in the order of their bits.
+        let mut sums: Vec<u32> = sums.map(f32::to_bits).collect();
+        if let Some(place) = sums.len().checked_sub(self.k) {
+            let (_, kth, _) = sums.select_nth_unstable(place);
+            let kth = f64::from(f32::from_bits(*kth));
+            let off = (kth + 2.0 * self.floor.abs() + least.abs()) * self.slack;
+            self.reach(least + kth - off);
         }
-    }
-
-    /// Takes a hit that is good enough.
-    fn offer(&mut self, hit: Hit) {
-        if self.heap.len() < self.k {
-            self.heap.push(Worst(hit));
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && Worst(hit) < *worst
-        {
-            *worst = Worst(hit);
-        }
-        if let Some(worst) = self.heap.peek().filter(|_| self.heap.len() == self.k) {
-            self.reached = self.reached.max(worst.0.score);
-        }
-    }
-
-    fn hits(self) -> Vec<Hit> {
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
-            .map(|it| it.0)
-            .collect()
     }
 }
 
