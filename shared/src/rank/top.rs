@@ -311,16 +311,9 @@ impl List<'_> {
                 break;
             }
         }
-        let Add { add, count } = self.gains.adds[at];
-        let kept = if self.gains.docs[at] == doc {
-            u32::MAX
-        } else {
-            0
-        };
-        Add {
-            add: f32::from_bits(add.to_bits() & kept),
-            count: count & kept,
-        }
+        let nothing = self.gains.adds.len() - 1;
+        let place = [nothing, at][usize::from(self.gains.docs[at] == doc)];
+        self.gains.adds[place]
     }
 }
 
