@@ -44,6 +44,9 @@ const SLACK: f64 = 2.5e-7;
 /// Postings of a block of documents, on average.
 const POSTINGS_IN_BLOCK: usize = 4;
 
+/// A term in one of so many documents or more is looked up by document, not by posting.
+const DENSE: usize = 16;
+
 /// Postings that a look-up compares at once.
 const COMPARED: usize = 8;
 
@@ -89,12 +92,13 @@ impl Searcher {
             least: self.least(&weighed),
             reached: f64::NEG_INFINITY,
             cut: f32::NEG_INFINITY,
+            keys: Vec::new(),
         };
         let candidates = candidates(&lists, index.n_docs(), &mut best);
         let mut counts = vec![0; query.len()];
         let mut scored = |doc: DocNo| {
             for list in &lists {
-                counts[list.place] = list.look_up(doc).count;
+                counts[list.place] = list.count(doc);
             }
             let score = weighed.score(&counts, index.len_of(doc));
             Worst(Hit { doc, score })
@@ -131,6 +135,8 @@ impl Searcher {
         });
         let mut adds: Vec<Add> = adds.collect();
         let most = adds.iter().map(|it| it.add).fold(0.0, f32::max);
+        let dense = (docs.len() * DENSE >= index.n_docs())
+            .then(|| Dense::new(index.n_docs(), docs, &adds, most));
         adds.push(Add::NONE);
         let end = [DocNo::MAX; COMPARED];
         let n_blocks = docs.len().div_ceil(POSTINGS_IN_BLOCK).max(1);
@@ -150,6 +156,7 @@ impl Searcher {
             adds: adds.into(),
             blocks: blocks.into(),
             shift,
+            dense,
         }
     }
 
@@ -202,7 +209,7 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
     while n_weak > 0 && !best.beats(reach[n_weak - 1]) {
         n_weak -= 1;
         lists[n_weak].walk(&mut sums, &mut touched);
-        best.raise(touched.iter().map(|&it| sums[it as usize]));
+        best.raise(touched.iter().map(|&it| sums[it as usize]), 0.0);
     }
     let beside = if n_weak == 0 { 0.0 } else { reach[n_weak - 1] };
     let mut found = vec![(0, 0.0); touched.len()];
@@ -213,12 +220,11 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
         n_found += usize::from(!best.beats(sum + beside));
     }
     found.truncate(n_found);
+    let mut loose = 0.0;
     for weak in (0..n_weak).rev() {
-        for (doc, sum) in &mut found {
-            *sum += lists[weak].look_up(*doc).add * lists[weak].weight;
-        }
+        loose += lists[weak].add_to(&mut found);
         let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
-        best.raise(found.iter().map(|it| it.1));
+        best.raise(found.iter().map(|it| it.1), loose);
         found.retain(|it| !best.beats(it.1 + beside));
     }
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -257,6 +263,34 @@ struct Gains {
     /// For each block of `1 << shift` documents the first posting that is not before it.
     blocks: Box<[u32]>,
     shift: u32,
+    /// The same by document, for a term that many have.
+    dense: Option<Dense>,
+}
+
+/// What a term adds to every document, in few bytes that stay in a near cache.
+struct Dense {
+    /// What it adds at the most, in steps; 0 to a document without it.
+    adds: Box<[u8]>,
+    step: f32,
+    /// How often it occurs; [`u8::MAX`] stands for that and more.
+    counts: Box<[u8]>,
+}
+
+impl Dense {
+    fn new(n_docs: usize, docs: &[DocNo], adds: &[Add], most: f32) -> Dense {
+        let step = most / 250.0;
+        let mut dense = Dense {
+            adds: vec![0; n_docs].into(),
+            step,
+            counts: vec![0; n_docs].into(),
+        };
+        for (&doc, it) in docs.iter().zip(adds) {
+            let n_steps = (it.add / step).ceil() as u8;
+            dense.adds[doc as usize] = n_steps.saturating_add(1);
+            dense.counts[doc as usize] = it.count.min(u8::MAX.into()) as u8;
+        }
+        dense
+    }
 }
 
 /// What a term adds to a document.
@@ -299,6 +333,31 @@ impl List<'_> {
         touched.truncate(n_touched);
     }
 
+    /// Adds to the sums of documents what it adds to them at the most, and says by how much
+    /// that may be too much.
+    fn add_to(&self, found: &mut [(DocNo, f32)]) -> f32 {
+        let Some(dense) = &self.gains.dense else {
+            for (doc, sum) in found {
+                *sum += self.look_up(*doc).add * self.weight;
+            }
+            return 0.0;
+        };
+        let step = dense.step * self.weight;
+        for (doc, sum) in found {
+            *sum += f32::from(dense.adds[*doc as usize]) * step;
+        }
+        2.0 * step
+    }
+
+    /// How often it occurs in a document.
+    fn count(&self, doc: DocNo) -> u32 {
+        let dense = self.gains.dense.as_ref();
+        match dense.map_or(u8::MAX, |it| it.counts[doc as usize]) {
+            u8::MAX => self.look_up(doc).count,
+            count => count.into(),
+        }
+    }
+
     /// What it adds to a document; nothing to one without it.
     fn look_up(&self, doc: DocNo) -> Add {
         let mut at = self.gains.blocks[(doc >> self.gains.shift) as usize] as usize;
@@ -330,6 +389,8 @@ struct Best {
     reached: f64,
     /// A document whose terms add less cannot reach it.
     cut: f32,
+    /// Room for the sums that are compared.
+    keys: Vec<u32>,
 }
 
 /// A hit ordered so that the one to drop first is the greatest.
@@ -359,15 +420,17 @@ impl Best {
         };
     }
 
-    /// Learns the most that terms add to some documents, each once.
-    fn raise(&mut self, sums: impl Iterator<Item = f32>) {
+    /// Learns what terms add to some documents, each once: sums that are at most `loose` too
+    /// high.
+    fn raise(&mut self, sums: impl Iterator<Item = f32>, loose: f32) {
         let Some(least) = self.least else { return };
         // Sums are above 0, where floats are in the order of their bits.
-        let mut sums: Vec<u32> = sums.map(f32::to_bits).collect();
-        if let Some(place) = sums.len().checked_sub(self.k) {
-            let (_, kth, _) = sums.select_nth_unstable(place);
-            let kth = f64::from(f32::from_bits(*kth));
-            let off = (kth + 2.0 * self.floor.abs() + least.abs()) * self.slack;
+        self.keys.clear();
+        self.keys.extend(sums.map(f32::to_bits));
+        if let Some(place) = self.keys.len().checked_sub(self.k) {
+            let (_, kth, _) = self.keys.select_nth_unstable(place);
+            let kth = f64::from(f32::from_bits(*kth)) - f64::from(loose);
+            let off = (kth.abs() + 2.0 * self.floor.abs() + least.abs()) * self.slack;
             self.reach(least + kth - off);
         }
     }
