@@ -422,11 +422,18 @@ impl Best {
 
     /// Learns what terms add to some documents, each once: sums that are at most `loose` too
     /// high.
-    fn raise(&mut self, sums: impl Iterator<Item = f32>, loose: f32) {
+    fn raise(&mut self, sums: impl ExactSizeIterator<Item = f32>, loose: f32) {
         let Some(least) = self.least else { return };
-        // Sums are above 0, where floats are in the order of their bits.
+        // Sums are above 0, where floats are in the order of their bits. One below the cut does
+        // not count among the best; each is written first and kept after, as in `walk`.
+        let mut n_kept = 0;
         self.keys.clear();
-        self.keys.extend(sums.map(f32::to_bits));
+        self.keys.resize(sums.len(), 0);
+        for sum in sums {
+            self.keys[n_kept] = sum.to_bits();
+            n_kept += usize::from(sum >= self.cut);
+        }
+        self.keys.truncate(n_kept);
         if let Some(place) = self.keys.len().checked_sub(self.k) {
             let (_, kth, _) = self.keys.select_nth_unstable(place);
             let kth = f64::from(f32::from_bits(*kth)) - f64::from(loose);
