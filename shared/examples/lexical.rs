@@ -32,7 +32,7 @@ const TOP: usize = 100;
 /// The three that ir_axioms has too.
 const THREE: [Axiom; 3] = [Axiom::Tfc1, Axiom::Lnc1, Axiom::Mtdc];
 /// Short work is repeated, and the mean of a round is told.
-const ROUNDS: u32 = 50;
+const ROUNDS: u32 = 200;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

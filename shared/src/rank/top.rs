@@ -224,7 +224,10 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
     for weak in (0..n_weak).rev() {
         loose += lists[weak].add_to(&mut found);
         let beside = if weak == 0 { 0.0 } else { reach[weak - 1] };
-        best.raise(found.iter().map(|it| it.1), loose);
+        // Among few the bound is worth its selection only before they are scored.
+        if weak == 0 || found.len() > 2 * best.k {
+            best.raise(found.iter().map(|it| it.1), loose);
+        }
         found.retain(|it| !best.beats(it.1 + beside));
     }
     found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -423,7 +426,9 @@ impl Best {
     /// Learns what terms add to some documents, each once: sums that are at most `loose` too
     /// high.
     fn raise(&mut self, sums: impl ExactSizeIterator<Item = f32>, loose: f32) {
-        let Some(least) = self.least else { return };
+        let Some(least) = self.least.filter(|_| sums.len() >= self.k) else {
+            return;
+        };
         // Sums are above 0, where floats are in the order of their bits. One below the cut does
         // not count among the best; each is written first and kept after, as in `walk`.
         let mut n_kept = 0;
