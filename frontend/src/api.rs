@@ -1,26 +1,17 @@
-//! The only file that fetches.
-//!
-//! With a server, requests go there. On a static host the files `studies/index.json` and
-//! `studies/NAME.json` stand in for it, and the worker answers from them with the same
-//! functions. The study [`LOCAL`] is always answered by the worker.
+//! Every request of a page, and whom it goes to.
 
+pub(crate) mod host;
 pub(crate) mod worker;
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::pin::Pin;
+use std::sync::OnceLock;
 
-use gloo_net::http::{Request, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
-use shared::api::worker::{Ask, LOCAL};
-use shared::api::{
-    About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch,
-};
-use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
-use web_sys::{EventSource, MessageEvent};
+use serde::{Deserialize, Serialize};
+use shared::api::{About, Endpoint, Method, Problem, Server};
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum Error {
     /// Nobody answered, or not in our language.
     #[error("the server does not answer; check the connection and try again ({0})")]
@@ -30,340 +21,56 @@ pub(crate) enum Error {
     Server(Problem),
 }
 
-/// Asks the server, or the worker where there is none.
+/// A request on its way.
+pub(crate) struct Asked {
+    /// Path of its endpoint.
+    pub(crate) path: String,
+    /// As its endpoint has it.
+    pub(crate) method: Method,
+    /// What is asked.
+    pub(crate) json: String,
+}
+
+/// Whom requests go to: [`host::ask`], or the page that lent its place.
+pub(crate) type Way = fn(Asked) -> Pin<Box<dyn Future<Output = Result<String, Error>>>>;
+
+static WAY: OnceLock<Way> = OnceLock::new();
+
+/// Sends every request of this program so; the first way is kept.
+pub(crate) fn go(way: Way) {
+    let _ = WAY.set(way);
+}
+
+/// Asks, and reads the reply.
 pub(crate) async fn call<E: Endpoint>(request: &E) -> Result<E::Reply, Error> {
     parse(&call_text(request).await?)
 }
 
 /// As [`call`], with the reply as JSON: for what is only passed on.
 pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error> {
-    let json = to_json(request);
-    match (study_of(&json), host().await?) {
-        (Some(study), _) if study == LOCAL => from_worker::<E>(json).await,
-        (_, Host::Server(server)) if E::PATH == About::PATH => Ok(to_json(&server)),
-        (_, Host::Server(_)) => from_server::<E>(&json).await,
-        (Some(study), Host::Static) => {
-            hold(&study).await?;
-            from_worker::<E>(json).await
-        }
-        (None, Host::Static) if E::PATH == Studies::PATH => index().await,
-        (None, Host::Static) => Err(no_server()),
-    }
+    let way = WAY.get().expect("set when the program starts");
+    let asked = Asked {
+        path: E::PATH.to_owned(),
+        method: E::METHOD,
+        json: to_json(request),
+    };
+    way(asked).await
 }
 
 /// What answers, if a server does. None on a static host.
 pub(crate) async fn server() -> Result<Option<Server>, Error> {
-    match host().await? {
-        Host::Server(server) => Ok(Some(server)),
-        Host::Static => Ok(None),
+    match call(&About {}).await {
+        Ok(server) => Ok(Some(server)),
+        Err(Error::Server(problem)) if problem.error_type == NO_SERVER => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
-/// Asks from now on, until the tab is closed, as the operator of the server.
-pub(crate) fn use_token(token: &str) {
-    if let Some(session) = session() {
-        let _ = session.set_item(TOKEN, token);
-    }
-    HOST.set(None);
-}
+/// The type of the error where only a server could answer.
+const NO_SERVER: &str = "no-server";
 
-/// Creates a job that scores the pairs of the local study.
-pub(crate) async fn create_job(ranker: String, title: String) -> Result<Job, Error> {
-    let ask = Ask::Job { ranker, title };
-    // Tens of megabytes may go; the page only passes them on.
-    let body = worker::tell(ask, &JsValue::UNDEFINED).await?.beside;
-    let response = post(CreateJob::PATH, body).await?;
-    parse(&response.text().await.map_err(network)?)
-}
-
-/// Fetches what a job has scored and adds it to the local study, whose hash begins with `of`.
-pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, Error> {
-    let scores = from_server::<Fetch>(&to_json(&Fetch {
-        job: job.to_owned(),
-    }))
-    .await?;
-    worker::tell(
-        Ask::Merge { of: of.to_owned() },
-        &JsValue::from_str(&scores),
-    )
-    .await
-}
-
-/// The files of the demo collection; none where the host does not have all of them.
-pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
-    let mut texts = Vec::new();
-    for name in names {
-        let response = Request::get(&format!("/demo/{name}")).send().await.ok()?;
-        let text = if response.ok() {
-            response.text().await.ok()?
-        } else {
-            return None;
-        };
-        // Some hosts give their start page for every address they do not know.
-        if text.trim_start().starts_with('<') {
-            return None;
-        }
-        texts.push(text);
-    }
-    Some(texts)
-}
-
-/// A job that is watched until this is dropped.
-pub(crate) struct Watched(Rc<Watcher>);
-
-struct Watcher {
-    address: String,
-    source: RefCell<Option<Source>>,
-    heard: Box<dyn Fn(Job)>,
-    lost: Box<dyn Fn()>,
-}
-
-/// An open connection with its listeners.
-struct Source {
-    events: EventSource,
-    _on_job: Closure<dyn FnMut(MessageEvent)>,
-    _on_error: Closure<dyn FnMut(web_sys::Event)>,
-}
-
-impl Drop for Source {
-    fn drop(&mut self) {
-        self.events.set_onerror(None);
-        self.events.close();
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        self.0.source.take();
-    }
-}
-
-/// After a refusal, the time until the next try. After a mere break the browser connects again
-/// by itself.
-const AGAIN_MS: u32 = 3_000;
-
-/// Calls `heard` with each state of a job until it ends, and `lost` at each break.
-pub(crate) fn watch(
-    job: &str,
-    heard: impl Fn(Job) + 'static,
-    lost: impl Fn() + 'static,
-) -> Result<Watched, Error> {
-    let watcher = Rc::new(Watcher {
-        address: with_query(
-            Watch::EVENTS,
-            &to_json(&Watch {
-                job: job.to_owned(),
-            }),
-        ),
-        source: RefCell::new(None),
-        heard: Box::new(heard),
-        lost: Box::new(lost),
-    });
-    connect(&watcher).map_err(|it| network(format!("{it:?}")))?;
-    Ok(Watched(watcher))
-}
-
-fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
-    let events = EventSource::new(&watcher.address)?;
-    let hears = Rc::downgrade(watcher);
-    let on_job = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some(watcher) = hears.upgrade() else {
-            return;
-        };
-        let text = event.data().as_string().unwrap_or_default();
-        let Ok(job) = serde_json::from_str::<Job>(&text) else {
-            return;
-        };
-        if job.state.ended() {
-            close(&watcher);
-        }
-        (watcher.heard)(job);
-    });
-    let loses = Rc::downgrade(watcher);
-    let source = events.clone();
-    let on_error = Closure::<dyn FnMut(web_sys::Event)>::new(move |_| {
-        let Some(watcher) = loses.upgrade() else {
-            return;
-        };
-        (watcher.lost)();
-        if source.ready_state() == EventSource::CLOSED {
-            let later = Rc::downgrade(&watcher);
-            leptos::task::spawn_local(async move {
-                gloo_timers::future::TimeoutFuture::new(AGAIN_MS).await;
-                if let Some(watcher) = later.upgrade() {
-                    let _ = connect(&watcher);
-                }
-            });
-        }
-    });
-    events.add_event_listener_with_callback("job", on_job.as_ref().unchecked_ref())?;
-    events.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-    let source = Source {
-        events,
-        _on_job: on_job,
-        _on_error: on_error,
-    };
-    watcher.source.replace(Some(source));
-    Ok(())
-}
-
-/// Closes the connection, but not before the listener that asks for it has returned.
-fn close(watcher: &Watcher) {
-    if let Some(source) = watcher.source.take() {
-        source.events.close();
-        leptos::task::spawn_local(async move { drop(source) });
-    }
-}
-
-/// Who answers.
-#[derive(Debug, Clone)]
-enum Host {
-    Server(Server),
-    /// Files only.
-    Static,
-}
-
-thread_local! {
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
-    /// Studies that the worker of a generation holds.
-    static HELD: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
-    static HELD_BY: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Finds out once whether there is a server.
-async fn host() -> Result<Host, Error> {
-    if let Some(host) = HOST.with_borrow(Clone::clone) {
-        return Ok(host);
-    }
-    let request = signed(Request::get(&with_query(About::PATH, "{}")));
-    let response = request.send().await.map_err(network)?;
-    // Behind a gateway a server may be away for a moment; that makes no static host.
-    if response.status() >= 500 {
-        return Err(refusal(response).await);
-    }
-    let host = match response.json::<Server>().await {
-        Ok(server) if response.ok() => Host::Server(server),
-        Ok(_) | Err(_) => Host::Static,
-    };
-    HOST.set(Some(host.clone()));
-    Ok(host)
-}
-
-const TOKEN: &str = "axioscope-operator";
-
-/// With the operator's token, if there is one.
-fn signed(request: RequestBuilder) -> RequestBuilder {
-    match session().and_then(|it| it.get_item(TOKEN).ok().flatten()) {
-        Some(token) => request.header("authorization", &format!("Bearer {token}")),
-        None => request,
-    }
-}
-
-fn session() -> Option<web_sys::Storage> {
-    leptos::prelude::window().session_storage().ok().flatten()
-}
-
-async fn from_server<E: Endpoint>(json: &str) -> Result<String, Error> {
-    let response = match E::METHOD {
-        Method::Get => get(&with_query(E::PATH, json)).await?,
-        Method::Post => post(E::PATH, JsValue::from_str(json)).await?,
-    };
-    response.text().await.map_err(network)
-}
-
-async fn from_worker<E: Endpoint>(request: String) -> Result<String, Error> {
-    let ask = Ask::Answer {
-        path: E::PATH.to_owned(),
-        request,
-    };
-    Ok(worker::tell(ask, &JsValue::UNDEFINED).await?.text())
-}
-
-/// Sees to it that the worker holds a study of a static host.
-async fn hold(study: &str) -> Result<(), Error> {
-    if HELD_BY.replace(worker::generation()) != worker::generation() {
-        HELD.with_borrow_mut(BTreeSet::clear);
-    }
-    if HELD.with_borrow(|it| it.contains(study)) {
-        return Ok(());
-    }
-    shared::study::check_name(study).map_err(|it| problem(it.to_string(), "unknown"))?;
-    let file = format!("/studies/{study}.json");
-    let text = get(&file).await?.text().await.map_err(network)?;
-    let ask = Ask::Hold {
-        study: study.to_owned(),
-        file,
-    };
-    worker::tell(ask, &JsValue::from_str(&text)).await?;
-    HELD.with_borrow_mut(|it| it.insert(study.to_owned()));
-    Ok(())
-}
-
-/// The list of studies of a static host; none where it has no such file, or gives its start
-/// page for every address it does not know.
-async fn index() -> Result<String, Error> {
-    let response = Request::get("/studies/index.json")
-        .send()
-        .await
-        .map_err(network)?;
-    if response.status() == 404 {
-        return Ok("[]".to_owned());
-    }
-    let text = accepted(response).await?.text().await.map_err(network)?;
-    Ok(if text.trim_start().starts_with('<') {
-        "[]".to_owned()
-    } else {
-        text
-    })
-}
-
-async fn get(address: &str) -> Result<Response, Error> {
-    accepted(
-        signed(Request::get(address))
-            .send()
-            .await
-            .map_err(network)?,
-    )
-    .await
-}
-
-async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
-    let request = signed(Request::post(address)).header("content-type", "application/json");
-    accepted(
-        request
-            .body(body)
-            .map_err(network)?
-            .send()
-            .await
-            .map_err(network)?,
-    )
-    .await
-}
-
-async fn accepted(response: Response) -> Result<Response, Error> {
-    if response.ok() {
-        Ok(response)
-    } else {
-        Err(refusal(response).await)
-    }
-}
-
-/// What a response that is no answer says.
-async fn refusal(response: Response) -> Error {
-    match response.json::<Problem>().await {
-        Ok(problem) => Error::Server(problem),
-        Err(_) if response.status() == 404 => problem(
-            format!(
-                "there is nothing at {}; it may have been withdrawn",
-                response.url()
-            ),
-            "unknown",
-        ),
-        Err(_) => network(format!("status {}", response.status())),
-    }
-}
-
-fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+/// Reads a reply.
+pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|it| {
         network(format!(
             "an answer of another version, {it}: load the page again"
@@ -371,38 +78,11 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     })
 }
 
-fn with_query(path: &str, json: &str) -> String {
-    format!("{path}?q={}", js_sys::encode_uri_component(json))
-}
-
-fn study_of(json: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct About {
-        study: Option<String>,
-    }
-    serde_json::from_str::<About>(json).ok()?.study
-}
-
-fn to_json(request: &impl serde::Serialize) -> String {
+/// Writes a request or an error.
+pub(crate) fn to_json(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("a request has only text keys")
 }
 
 fn network(reason: impl ToString) -> Error {
     Error::Network(reason.to_string())
-}
-
-fn problem(error: String, error_type: &str) -> Error {
-    Error::Server(Problem {
-        error,
-        error_type: error_type.to_owned(),
-    })
-}
-
-fn no_server() -> Error {
-    problem(
-        "this needs a server, and the page comes from a host of files only: neural scoring is \
-         off here; run `axioscope serve` to have it"
-            .to_owned(),
-        "no-server",
-    )
 }

@@ -7,12 +7,11 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::hooks::use_location;
 use leptos_router::path;
 
+use crate::apart::Apart;
 use crate::keys::{self, KEYS, Press};
 use crate::page::Page;
-use crate::pages::about::About;
 use crate::pages::instance::Instance;
 use crate::pages::instances::Instances;
-use crate::pages::playground::Playground;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
 use crate::pages::workbench::Workbench;
@@ -40,9 +39,15 @@ pub(crate) fn App() -> impl IntoView {
                             path=path!("/study/:name/:axiom/:mode/instance/:number")
                             view=Instance
                         />
-                        <Route path=path!("/playground") view=Playground/>
+                        <Route
+                            path=path!("/playground")
+                            view=|| view! { <Apart page=Page::Playground name="Playground"/> }
+                        />
                         <Route path=path!("/workbench") view=Workbench/>
-                        <Route path=path!("/about") view=About/>
+                        <Route
+                            path=path!("/about")
+                            view=|| view! { <Apart page=Page::About name="About"/> }
+                        />
                     </Routes>
                 </ErrorBoundary>
             </main>

@@ -4,11 +4,10 @@ mod example;
 mod method;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
-use leptos_router::hooks::use_location;
 use shared::probe::Axiom;
 
 use crate::keys::KEYS;
+use crate::lab::Address;
 use crate::page::Page;
 use example::Example;
 use method::{Modes, Numbers};
@@ -22,7 +21,6 @@ pub(crate) fn About() -> impl IntoView {
         .map(|&axiom| view! { <One axiom/> })
         .collect_view();
     view! {
-        <Title text="About"/>
         <div class="about">
             <Contents/>
             <article>
@@ -69,7 +67,7 @@ fn anchor(name: &str) -> String {
 
 /// Brings the part that the address names into view, also when the page is opened with it.
 fn follow_anchor() {
-    let hash = use_location().hash;
+    let hash = Address::here().hash;
     Effect::new(move |_| {
         let name = hash.get();
         let name = name.trim_start_matches('#').to_owned();

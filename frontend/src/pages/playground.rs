@@ -22,7 +22,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use leptos_meta::Title;
 use shared::api::{CollectionStats, Statistics};
 use shared::probe::Axiom;
 use shared::study::bench::{Answer, Typed, answer};
@@ -182,7 +181,6 @@ pub(crate) fn Playground() -> impl IntoView {
     link::keep_address(desk);
     let opened = open::follow(desk, opening);
     view! {
-        <Title text="Playground"/>
         <div class="head">
             <div>
                 <h1>"Playground"</h1>

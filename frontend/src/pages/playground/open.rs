@@ -1,7 +1,6 @@
 //! Where the texts come from: a link, an instance of a study, or nowhere yet.
 
 use leptos::prelude::*;
-use leptos_router::hooks::{use_location, use_query_map};
 use shared::api::Show;
 use shared::probe::{Axiom, Mode};
 use shared::report::format;
@@ -10,6 +9,7 @@ use shared::study::instance::Shown;
 use super::sheet::{Settings, Sheet};
 use super::{Desk, link};
 use crate::api::{self, Error};
+use crate::lab::Address;
 use crate::page::Page;
 
 /// An instance of a study.
@@ -88,10 +88,10 @@ impl Opening {
 
 /// What the page starts with.
 pub(super) fn at_first() -> (Sheet, Opening) {
-    let query = use_query_map().get_untracked();
-    let origin = Origin::from_words(|key| query.get(key));
-    let fragment = use_location().hash.get_untracked();
-    let sheet = in_fragment(&fragment).or_else(|| Sheet::from_words(|key| query.get(key)));
+    let address = Address::here();
+    let origin = Origin::from_words(|key| address.word(key));
+    let fragment = address.hash.get_untracked();
+    let sheet = in_fragment(&fragment).or_else(|| Sheet::from_words(|key| address.word(key)));
     match (sheet, origin) {
         (Some(sheet), origin) => (sheet, Opening::Here(origin)),
         (None, Some(origin)) => (Sheet::empty(), Opening::Fetch(origin)),
@@ -122,7 +122,7 @@ pub(super) fn follow(desk: Desk, opening: Opening) -> Opened {
             let _ = opened.try_set(Some(result));
         });
     }
-    let hash = use_location().hash;
+    let hash = Address::here().hash;
     Effect::new(move |before: Option<String>| {
         let hash = hash.get();
         if before.is_some_and(|it| it != hash)

@@ -8,6 +8,7 @@ use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
 use super::{Answer, Bench, JobLink};
+use crate::api::host;
 use crate::api::{self, Error, worker};
 use crate::numbers;
 use crate::widgets::download;
@@ -167,7 +168,7 @@ fn Operator(
     let token = RwSignal::new(String::new());
     let enter = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        api::use_token(token.get_untracked().trim());
+        host::use_token(token.get_untracked().trim());
         again.run(());
     };
     view! {
@@ -208,7 +209,7 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
         sending.set(true);
         leptos::task::spawn_local(async move {
             let title = "Local study".to_owned();
-            let created = api::create_job(chosen.get_untracked(), title).await;
+            let created = host::create_job(chosen.get_untracked(), title).await;
             let _ = sending.try_set(false);
             match created {
                 Ok(job) => {
@@ -254,7 +255,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
     let Ways { bench, failed } = ways;
     let job = RwSignal::new(None::<Job>);
     let lost = RwSignal::new(false);
-    let watched = StoredValue::new_local(None::<api::Watched>);
+    let watched = StoredValue::new_local(None::<host::Watched>);
     let id = StoredValue::new(link.id);
     let of = StoredValue::new(link.of);
     let hear = move |heard: Job| {
@@ -269,7 +270,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
         }
     };
     let watch = move || {
-        let source = api::watch(&id.get_value(), hear, move || {
+        let source = host::watch(&id.get_value(), hear, move || {
             let _ = lost.try_set(true);
         });
         match source {
@@ -381,7 +382,7 @@ async fn merge(ways: Ways, job: &str, of: &str, ranker: &RankerAbout) {
             .any(|it| it.fingerprint == ranker.fingerprint)
     });
     if !there {
-        ways.note(api::merge_job(job, of).await);
+        ways.note(host::merge_job(job, of).await);
     }
 }
 

@@ -8,7 +8,7 @@ use wasm_bindgen::JsValue;
 use web_sys::File;
 
 use super::{Bench, files};
-use crate::api;
+use crate::api::host;
 
 const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];
 
@@ -26,7 +26,7 @@ pub(super) fn Load(bench: Bench) -> impl IntoView {
     let load = move |_| {
         loading.set(true);
         leptos::task::spawn_local(async move {
-            let texts = api::sample(&NAMES).await;
+            let texts = host::sample(&NAMES).await;
             let texts = texts.unwrap_or_else(|| DOZEN.map(str::to_owned).to_vec());
             for (name, text) in NAMES.iter().zip(texts) {
                 let parts = Array::of1(&JsValue::from_str(&text));

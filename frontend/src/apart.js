@@ -1,0 +1,15 @@
+// The program of the pages that compute, fetched when the first of them is opened.
+let program;
+
+export async function lab() {
+    program ??= import('/lab.js').then(async it => {
+        await it.default();
+        return it;
+    });
+    try {
+        return await program;
+    } catch (error) {
+        program = undefined;
+        throw error;
+    }
+}

@@ -1,0 +1,140 @@
+//! The place that the page lends to a page of the lab.
+
+use js_sys::{Function, Promise};
+use leptos::html;
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_location;
+use shared::api::Method;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+use web_sys::HtmlElement;
+
+use crate::api::{self, Asked, Error, host};
+use crate::lab;
+use crate::page::Page;
+use crate::widgets::error::Failure;
+
+#[wasm_bindgen(module = "/src/apart.js")]
+extern "C" {
+    /// The exports of the lab.
+    #[wasm_bindgen(catch)]
+    async fn lab() -> Result<JsValue, JsValue>;
+
+    type Lab;
+
+    #[wasm_bindgen(method, catch)]
+    fn open(this: &Lab, place: &HtmlElement, page: &str, ask: &Function)
+    -> Result<Opened, JsValue>;
+
+    /// A page of the lab while it is shown.
+    type Opened;
+
+    /// Tells it that the address has changed.
+    #[wasm_bindgen(method)]
+    fn moved(this: &Opened);
+
+    /// Takes it away.
+    #[wasm_bindgen(method)]
+    fn free(this: &Opened);
+}
+
+/// A page that is a program of its own.
+#[component]
+pub(crate) fn Apart(
+    /// Which.
+    page: Page,
+    /// Its name.
+    name: &'static str,
+) -> impl IntoView {
+    let place = NodeRef::<html::Div>::new();
+    let stand = RwSignal::new(Stand::Fetching);
+    let opened = StoredValue::new_local(None::<Opened>);
+    let path = page.href();
+    let fetch = move || {
+        stand.set(Stand::Fetching);
+        let path = path.clone();
+        leptos::task::spawn_local(async move {
+            let lab = lab().await;
+            // The reader may be on another page by now.
+            let Some(place) = place.try_get_untracked().flatten() else {
+                return;
+            };
+            let found = lab.and_then(|it| it.unchecked_into::<Lab>().open(&place, &path, &ask()));
+            stand.set(match found {
+                Ok(found) => {
+                    opened.set_value(Some(found));
+                    Stand::Open
+                }
+                Err(error) => Stand::Failed(Error::Network(format!("{error:?}"))),
+            });
+        });
+    };
+    let location = use_location();
+    Effect::new(move |before: Option<()>| {
+        location.search.track();
+        location.hash.track();
+        opened.with_value(|it| {
+            if let (Some(it), Some(())) = (it, before) {
+                it.moved();
+            }
+        });
+    });
+    on_cleanup(move || {
+        if let Some(opened) = opened.try_update_value(Option::take).flatten() {
+            opened.free();
+        }
+    });
+    Effect::new({
+        let fetch = fetch.clone();
+        move |_| fetch()
+    });
+    let said = move || match stand.get() {
+        Stand::Fetching => {
+            view! { <p class="note" role="status">"Fetching the page"</p> }.into_any()
+        }
+        Stand::Failed(error) => {
+            let fetch = fetch.clone();
+            let retry = Callback::new(move |()| fetch());
+            view! { <Failure error retry/> }.into_any()
+        }
+        Stand::Open => ().into_any(),
+    };
+    view! {
+        <Title text=name/>
+        {said}
+        <div node_ref=place></div>
+    }
+}
+
+/// How far the fetching is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stand {
+    Fetching,
+    Open,
+    Failed(Error),
+}
+
+/// What the lab asks by: the page has the worker, and knows whether there is a server.
+fn ask() -> Function {
+    thread_local! {
+        static ASK: Function = Closure::<dyn Fn(String, String, String) -> Promise>::new(answer)
+            .into_js_value()
+            .unchecked_into();
+    }
+    ASK.with(Function::clone)
+}
+
+fn answer(path: String, method: String, json: String) -> Promise {
+    future_to_promise(async move {
+        let method = if method == lab::POST {
+            Method::Post
+        } else {
+            Method::Get
+        };
+        let reply = host::ask(Asked { path, method, json }).await;
+        reply
+            .map(JsValue::from)
+            .map_err(|it| JsValue::from(api::to_json(&it)))
+    })
+}

@@ -1,0 +1,124 @@
+//! The pages that compute while one types: Playground and About.
+//!
+//! They carry the analysers, the rankers and the probes, which no other page needs, and are a
+//! program of their own therefore. The page lends it a place and answers its requests, so that
+//! files and studies of the worker are the same for both.
+
+use std::any::Any;
+use std::cell::OnceCell;
+
+use js_sys::{Function, Promise};
+use leptos::prelude::*;
+use shared::api::Method;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::HtmlElement;
+
+use crate::api::{self, Asked, Error};
+use crate::page::Page;
+use crate::pages::about::About;
+use crate::pages::playground::Playground;
+
+/// A page of the lab while it is shown.
+pub struct Opened {
+    address: Address,
+    _mounted: Box<dyn Any>,
+}
+
+impl Opened {
+    /// Reads the address again.
+    pub fn moved(&self) {
+        self.address.read();
+    }
+}
+
+/// The parts of the address that a page of the lab follows.
+#[derive(Clone)]
+pub(crate) struct Address {
+    /// Behind `?`.
+    pub(crate) search: ArcRwSignal<String>,
+    /// Behind `#`, with it.
+    pub(crate) hash: ArcRwSignal<String>,
+}
+
+impl Address {
+    fn new() -> Address {
+        let address = Address {
+            search: ArcRwSignal::new(String::new()),
+            hash: ArcRwSignal::new(String::new()),
+        };
+        address.read();
+        address
+    }
+
+    /// Of the page that calls.
+    pub(crate) fn here() -> Address {
+        use_context().unwrap_or_else(Address::new)
+    }
+
+    fn read(&self) {
+        let location = window().location();
+        self.search.set(location.search().unwrap_or_default());
+        self.hash.set(location.hash().unwrap_or_default());
+    }
+
+    /// The value of a word behind `?`.
+    pub(crate) fn word(&self, key: &str) -> Option<String> {
+        let words = web_sys::UrlSearchParams::new_with_str(&self.search.get_untracked()).ok()?;
+        words.get(key)
+    }
+}
+
+/// Shows the page that is at `path` in a place until the result is dropped. `ask` takes path,
+/// method and request, and promises the reply.
+pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
+    // The page gives the same function each time.
+    ASK.with(|it| it.get_or_init(|| ask).clone());
+    api::go(|asked| Box::pin(ask_page(asked)));
+    let address = Address::new();
+    let about = path == Page::About.href();
+    let told = address.clone();
+    let mounted = leptos::mount::mount_to(place, move || {
+        provide_context(told);
+        if about {
+            view! { <About/> }.into_any()
+        } else {
+            view! { <Playground/> }.into_any()
+        }
+    });
+    Opened {
+        address,
+        _mounted: Box::new(mounted),
+    }
+}
+
+thread_local! {
+    static ASK: OnceCell<Function> = const { OnceCell::new() };
+}
+
+async fn ask_page(asked: Asked) -> Result<String, Error> {
+    let Asked { path, method, json } = asked;
+    let method = match method {
+        Method::Get => GET,
+        Method::Post => POST,
+    };
+    let promise = ASK.with(|it| {
+        let ask = it.get().expect("set when the first page is opened");
+        let [path, method, json] = [&path, method, &json].map(JsValue::from_str);
+        ask.call3(&JsValue::NULL, &path, &method, &json)
+    });
+    let lost = || Error::Network("the page is gone".to_owned());
+    let promise: Promise = promise.map_err(|_| lost())?.unchecked_into();
+    match JsFuture::from(promise).await {
+        Ok(reply) => reply.as_string().ok_or_else(lost),
+        Err(error) => Err(error
+            .as_string()
+            .and_then(|it| api::parse(&it).ok())
+            .unwrap_or_else(lost)),
+    }
+}
+
+/// [`Method::Get`] between the two programs.
+pub(crate) const GET: &str = "get";
+/// [`Method::Post`] between the two programs.
+pub(crate) const POST: &str = "post";
