@@ -1,6 +1,6 @@
 //! Every check there is, in the order in which a mistake is found soonest.
 //!
-//! The native half of the workspace is always built as one selection of packages: cargo joins
+//! For this machine the workspace is always built as one selection of packages: cargo joins
 //! the features of what is selected, so any smaller selection would compile the dependencies
 //! again. For the same reason clippy for wasm uses the profile that the front end is built in.
 
@@ -18,14 +18,8 @@ use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
 const WASM: &str = "wasm32-unknown-unknown";
-/// The packages that are compiled for this machine.
-const NATIVE: [&str; 5] = [
-    "--workspace",
-    "--exclude",
-    "frontend",
-    "--exclude",
-    "worker",
-];
+/// What is compiled for this machine: the front end too, whose tests are of what it computes.
+const NATIVE: [&str; 1] = ["--workspace"];
 /// Those of them that may have test programs of their own.
 const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
 
@@ -66,7 +60,7 @@ impl Step {
             Step::Web => ("web", "the front end builds"),
             Step::Build => (
                 "build",
-                "everything native builds, with the front end inside",
+                "everything builds for this machine, with the front end inside",
             ),
             Step::Unit => ("unit", "tests beside the code and in the documentation"),
             Step::EndToEnd => (
