@@ -7,7 +7,6 @@
 //! add raises the bound again before anything is scored. What an occurrence can add is measured
 //! once for a term ([`Searcher`]), in 32 bits and rounded up.
 
-use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
 use super::{Ranker, Weighed};
@@ -94,34 +93,28 @@ impl Searcher {
             cut: f32::NEG_INFINITY,
             keys: Vec::new(),
         };
-        let candidates = candidates(&lists, index.n_docs(), &mut best);
+        let mut found = candidates(&lists, index.n_docs(), &mut best);
         let mut counts = vec![0; query.len()];
         let mut scored = |doc: DocNo| {
             for list in &lists {
                 counts[list.place] = list.count(doc);
             }
             let score = weighed.score(&counts, index.len_of(doc));
-            Worst(Hit { doc, score })
+            Hit { doc, score }
         };
-        let (first, rest) = candidates.split_at(k.min(candidates.len()));
-        let first: Vec<Worst> = first.iter().map(|it| scored(it.0)).collect();
-        let mut hits = BinaryHeap::from(first);
-        for &(doc, sum) in rest {
-            let Some(mut worst) = hits.peek_mut() else {
-                break;
-            };
-            best.reach(worst.0.score);
-            if best.beats(sum) {
-                break;
-            }
-            let hit = scored(doc);
-            if hit < *worst {
-                *worst = hit;
-            }
+        let mut hits = Vec::with_capacity(found.len());
+        if found.len() > 2 * k {
+            // The k with the highest bounds say how much the others must be able to reach.
+            found.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1));
+            hits.extend(found.drain(..k).map(|it| scored(it.0)));
+            let least = hits.iter().map(|it| it.score).fold(f64::INFINITY, f64::min);
+            best.reach(least);
+            found.retain(|it| !best.beats(it.1));
         }
-        let mut hits = hits.into_vec();
-        hits.sort_unstable();
-        hits.into_iter().map(|it| it.0).collect()
+        hits.extend(found.into_iter().map(|it| scored(it.0)));
+        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.doc.cmp(&b.doc)));
+        hits.truncate(k);
+        hits
     }
 
     fn measure(&self, index: &Index, term: TermNo) -> Gains {
@@ -192,7 +185,7 @@ impl Searcher {
     }
 }
 
-/// Documents that may be among the best with the most that their terms add, highest first.
+/// Documents that may be among the best with the most that their terms add.
 fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo, f32)> {
     // The most that each list and those before it can add together.
     let mut sum = 0.0;
@@ -230,7 +223,6 @@ fn candidates(lists: &[List<'_>], n_docs: usize, best: &mut Best) -> Vec<(DocNo,
         }
         found.retain(|it| !best.beats(it.1 + beside));
     }
-    found.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     found
 }
 
@@ -396,10 +388,6 @@ struct Best {
     keys: Vec<u32>,
 }
 
-/// A hit ordered so that the one to drop first is the greatest.
-#[derive(Clone, Copy)]
-struct Worst(Hit);
-
 impl Best {
     /// Whether no document whose terms add at most `sum` can be among the best.
     fn beats(&self, sum: f32) -> bool {
@@ -447,30 +435,6 @@ impl Best {
         }
     }
 }
-
-impl Ord for Worst {
-    fn cmp(&self, other: &Worst) -> std::cmp::Ordering {
-        other
-            .0
-            .score
-            .total_cmp(&self.0.score)
-            .then(self.0.doc.cmp(&other.0.doc))
-    }
-}
-
-impl PartialOrd for Worst {
-    fn partial_cmp(&self, other: &Worst) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Worst {
-    fn eq(&self, other: &Worst) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Worst {}
 
 #[cfg(test)]
 mod tests {
