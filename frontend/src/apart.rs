@@ -66,14 +66,14 @@ pub(crate) fn Apart(
                     opened.set_value(Some(found));
                     Stand::Open
                 }
-                Err(error) => Stand::Failed(Error::Network(format!("{error:?}"))),
+                Err(error) => Stand::Failed(Error::Network(said(&error))),
             });
         });
     };
     let location = use_location();
     Effect::new(move |before: Option<()>| {
-        location.search.track();
-        location.hash.track();
+        // Read, not only tracked: nobody else does, and a memo that was never read is never told.
+        let _ = (location.search.get(), location.hash.get());
         opened.with_value(|it| {
             if let (Some(it), Some(())) = (it, before) {
                 it.moved();
@@ -89,7 +89,7 @@ pub(crate) fn Apart(
         let fetch = fetch.clone();
         move |_| fetch()
     });
-    let said = move || match stand.get() {
+    let state = move || match stand.get() {
         Stand::Fetching => {
             view! { <p class="note" role="status">"Fetching the page"</p> }.into_any()
         }
@@ -102,9 +102,15 @@ pub(crate) fn Apart(
     };
     view! {
         <Title text=name/>
-        {said}
+        {state}
         <div node_ref=place></div>
     }
+}
+
+/// What went wrong, in the words of the browser.
+fn said(error: &JsValue) -> String {
+    let error = error.dyn_ref::<js_sys::Error>();
+    error.map_or_else(|| "no reason given".to_owned(), |it| it.message().into())
 }
 
 /// How far the fetching is.

@@ -31,8 +31,16 @@ pub(crate) fn build(place: &Place, tools: &WebTools) -> Result<()> {
     println!("web: trunk build");
     // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
     process::run(tools.command("trunk").arg("build").env_remove("NO_COLOR"))?;
+    compress(place, tools)?;
     fs::write(&file, stamp_of(place, &inputs)?)
         .with_context(|| format!("writing {}", file.display()))
+}
+
+/// Lays beside each file what is sent of it, as small as Brotli makes it: that takes seconds,
+/// too long for a server to do when it is asked.
+fn compress(place: &Place, tools: &WebTools) -> Result<()> {
+    let script = place.root.join("xtask/web/compress.mjs");
+    process::run(tools.command("node").args([script, place.dist()]))
 }
 
 /// What was built from and what came out: either half may change behind our back.

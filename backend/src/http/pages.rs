@@ -28,12 +28,15 @@ pub(super) struct Pages {
 
 struct File {
     body: Bytes,
-    /// Made when it is first asked for; a page is small enough to wait for it.
+    /// Built in, or made when it is first asked for.
     brotli: OnceLock<Bytes>,
     content_type: &'static str,
     /// Of its bytes; none for a file whose name changes with them.
     tag: Option<HeaderValue>,
 }
+
+/// Ending of a file that is another one packed with Brotli.
+const PACKED: &str = ".br";
 
 impl Pages {
     /// What was built into this binary.
@@ -46,9 +49,16 @@ impl Pages {
     }
 
     pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> Pages {
-        let by_path: BTreeMap<String, File> = files
+        let (packed, plain): (Vec<_>, Vec<_>) = files.partition(|it| it.0.ends_with(PACKED));
+        let mut by_path: BTreeMap<String, File> = plain
+            .into_iter()
             .map(|(path, body)| (path.clone(), File::new(&path, body)))
             .collect();
+        for (path, body) in packed {
+            if let Some(file) = by_path.get_mut(path.trim_end_matches(PACKED)) {
+                file.brotli = body.into();
+            }
+        }
         let index = by_path
             .get("index.html")
             .map(|it| &*it.body)
@@ -279,6 +289,19 @@ mod tests {
         ] {
             assert!(!name_has_hash(path), "{path}");
         }
+    }
+
+    #[test]
+    fn what_was_packed_when_it_was_built_is_sent_so() {
+        let files = [("a.js", "plain"), ("a.js.br", "packed"), ("b.js", "plain")];
+        let files = files.map(|(path, body)| (path.to_owned(), Bytes::from(body)));
+        let pages = Pages::new(files.into_iter());
+        assert_eq!(pages.by_path["a.js"].brotli(), "packed");
+        assert!(pages.find("/a.js.br").is_none());
+        let mut read = Vec::new();
+        let packed = pages.by_path["b.js"].brotli();
+        brotli::BrotliDecompress(&mut &packed[..], &mut read).unwrap();
+        assert_eq!(read, b"plain");
     }
 
     #[test]

@@ -90,3 +90,17 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         tab.see("Neural scoring is off");
     });
 }
+
+#[test]
+fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/playground#query=river&text1=a river&text2=a bank");
+        until_stands(tab, "TFC1", "premises? fails?");
+        tab.js("location.hash = '#query=lake&text1=a lake&text2=mud'", &[]);
+        tab.see("Opened another link");
+        let query = "return document.querySelector('#playground-query').value";
+        tab.until("the other query", &format!("{query} === 'lake'"));
+        tab.click(Role::Button, "Put back what was here");
+        tab.until("the first query", &format!("{query} === 'river'"));
+    });
+}
