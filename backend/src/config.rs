@@ -89,7 +89,7 @@ pub(crate) struct AnalyzerArgs {
 /// What is looked for, and within which bounds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProbeArgs {
-    /// tfc1,tfc2,mtdc,lnc1,lnc2,tp or all
+    /// tfc1,tfc2,mtdc,lnc1,lnc2,tp, with word vectors stmc1,stmc2,stmc3, or all
     #[arg(long, default_value = "all")]
     probes: String,
     /// fixed (what the axiom says), paper (as printed) or code (as the published code has it)
@@ -110,6 +110,9 @@ pub(crate) struct ProbeArgs {
     /// rennings2019: group]
     #[arg(long, value_name = "POOL")]
     pool: Option<String>,
+    /// Word vectors, as GloVe or word2vec writes them
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<String>,
     /// The most instances of a probe for a query, drawn by seed
     #[arg(long, value_name = "N")]
     per_query: Option<u32>,
@@ -130,6 +133,8 @@ pub(crate) struct Asked {
     pub pool: Pool,
     /// How texts become terms.
     pub analyzer: Analyzer,
+    /// A file of word vectors.
+    pub vectors: Option<String>,
 }
 
 impl ProbeArgs {
@@ -172,12 +177,13 @@ impl ProbeArgs {
         limits.seed = self.seed;
         limits.check()?;
         let mode = Mode::parse(&self.mode, source)?;
-        let axioms = Axiom::parse_list(&self.probes)?;
+        let axioms = Axiom::parse_list(&self.probes, self.vectors.is_some())?;
         Ok(Asked {
             asked: axioms.into_iter().map(|it| (it, mode)).collect(),
             limits,
             pool: self.pool.as_deref().unwrap_or(pool).parse()?,
             analyzer: self.analyzer.resolve(stemmer)?,
+            vectors: self.vectors.clone(),
         })
     }
 }

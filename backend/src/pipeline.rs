@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Ranked, Run};
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mine::{Text, mine_query};
+use shared::probe::mine::{Miner, Text};
 use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
@@ -18,6 +18,7 @@ use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
 use shared::study::make::{Parts, asked, assemble, check_collection, source};
 use shared::study::{Definition, Study};
 use shared::text::Analyzer;
+use shared::vectors::{Known, Vectors};
 
 use crate::config::RankerSpec;
 use crate::error::Error;
@@ -27,15 +28,32 @@ use crate::progress::Bar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
 
-/// Analyses and indexes a collection.
-pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+/// Analyses and indexes a collection, with its tokens where word vectors are looked up.
+pub(crate) fn index(
+    collection: &Collection,
+    analyzer: &Analyzer,
+    vectors: Option<&Vectors>,
+) -> Result<Index, Error> {
     let bar = Bar::of("index", collection.docs.len() as u64, "documents");
     let mut builder = IndexBuilder::new(analyzer.clone());
+    if vectors.is_some() {
+        builder = builder.keeping_tokens();
+    }
     for doc in &collection.docs {
         builder.add(&doc.body());
         bar.one_more();
     }
     Ok(builder.finish()?)
+}
+
+/// The word vectors of a file, which lies where runs may lie.
+pub(crate) fn read_vectors(file: &str, folder: &Path) -> Result<Vectors, Error> {
+    let path = import::locate(file, folder)?;
+    let (vectors, reading) = import::with_bar(&path, |name, bytes, progress| {
+        shared::vectors::read(name, bytes, progress)
+    })?;
+    import::tell(&reading);
+    Ok(vectors)
 }
 
 /// What is mined, and from where.
@@ -44,6 +62,8 @@ pub(crate) struct Mining<'a> {
     pub collection: &'a Collection,
     /// Of the whole collection.
     pub index: &'a Index,
+    /// Word vectors, for the axioms that need them.
+    pub known: Option<&'a Known<'a>>,
     /// Which documents are compared.
     pub pool: &'a Pool,
     /// Where its files are looked for.
@@ -59,6 +79,7 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
     let Mining {
         collection,
         index,
+        known,
         pool,
         folder,
         asked,
@@ -83,13 +104,19 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
         index,
         source: &source,
     };
+    let miner = Miner {
+        index,
+        known: *known,
+        asked,
+        limits,
+    };
     let bar = Bar::of("mine", collection.queries.len() as u64, "queries");
     let shards: Vec<_> = (0..collection.queries.len())
         .into_par_iter()
         .map(|query| {
             let (docs, missing) = pool.docs_of(query, &number, &supply);
             let text = &collection.queries[query].text;
-            let shard = mine_query(index, text, &docs, asked, limits);
+            let shard = miner.mine(text, &docs);
             bar.one_more();
             (shard, missing)
         })
@@ -290,11 +317,17 @@ pub(crate) fn make_study(
             RankerSpec::Model(spec) => drop(models.get(spec)?),
         }
     }
-    let index = index(&collection, &definition.analyzer)?;
+    let vectors = definition.vectors.as_deref();
+    let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
+    let index = index(&collection, &definition.analyzer, vectors.as_ref())?;
+    let rows = vectors.as_ref().map(|it| it.rows_of(&index));
+    let rows = rows.unwrap_or_default();
+    let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
     let asked = asked(&definition);
     let mining = Mining {
         collection: &collection,
         index: &index,
+        known: known.as_ref(),
         pool: &definition.pool,
         folder,
         asked: &asked,
@@ -324,6 +357,7 @@ pub(crate) fn make_study(
         pairs: pairs.clone(),
         scores,
         n_without_text,
+        known: known.as_ref(),
     };
     let mut study = assemble(parts, &today());
     files::save(data, &study)?;
@@ -347,10 +381,16 @@ pub(crate) fn mine_again(
     if let Some(n_queries) = definition.n_queries {
         collection.queries.truncate(n_queries);
     }
-    let index = index(&collection, &definition.analyzer)?;
+    let vectors = definition.vectors.as_deref();
+    let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
+    let index = index(&collection, &definition.analyzer, vectors.as_ref())?;
+    let rows = vectors.as_ref().map(|it| it.rows_of(&index));
+    let rows = rows.unwrap_or_default();
+    let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
     let (mined, _) = mine(&Mining {
         collection: &collection,
         index: &index,
+        known: known.as_ref(),
         pool: &definition.pool,
         folder,
         asked: &asked(definition),

@@ -22,7 +22,7 @@ use shared::collection::{Run, beir, trec};
 use shared::index::stats::QueryTerms;
 use shared::index::{DocNo, Index};
 use shared::probe::counts::{Case, Counted};
-use shared::probe::mine::{self, Mined, QueryMined};
+use shared::probe::mine::{Mined, Miner, QueryMined};
 use shared::probe::{Axiom, Limits, Mode};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
@@ -210,7 +210,10 @@ impl Bench {
         let index = self.given.index(&analyzer).expect("it was indexed before");
         let limits = Limits::STANDARD;
         let three = THREE.map(|it| (it, Mode::Fixed));
-        let six: Vec<(Axiom, Mode)> = Axiom::ALL.iter().map(|&it| (it, Mode::Fixed)).collect();
+        let six: Vec<(Axiom, Mode)> = Axiom::minable(false)
+            .into_iter()
+            .map(|it| (it, Mode::Fixed))
+            .collect();
         let asked: Vec<QueryTerms> = self
             .given
             .queries
@@ -263,9 +266,14 @@ impl Bench {
         });
         let mined = |asked: &[(Axiom, Mode)]| {
             let each = self.given.queries.iter().zip(&self.given.pools);
-            let shards: Vec<QueryMined> = each
-                .map(|(query, pool)| mine::mine_query(&index, query, pool, asked, &limits))
-                .collect();
+            let miner = Miner {
+                index: &index,
+                known: None,
+                asked,
+                limits: &limits,
+            };
+            let shards: Vec<QueryMined> =
+                each.map(|(query, pool)| miner.mine(query, pool)).collect();
             Mined::collect(asked, shards)
         };
         let from_index = mean(|| drop(black_box(mined(&three))));

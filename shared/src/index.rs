@@ -7,7 +7,7 @@
 pub mod stats;
 
 use crate::error::Error;
-use crate::text::vocabulary::TermNo;
+use crate::text::vocabulary::{TermNo, TokenNo};
 use crate::text::{Analyzer, Vocabulary};
 
 pub use stats::Totals;
@@ -20,6 +20,8 @@ pub struct IndexBuilder {
     vocabulary: Vocabulary,
     starts: Vec<u32>,
     forward: Vec<TermNo>,
+    /// Beside `forward`, if tokens are kept.
+    tokens: Option<Vec<TokenNo>>,
 }
 
 impl IndexBuilder {
@@ -29,12 +31,26 @@ impl IndexBuilder {
             vocabulary: Vocabulary::new(analyzer),
             starts: vec![0],
             forward: Vec::new(),
+            tokens: None,
         }
+    }
+
+    /// Keeps the token of each term too: word vectors are looked up by tokens.
+    pub fn keeping_tokens(mut self) -> IndexBuilder {
+        self.tokens = Some(Vec::new());
+        self
     }
 
     /// Adds the next document.
     pub fn add(&mut self, body: &str) {
-        self.vocabulary.read(body, &mut self.forward);
+        let forward = &mut self.forward;
+        match &mut self.tokens {
+            None => self.vocabulary.read(body, forward),
+            Some(tokens) => self.vocabulary.each(body, |term, token| {
+                forward.push(term);
+                tokens.push(token);
+            }),
+        }
         self.starts.push(self.forward.len() as u32);
     }
 
@@ -57,6 +73,7 @@ impl IndexBuilder {
             vocabulary,
             starts,
             forward,
+            tokens,
         } = self;
         let n_terms = vocabulary.len();
 
@@ -98,6 +115,7 @@ impl IndexBuilder {
             vocabulary,
             starts,
             forward,
+            tokens: tokens.unwrap_or_default(),
             begins,
             docs,
             counts,
@@ -112,6 +130,8 @@ pub struct Index {
     /// Where the terms of each document begin in `forward`.
     starts: Vec<u32>,
     forward: Vec<TermNo>,
+    /// Beside `forward`, or empty.
+    tokens: Vec<TokenNo>,
     /// Where the postings of each term begin.
     begins: Vec<u32>,
     docs: Vec<DocNo>,
@@ -155,6 +175,13 @@ impl Index {
         &self.forward[self.starts[doc] as usize..self.starts[doc + 1] as usize]
     }
 
+    /// The tokens of a document's terms, in order; none if the index keeps none.
+    pub fn tokens(&self, doc: DocNo) -> Option<&[TokenNo]> {
+        let doc = doc as usize;
+        self.tokens
+            .get(self.starts[doc] as usize..self.starts[doc + 1] as usize)
+    }
+
     /// Length of a document, in terms.
     pub fn len_of(&self, doc: DocNo) -> u32 {
         self.starts[doc as usize + 1] - self.starts[doc as usize]
@@ -191,6 +218,7 @@ impl Index {
     pub fn n_bytes(&self) -> usize {
         let words = self.starts.len()
             + self.forward.len()
+            + self.tokens.len()
             + self.begins.len()
             + self.docs.len()
             + self.counts.len();

@@ -16,6 +16,7 @@ pub mod error;
 pub mod collection;
 pub mod text;
 pub mod index;
+pub mod vectors;
 pub mod rank;
 pub mod probe;
 pub mod score;

@@ -230,6 +230,38 @@ pub enum Quantity {
     },
     /// How often text 2 is repeated to give text 1.
     Repetitions,
+    /// Distinct query terms in text b − those in text a.
+    CoverLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// Occurrences of terms outside of the query in text `others` − Σ(text `terms`).
+    OutsideOverOccurrences {
+        /// The text whose other terms are counted.
+        others: u8,
+        /// The text whose query terms are counted.
+        terms: u8,
+    },
+    /// Occurrences of terms outside of the query in text b − those in text a.
+    OutsideLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// cos(text near − Q, Q) − cos(text far − Q, Q), by word vectors.
+    SimilarityLead {
+        /// The text whose other words should be more like the query.
+        near: u8,
+        /// The other.
+        far: u8,
+    },
+    /// cos(text 1 − Q, text 2 − Q), by word vectors.
+    Similarity,
+    /// 1 − cos(text 1 − Q, text 2 − Q), by word vectors.
+    Dissimilarity,
 }
 
 /// The relation of a measured value to its bound.

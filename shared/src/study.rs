@@ -10,6 +10,7 @@ pub mod make;
 mod check;
 pub mod dials;
 pub mod overview;
+pub mod findings;
 pub mod cell;
 pub mod instance;
 pub mod bench;
@@ -25,6 +26,7 @@ use crate::probe::mine::Text;
 use crate::probe::{Axiom, Instances, Limits, Mode, Pool, TextNo};
 use crate::score::{Pairs, Scores};
 use crate::text::Analyzer;
+use crate::vectors::{Vectors, VectorsAbout};
 
 /// What a study is made from, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub struct Definition {
     pub analyzer: Analyzer,
     /// What becomes an instance.
     pub limits: Limits,
+    /// A file of word vectors, for the axioms that need them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<String>,
 }
 
 impl Definition {
@@ -91,6 +96,10 @@ impl Definition {
                 "probes",
                 "a study needs at least one probe and one mode",
             ));
+        }
+        let without = |it: &&Axiom| it.needs_vectors() && self.vectors.is_none();
+        if let Some(axiom) = self.probes.iter().find(without) {
+            return Err(crate::vectors::missing(axiom.slug()));
         }
         self.limits.check()
     }
@@ -152,6 +161,20 @@ pub struct Study {
     /// Documents that the pool names and the collection lacks.
     #[serde(default)]
     pub n_without_text: u64,
+    /// Word vectors, if the definition names a file of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<Words>,
+}
+
+/// Word vectors of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Words {
+    /// Of the whole file.
+    pub about: VectorsAbout,
+    /// Of the words of the study's documents and queries.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub vectors: Vectors,
 }
 
 impl Study {

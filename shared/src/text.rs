@@ -5,6 +5,7 @@
 pub mod tokens;
 pub mod stopwords;
 pub mod stem;
+pub(crate) mod names;
 pub mod vocabulary;
 
 use serde::{Deserialize, Serialize};

@@ -60,11 +60,12 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         collection: "trecdl-passage".to_owned(),
         n_queries: None,
         pool: "run:BM25.run.gz:100".parse().unwrap(),
-        probes: Axiom::ALL.to_vec(),
+        probes: Axiom::minable(false),
         modes: vec![Mode::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         analyzer: Analyzer::default(),
         limits: Limits::STANDARD,
+        vectors: None,
     };
     compare(&Given {
         folder: collections.join("trecdl-passage"),
@@ -144,7 +145,7 @@ fn natively(given: &Given) -> (Study, Duration) {
     };
 
     let start = Instant::now();
-    let mut maker = Maker::new(collection, given.definition.clone(), run).unwrap();
+    let mut maker = Maker::new(collection, given.definition.clone(), run, None).unwrap();
     while maker.step().unwrap().stage != Stage::Done {}
     let took = start.elapsed();
     (maker.finish(MADE).unwrap(), took)

@@ -10,6 +10,7 @@ use shared::probe::mine::Text;
 use shared::probe::{Axiom, Mined, Mode};
 use shared::score::{Pairs, Scores};
 use shared::study::overview;
+use shared::vectors::Known;
 use shared::verdict;
 
 use super::{Exit, print_json, tell_reading};
@@ -51,10 +52,22 @@ impl Mine {
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
         let collection = &loaded.collection;
-        let index = pipeline::index(collection, &asked.analyzer)?;
+        let vectors = asked.vectors.as_deref();
+        let vectors = vectors.map(|it| pipeline::read_vectors(it, &loaded.folder));
+        let vectors = vectors.transpose()?;
+        let index = pipeline::index(collection, &asked.analyzer, vectors.as_ref())?;
+        let rows = vectors.as_ref().map(|it| it.rows_of(&index));
+        let rows = rows.unwrap_or_default();
+        let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
+        let about = known.as_ref().zip(asked.vectors.as_deref());
+        let about = about.map(|(known, file)| known.about(file));
+        if let Some(about) = &about {
+            eprintln!("{about}");
+        }
         let (mined, n_without_text) = pipeline::mine(&Mining {
             collection,
             index: &index,
+            known: known.as_ref(),
             pool: &asked.pool,
             folder: &loaded.folder,
             asked: &asked.asked,
@@ -73,6 +86,7 @@ impl Mine {
             analyzer: asked.analyzer,
             pool: asked.pool,
             limits: asked.limits,
+            vectors: about,
             n_queries: collection.queries.len(),
             found: mined
                 .instances
@@ -416,7 +430,7 @@ impl Work {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
         let index = match ranker {
-            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer)?,
+            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer, None)?,
             RankerSpec::Scores(_) | RankerSpec::Model(_) => Index::build(&self.analyzer, [])?,
         };
         let scoring = Scoring {

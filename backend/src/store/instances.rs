@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use shared::probe::mine::Text;
 use shared::probe::{Axiom, Instances, Limits, Mined, Mode, Pool};
 use shared::text::Analyzer;
+use shared::vectors::VectorsAbout;
 
 use crate::error::Error;
 use crate::store::{columns, write_whole};
@@ -43,6 +44,9 @@ pub(crate) struct Origin {
     pub pool: Pool,
     /// Bounds.
     pub limits: Limits,
+    /// Word vectors, if there were any.
+    #[serde(default)]
+    pub vectors: Option<VectorsAbout>,
     /// The first so many queries were mined.
     pub n_queries: usize,
     /// For each axiom and mode how many instances each query had before a cap.

@@ -108,7 +108,7 @@ fn Contents() -> impl IntoView {
 /// What the letters of the formulas stand for.
 #[component]
 fn Symbols() -> impl IntoView {
-    const SYMBOLS: [(&str, &str); 7] = [
+    const SYMBOLS: [(&str, &str); 10] = [
         ("Q, w", "a query, one of its distinct terms"),
         ("d1, d2, d3", "texts, in the order of the claim"),
         ("|d|", "length of a text, in terms"),
@@ -120,6 +120,12 @@ fn Symbols() -> impl IntoView {
         (
             "Γ(d)",
             "least distance of two distinct query terms; neighbours have 1",
+        ),
+        ("cover(d)", "how many distinct query terms stand in a text"),
+        ("d−Q", "the words of a text that are not in the query"),
+        (
+            "cos",
+            "likeness in meaning: cosine of the mean word vectors of two groups of words",
         ),
         ("S(d)", "the score that a ranker gives a text for the query"),
     ];

@@ -5,6 +5,7 @@ mod panel;
 mod head;
 mod cite;
 mod export;
+mod findings;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use crate::widgets::heatmap::{HeatMap, Spot, WaitingMap, Who};
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 use address::{ListView, Shape, StudyView};
+use findings::Findings;
 use head::Head;
 use panel::CellPanel;
 
@@ -204,6 +206,7 @@ fn Loaded(
         Press::Taken
     });
     let title = frame.title.clone();
+    let told = study.clone();
     let body = match selected.get_untracked() {
         None => view! {
             <p class="ahead">
@@ -238,6 +241,7 @@ fn Loaded(
         <Title text=title.clone()/>
         <Crumbs title/>
         <Head overview/>
+        <Findings study=told overview view/>
         <DialBar reach turned/>
         {body}
     }
@@ -344,6 +348,7 @@ fn Waiting() -> impl IntoView {
                 <p class="facts" role="status">"Counting"</p>
             </div>
         </div>
+        <section class="findings waiting" aria-hidden="true"></section>
         <div class="section bar dials waiting" aria-hidden="true"></div>
         <div class="study">
             <div>

@@ -219,7 +219,7 @@ fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), 
     let collection = bench.collection()?;
     let remarks = bench.unknown(&collection);
     let run = bench.run_of(&definition.pool)?;
-    let maker = Maker::new(collection, definition, run).map_err(refused)?;
+    let maker = Maker::new(collection, definition, run, None).map_err(refused)?;
     Ok((maker, remarks))
 }
 

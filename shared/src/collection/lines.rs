@@ -54,6 +54,42 @@ pub struct Lines<'a> {
     buffer: Vec<u8>,
 }
 
+/// The bytes of a file, unpacked and within bounds.
+pub(crate) struct Unpacking<'a>(BufReader<Unpacked<'a>>);
+
+impl<'a> Unpacking<'a> {
+    /// As [`Lines::open`], for a file that is not made of lines.
+    pub(crate) fn open(
+        name: &str,
+        bytes: impl Read + 'a,
+        bounds: Bounds,
+        progress: &'a mut dyn FnMut(u64),
+    ) -> Result<Unpacking<'a>, Error> {
+        let bytes = Unpacked::open(Box::new(bytes), bounds, progress)
+            .map_err(|error| Error::file(name, error))?;
+        Ok(Unpacking(BufReader::with_capacity(
+            archive::CHUNK_BYTES,
+            bytes,
+        )))
+    }
+}
+
+impl Read for Unpacking<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(into)
+    }
+}
+
+impl BufRead for Unpacking<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, n_bytes: usize) {
+        self.0.consume(n_bytes);
+    }
+}
+
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<'a> {

@@ -6,6 +6,9 @@ pub mod mtdc;
 pub mod lnc1;
 pub mod lnc2;
 pub mod tp;
+pub mod stmc1;
+pub mod stmc2;
+pub mod stmc3;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +34,12 @@ pub enum Axiom {
     Lnc2,
     /// Query terms that stand closer together are better.
     Tp,
-    // STMC1, STMC2 and STMC3 stand here once there are word vectors (`crate::vectors`).
+    /// Words closer in meaning to the query are better.
+    Stmc1,
+    /// Query terms count for more than words of like meaning.
+    Stmc2,
+    /// Repeated query terms do not make up for words farther in meaning.
+    Stmc3,
 }
 
 /// What there is to say about an axiom before seeing any data.
@@ -49,7 +57,8 @@ pub struct About {
     pub source: &'static str,
     /// What the papers and their published code have wrong or open.
     pub troubles: &'static str,
-    /// A worked example: query, then the texts in the order of the claim.
+    /// A worked example: query, then the texts in the order of the claim. Empty for an axiom
+    /// that needs word vectors, which somebody has to bring.
     pub example: &'static [&'static str],
 }
 
@@ -62,6 +71,9 @@ impl Axiom {
         Axiom::Lnc1,
         Axiom::Lnc2,
         Axiom::Tp,
+        Axiom::Stmc1,
+        Axiom::Stmc2,
+        Axiom::Stmc3,
     ];
 
     /// The name in commands, addresses and files: `mtdc`.
@@ -73,6 +85,9 @@ impl Axiom {
             Axiom::Lnc1 => "lnc1",
             Axiom::Lnc2 => "lnc2",
             Axiom::Tp => "tp",
+            Axiom::Stmc1 => "stmc1",
+            Axiom::Stmc2 => "stmc2",
+            Axiom::Stmc3 => "stmc3",
         }
     }
 
@@ -85,6 +100,9 @@ impl Axiom {
             Axiom::Lnc1 => &lnc1::ABOUT,
             Axiom::Lnc2 => &lnc2::ABOUT,
             Axiom::Tp => &tp::ABOUT,
+            Axiom::Stmc1 => &stmc1::ABOUT,
+            Axiom::Stmc2 => &stmc2::ABOUT,
+            Axiom::Stmc3 => &stmc3::ABOUT,
         }
     }
 
@@ -97,6 +115,9 @@ impl Axiom {
             Axiom::Lnc1 => lnc1::claim(),
             Axiom::Lnc2 => lnc2::claim(mode),
             Axiom::Tp => tp::claim(),
+            Axiom::Stmc1 => stmc1::claim(),
+            Axiom::Stmc2 => stmc2::claim(),
+            Axiom::Stmc3 => stmc3::claim(mode),
         }
     }
 
@@ -110,12 +131,16 @@ impl Axiom {
             Axiom::Lnc1 => lnc1::mine(mode, case, &mut found),
             Axiom::Lnc2 => lnc2::mine(mode, case, &mut found),
             Axiom::Tp => tp::mine(mode, case, &mut found),
+            Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
+            Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
+            Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
         }
         found
     }
 
     /// The premises as measured on texts in the order of the claim, whether they hold or not.
-    /// The texts must carry [`Counted::others`]. They are an instance iff all hold.
+    /// The texts must carry [`Counted::others`], and [`Counted::meaning`] where the axiom needs
+    /// it: without, its premises have no value and fail. They are an instance iff all hold.
     pub fn premises(
         self,
         mode: Mode,
@@ -130,6 +155,9 @@ impl Axiom {
             Axiom::Lnc1 => lnc1::premises(mode, texts),
             Axiom::Lnc2 => lnc2::premises(mode, limits, texts),
             Axiom::Tp => tp::premises(mode, texts),
+            Axiom::Stmc1 => stmc1::premises(mode, texts),
+            Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
+            Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
         }
     }
 
@@ -138,13 +166,26 @@ impl Axiom {
         match self {
             Axiom::Lnc1 => lnc1::needs_others(mode),
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => false,
+            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => false,
         }
     }
 
-    /// A list as it is typed: `tfc1,mtdc` or `all`.
-    pub fn parse_list(list: &str) -> Result<Vec<Axiom>, Error> {
+    /// Whether mining needs [`Counted::meaning`], and so word vectors.
+    pub fn needs_vectors(self) -> bool {
+        matches!(self, Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3)
+    }
+
+    /// Every axiom that can be mined with or without word vectors.
+    pub fn minable(with_vectors: bool) -> Vec<Axiom> {
+        let all = Axiom::ALL.iter().copied();
+        all.filter(|it| with_vectors || !it.needs_vectors())
+            .collect()
+    }
+
+    /// A list as it is typed: `tfc1,mtdc` or `all`, which is all that can be mined.
+    pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Axiom>, Error> {
         if list == "all" {
-            return Ok(Axiom::ALL.to_vec());
+            return Ok(Axiom::minable(with_vectors));
         }
         let mut axioms = list
             .split(',')
@@ -152,7 +193,10 @@ impl Axiom {
             .collect::<Result<Vec<Axiom>, Error>>()?;
         axioms.sort_unstable();
         axioms.dedup();
-        Ok(axioms)
+        match axioms.iter().find(|it| it.needs_vectors() && !with_vectors) {
+            Some(axiom) => Err(crate::vectors::missing(axiom.slug())),
+            None => Ok(axioms),
+        }
     }
 }
 
@@ -200,6 +244,18 @@ fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> Measu
         quantity: Quantity::OccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
         relation,
+        bound: Some(0.0),
+    }
+}
+
+/// cos(text near − Q, Q) > cos(text far − Q, Q).
+fn similarity_lead(texts: &[Counted], near: u8, far: u8) -> Measured {
+    let similarity = |text: u8| texts[text as usize - 1].to_query();
+    let lead = similarity(near).zip(similarity(far));
+    Measured {
+        quantity: Quantity::SimilarityLead { near, far },
+        value: lead.map(|(near, far)| near - far),
+        relation: Relation::Above,
         bound: Some(0.0),
     }
 }

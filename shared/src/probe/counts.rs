@@ -2,9 +2,10 @@
 
 use crate::index::stats::QueryTerms;
 use crate::text::vocabulary::TermNo;
+use crate::vectors::Bag;
 
 /// A text, counted for one query.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counted {
     /// |d|, in terms.
     pub len: u32,
@@ -19,6 +20,25 @@ pub struct Counted {
     /// Terms outside of the query with their counts, ascending; filled by
     /// [`Counted::with_others`] only, since one axiom in two modes needs it.
     pub others: Vec<(TermNo, u32)>,
+    /// What its words outside of the query mean, if there are word vectors.
+    pub meaning: Option<Meaning>,
+}
+
+/// The words of a text outside of the query, d − Q, by their word vectors.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Meaning {
+    /// d − Q.
+    pub rest: Bag,
+    /// cos(d − Q, Q); none if one of them has no word with a vector.
+    pub to_query: Option<f64>,
+}
+
+impl Meaning {
+    /// Of a text for a query.
+    pub fn new(rest: Bag, query: &Bag) -> Meaning {
+        let to_query = rest.similarity(query);
+        Meaning { rest, to_query }
+    }
 }
 
 impl Counted {
@@ -51,6 +71,22 @@ impl Counted {
         counted.total = counted.counts.iter().sum();
         counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
         counted
+    }
+
+    /// Occurrences of terms outside of the query.
+    pub fn n_outside(&self) -> u32 {
+        self.len - self.total
+    }
+
+    /// cos(d − Q, Q).
+    pub fn to_query(&self) -> Option<f64> {
+        self.meaning.as_ref()?.to_query
+    }
+
+    /// cos(d − Q, d' − Q).
+    pub fn similarity(&self, other: &Counted) -> Option<f64> {
+        let (mine, theirs) = (self.meaning.as_ref()?, other.meaning.as_ref()?);
+        mine.rest.similarity(&theirs.rest)
     }
 
     /// Γ(d), the least distance of two distinct query terms, in terms; adjacent terms have

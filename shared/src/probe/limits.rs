@@ -25,10 +25,18 @@ pub struct Limits {
     pub filled_terms: u32,
     /// LNC2 as their code has it: the longest text that is repeated.
     pub fillable_terms: u32,
+    /// STMC2: the least cosine of two texts that are about the same.
+    #[serde(default = "similar")]
+    pub similar: f64,
     /// The most instances of one probe kept for one query; none keeps all.
     pub per_query: Option<u32>,
     /// Seed of the draw when `per_query` is exceeded.
     pub seed: u64,
+}
+
+/// 1 − 0.2, the distance of Câmara & Hauff (ECIR 2020), section 4.3.
+const fn similar() -> f64 {
+    0.8
 }
 
 impl Limits {
@@ -42,6 +50,7 @@ impl Limits {
         repeated_terms: 240,
         filled_terms: 512,
         fillable_terms: 256,
+        similar: similar(),
         per_query: None,
         seed: 42,
     };
@@ -82,6 +91,9 @@ impl Limits {
                 "repeat",
                 format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
             ));
+        }
+        if !(-1.0..=1.0).contains(&self.similar) {
+            return Err(Error::setting("similar", "a cosine is from -1 to 1"));
         }
         if self.per_query == Some(0) {
             return Err(Error::setting(

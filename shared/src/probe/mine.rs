@@ -1,6 +1,6 @@
 //! Mining: from the pools of queries to instances in columns.
 //!
-//! A shard is one query ([`mine_query`]); shards may run in any order and anywhere, and
+//! A shard is one query ([`Miner::mine`]); shards may run in any order and anywhere, and
 //! [`Mined::collect`] puts them together in the same way.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axiom::Axiom;
-use super::counts::{Case, Counted, Found};
+use super::counts::{Case, Counted, Found, Meaning};
 use super::{Instances, Limits, Mode, TextNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
+use crate::vectors::Known;
 
 /// What is scored: a document, or a text made from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -134,23 +135,49 @@ pub struct Mined {
     pub instances: Vec<Instances>,
 }
 
-/// Mines one query.
-pub fn mine_query(
-    index: &Index,
-    query: &str,
-    pool: &[DocNo],
-    asked: &[(Axiom, Mode)],
-    limits: &Limits,
-) -> QueryMined {
+/// What is looked for in the pool of every query.
+#[derive(Clone, Copy)]
+pub struct Miner<'a> {
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// Word vectors; axioms that need them find nothing without.
+    pub known: Option<&'a Known<'a>>,
+    /// Which axioms, in which modes.
+    pub asked: &'a [(Axiom, Mode)],
+    /// Bounds.
+    pub limits: &'a Limits,
+}
+
+impl Miner<'_> {
+    /// Mines one query.
+    pub fn mine(&self, query: &str, pool: &[DocNo]) -> QueryMined {
+        mine_query(self, query, pool)
+    }
+}
+
+fn mine_query(miner: &Miner<'_>, query: &str, pool: &[DocNo]) -> QueryMined {
+    let Miner {
+        index,
+        known,
+        asked,
+        limits,
+    } = *miner;
     let terms = index.query_terms(query);
     let count = if asked.iter().any(|it| it.0.needs_others(it.1)) {
         Counted::with_others
     } else {
         Counted::new
     };
+    let known = known.filter(|_| asked.iter().any(|it| it.0.needs_vectors()));
+    let known = known.map(|it| (it, it.query(query)));
     let counted: Vec<Counted> = pool
         .iter()
-        .map(|&doc| count(index.terms(doc), &terms))
+        .map(|&doc| Counted {
+            meaning: known
+                .as_ref()
+                .map(|(known, query)| Meaning::new(known.rest(doc, &terms), query)),
+            ..count(index.terms(doc), &terms)
+        })
         .collect();
     let case = Case {
         query: &terms,

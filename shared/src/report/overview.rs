@@ -306,6 +306,8 @@ fn limits(limits: &Limits) -> String {
         repeated_terms,
         filled_terms,
         fillable_terms,
+        // Said with the word vectors, without which it decides nothing.
+        similar: _,
         per_query,
         seed,
     } = *limits;

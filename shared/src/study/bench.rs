@@ -45,8 +45,8 @@ pub struct Answer {
     pub n_terms: Vec<u32>,
     /// Γ of each text.
     pub distances: Vec<Option<u32>>,
-    /// One for each axiom: the order of texts in which it applies, or else the one that
-    /// fails the fewest premises.
+    /// One for each axiom that needs no word vectors: the order of texts in which it applies, or
+    /// else the one that fails the fewest premises.
     pub axioms: Vec<Applied>,
     /// One for each ranker.
     pub contributions: Vec<Contributions>,
@@ -105,14 +105,14 @@ pub fn answer(
             (own.0, &own.1)
         }
     };
-    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats);
+    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats, None);
     let contributions: Vec<Contributions> = rankers
         .iter()
         .map(|it| read.contributions(it, &totals))
         .collect();
-    let axioms = Axiom::ALL
-        .iter()
-        .filter_map(|&it| apply(it, typed, &read, &contributions));
+    let axioms = Axiom::minable(false)
+        .into_iter()
+        .filter_map(|it| apply(it, typed, &read, &contributions));
     Ok(Answer {
         query: read.query(),
         terms: read.terms_about(),

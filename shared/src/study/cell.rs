@@ -131,7 +131,7 @@ impl Study {
                 || asked.text.to_lowercase().contains(&wanted)
                 || asked.id.to_lowercase().contains(&wanted);
             for claim in instances.of(query) {
-                if named && filter.passes(listing.axiom, query, claim, Some(scores)) {
+                if named && filter.passes((listing.axiom, mode), query, claim, Some(scores)) {
                     let verdict = self.verdict(scores, query, claim, width);
                     all.push(Judged {
                         number,

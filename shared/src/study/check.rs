@@ -88,11 +88,12 @@ mod tests {
             collection: "c".to_owned(),
             n_queries: None,
             pool: "all".parse().unwrap(),
-            probes: Axiom::ALL.to_vec(),
+            probes: Axiom::minable(false),
             modes: vec![Mode::Fixed],
             rankers: vec!["bm25".to_owned()],
             analyzer: Analyzer::default(),
             limits: Limits::STANDARD,
+            vectors: None,
         };
         let doc = |id: &str, text: &str| Doc {
             id: id.to_owned(),
@@ -109,7 +110,7 @@ mod tests {
             docs: vec![doc("a", "river bank river"), doc("b", "a river, no bank")],
             qrels: Qrels::default(),
         };
-        let mut maker = Maker::new(collection, definition, None).unwrap();
+        let mut maker = Maker::new(collection, definition, None, None).unwrap();
         while maker.step().unwrap().stage != Stage::Done {}
         maker.finish("2026-11-20").unwrap()
     }

@@ -108,17 +108,22 @@ impl<'a> Filter<'a> {
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
     pub(super) fn passes(
         &self,
-        axiom: Axiom,
+        (axiom, mode): (Axiom, Mode),
         query: usize,
         claim: Claim<TextNo>,
         scores: Option<&Scores>,
     ) -> bool {
         let close = || match &self.delta {
             Some((delta, lengths)) if needs_equal_length(axiom) => {
+                // The published code of STMC3 asks for less than δ, not for at most.
+                let most_gap = match (axiom, mode) {
+                    (Axiom::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
+                    _ => Some(*delta),
+                };
                 let lengths = claim.texts().into_iter().map(|it| lengths[it as usize]);
                 let (least, most) =
                     lengths.fold((u32::MAX, 0), |it, len| (it.0.min(len), it.1.max(len)));
-                most - least <= *delta
+                most_gap.is_some_and(|it| most - least <= it)
             }
             _ => true,
         };
@@ -159,8 +164,8 @@ impl Study {
 /// Whether an axiom has δ among its premises.
 fn needs_equal_length(axiom: Axiom) -> bool {
     match axiom {
-        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => true,
-        Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
+        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3 => true,
+        Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2 => false,
     }
 }
 

@@ -6,12 +6,13 @@ use super::{Study, TermStats};
 use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::probe::counts::Counted;
+use crate::probe::counts::{Counted, Meaning};
 use crate::probe::{Axiom, Claim, Instances, Measured, Mode};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
 use crate::text::{Analyzer, Span};
+use crate::vectors::{Vectors, bag_of_query, bag_outside};
 use crate::verdict::Verdict;
 
 use std::collections::BTreeMap;
@@ -161,6 +162,7 @@ impl Study {
             &self.queries[query].text,
             &bodies,
             &self.terms,
+            self.words.as_ref().map(|it| &it.vectors),
         );
         let texts = numbers.iter().zip(&read.counted).zip(read.texts());
         let texts = texts.map(|((&text, counted), body)| ShownText {
@@ -250,6 +252,7 @@ impl<'a> Read<'a> {
         query: &'a str,
         bodies: &'a [String],
         stats: &BTreeMap<String, TermStats>,
+        vectors: Option<&Vectors>,
     ) -> Read<'a> {
         let analysed = |text: &'a str| (text, analyzer.terms(text));
         let query = analysed(query);
@@ -264,9 +267,16 @@ impl<'a> Read<'a> {
             let stats = stats.get(term).copied().unwrap_or_default();
             (numbers.get(term).copied(), stats.df, stats.cf)
         });
+        let meaning = vectors.map(|it| (it, bag_of_query(it, analyzer, query.0)));
         let count = |body: &(&str, Vec<(String, Span)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            Counted::with_others(&found, &terms)
+            let meaning = meaning.as_ref().map(|(vectors, asked)| {
+                Meaning::new(bag_outside(vectors, analyzer, body.0, &terms), asked)
+            });
+            Counted {
+                meaning,
+                ..Counted::with_others(&found, &terms)
+            }
         };
         let counted = bodies.iter().map(count).collect();
         Read {

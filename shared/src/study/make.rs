@@ -6,16 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Definition, Study, TermStats};
+use super::{Definition, Study, TermStats, Words};
 use crate::collection::{Collection, Qrels, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
-use crate::probe::mine::{QueryMined, mine_query};
+use crate::probe::mine::{Miner, QueryMined};
 use crate::probe::pool::{Source, Supply};
 use crate::probe::{Axiom, Mined, Mode, Pool};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
 use crate::score::{Pairs, Scores, lexical};
+use crate::vectors::{Known, RowNo, Vectors};
 
 /// Documents read between two reports of progress.
 const DOCS_A_STEP: usize = 500;
@@ -55,6 +56,8 @@ pub struct Maker {
     numbers: BTreeMap<String, DocNo>,
     /// Until the pool is chosen.
     run: Option<Run>,
+    /// With the places of the index's tokens, once there is an index.
+    vectors: Option<(Vectors, Vec<Option<RowNo>>)>,
     n_found: u64,
     n_without_text: u64,
     work: Work,
@@ -80,11 +83,13 @@ struct Scoring {
 }
 
 impl Maker {
-    /// Begins a study whose rankers are formulas; `run` is the run of a pool that names one.
+    /// Begins a study whose rankers are formulas; `run` is the run of a pool that names one,
+    /// `vectors` are those of a definition that names a file of them.
     pub fn new(
         mut collection: Collection,
         definition: Definition,
         run: Option<Run>,
+        vectors: Option<Vectors>,
     ) -> Result<Maker, Error> {
         definition.check()?;
         if let Some(n_queries) = definition.n_queries {
@@ -94,8 +99,16 @@ impl Maker {
         if let (Pool::Run { file, .. }, None) = (&definition.pool, &run) {
             return Err(Error::unknown("run", file));
         }
+        if let (Some(file), None) = (&definition.vectors, &vectors) {
+            return Err(Error::unknown("word vectors", file));
+        }
         let rankers = definition.rankers.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
+        let builder = IndexBuilder::new(definition.analyzer.clone());
+        let builder = match &vectors {
+            Some(_) => builder.keeping_tokens(),
+            None => builder,
+        };
         let numbers = collection.doc_numbers();
         let numbers = numbers
             .into_iter()
@@ -103,7 +116,8 @@ impl Maker {
             .collect();
         Ok(Maker {
             asked: asked(&definition),
-            work: Work::Index(Box::new(IndexBuilder::new(definition.analyzer.clone()))),
+            work: Work::Index(Box::new(builder)),
+            vectors: vectors.map(|it| (it, Vec::new())),
             collection,
             definition,
             rankers,
@@ -145,7 +159,9 @@ impl Maker {
             scores,
             ..
         } = *scoring;
+        let known = known(&self.vectors, &index);
         let parts = Parts {
+            known: known.as_ref(),
             definition: self.definition,
             collection: &self.collection,
             index: &index,
@@ -168,6 +184,9 @@ impl Maker {
             return Ok((Work::Index(builder), Stage::Index, to, n_docs));
         }
         let index = Box::new(builder.finish()?);
+        if let Some((vectors, rows)) = &mut self.vectors {
+            *rows = vectors.rows_of(&index);
+        }
         let source = source(&self.definition.pool, self.run.take(), &index);
         Ok((
             Work::Mine(index, source, Vec::new()),
@@ -195,7 +214,14 @@ impl Maker {
             let (pool, missing) = self.definition.pool.docs_of(query, &numbers, &supply);
             self.n_without_text += missing;
             let text = &self.collection.queries[query].text;
-            let shard = mine_query(&index, text, &pool, &self.asked, &self.definition.limits);
+            let known = known(&self.vectors, &index);
+            let miner = Miner {
+                index: &index,
+                known: known.as_ref(),
+                asked: &self.asked,
+                limits: &self.definition.limits,
+            };
+            let shard = miner.mine(text, &pool);
             self.n_found += shard.n_instances(&self.asked);
             shards.push(shard);
         }
@@ -242,6 +268,14 @@ impl Maker {
         let done = scoring.scores.len() * n_queries + scoring.shards.len();
         Ok((Work::Score(scoring), Stage::Score, done, of))
     }
+}
+
+fn known<'a>(
+    vectors: &'a Option<(Vectors, Vec<Option<RowNo>>)>,
+    index: &'a Index,
+) -> Option<Known<'a>> {
+    let (vectors, rows) = vectors.as_ref()?;
+    Some(Known::new(vectors, index, rows))
 }
 
 /// The next state, and what to report.
@@ -292,6 +326,8 @@ pub struct Parts<'a> {
     pub scores: Vec<Scores>,
     /// Documents that the pool names and the collection lacks.
     pub n_without_text: u64,
+    /// Word vectors, if the definition names a file of them.
+    pub known: Option<&'a Known<'a>>,
 }
 
 /// Puts a study together: from here on only its own documents are needed.
@@ -304,6 +340,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         pairs,
         scores,
         n_without_text,
+        known,
     } = parts;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
     let instances_hash = mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone());
@@ -339,6 +376,10 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         terms.insert(vocabulary.term(number).to_owned(), stats);
     }
 
+    let words = known.map(|it| Words {
+        about: it.about(definition.vectors.as_deref().unwrap_or_default()),
+        vectors: it.only(pooled.iter().copied(), &collection.queries),
+    });
     let asked_for = |id: &&str| {
         collection
             .qrels
@@ -368,5 +409,6 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         pairs,
         scores,
         n_without_text,
+        words,
     }
 }

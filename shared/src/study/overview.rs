@@ -235,14 +235,23 @@ impl Study {
         let width = dials.tie_width(scores);
         let cells = shown.iter().map(|instances| {
             let verdict = |query: usize, claim: Claim<TextNo>| {
-                let counts = filter.passes(instances.axiom, query, claim, Some(scores));
+                let counts = filter.passes(
+                    (instances.axiom, instances.mode),
+                    query,
+                    claim,
+                    Some(scores),
+                );
                 counts.then(|| self.verdict(scores, query, claim, width))
             };
             let cell = cell(instances, verdict)?;
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
-                    let counts = filter.passes(instances.axiom, query, claim, Some(scores))
-                        && !self.truncated(scores, query, claim);
+                    let counts = filter.passes(
+                        (instances.axiom, instances.mode),
+                        query,
+                        claim,
+                        Some(scores),
+                    ) && !self.truncated(scores, query, claim);
                     counts.then(|| self.verdict(scores, query, claim, width))
                 });
                 let mut sum = Tally::default();
@@ -315,7 +324,7 @@ impl Study {
             let all = instances.texts_of(query);
             for claim in instances
                 .of(query)
-                .filter(|&it| filter.passes(axiom, query, it, None))
+                .filter(|&it| filter.passes((axiom, instances.mode), query, it, None))
             {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
@@ -326,7 +335,7 @@ impl Study {
         let relevance = cell(instances, |query, claim| {
             let graded = claim.scored(|text| grade(query, text))?;
             let differ = graded.texts().windows(2).any(|it| it[0] != it[1]);
-            let counts = differ && filter.passes(axiom, query, claim, None);
+            let counts = differ && filter.passes((axiom, instances.mode), query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
         Column {
@@ -352,6 +361,12 @@ impl Study {
         if empty > 0 {
             remarks.push(format!(
                 "{empty} pooled documents are empty: length 0, no terms"
+            ));
+        }
+        if let Some(words) = &self.words {
+            remarks.push(format!(
+                "{}; STMC2 takes texts as alike from a cosine of {} on",
+                words.about, self.definition.limits.similar
             ));
         }
         for it in self.scores.iter().filter(|it| it.n_missing() > 0) {

@@ -1,15 +1,14 @@
 //! Terms as numbers: each distinct token is stemmed once, however often it occurs.
 
-use std::hash::Hasher;
-
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
-
+use super::names::Names;
 use super::stem::Stem;
 use super::{Analyzer, stopwords, tokens};
 
 /// Number of a term, in order of first appearance.
 pub type TermNo = u32;
+
+/// Number of a token, in order of first appearance.
+pub type TokenNo = u32;
 
 /// The terms that an analyser has met.
 pub struct Vocabulary {
@@ -60,8 +59,23 @@ impl Vocabulary {
         self.terms.find(term)
     }
 
+    /// How many tokens were met, stop words among them.
+    pub fn n_tokens(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The token of a number: lower-case, before stemming.
+    pub fn token(&self, number: TokenNo) -> &str {
+        self.tokens.name(number)
+    }
+
     /// Appends the terms of a text, in order.
     pub fn read(&mut self, text: &str, terms: &mut Vec<TermNo>) {
+        self.each(text, |term, _| terms.push(term));
+    }
+
+    /// Calls `take` with each term of a text and the token it came from, in order.
+    pub(crate) fn each(&mut self, text: &str, mut take: impl FnMut(TermNo, TokenNo)) {
         let Vocabulary {
             analyzer,
             stem,
@@ -76,7 +90,7 @@ impl Vocabulary {
                 term_of.push((!dropped).then(|| names.insert(&stem.of(token))));
             }
             if let Some(term) = term_of[number as usize] {
-                terms.push(term);
+                take(term, number);
             }
         });
     }
@@ -85,65 +99,4 @@ impl Vocabulary {
     pub(crate) fn n_bytes(&self) -> usize {
         self.tokens.n_bytes() + self.terms.n_bytes() + self.term_of.len() * 8
     }
-}
-
-/// Distinct strings by number, in one piece of memory.
-#[derive(Default)]
-struct Names {
-    letters: String,
-    /// Where each ends in `letters`.
-    ends: Vec<u32>,
-    /// Only looked up, never walked: its order decides nothing.
-    table: HashTable<u32>,
-}
-
-impl Names {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn name(&self, number: u32) -> &str {
-        name(&self.letters, &self.ends, number)
-    }
-
-    fn find(&self, wanted: &str) -> Option<u32> {
-        let same = |&it: &u32| self.name(it) == wanted;
-        self.table.find(hash(wanted), same).copied()
-    }
-
-    fn insert(&mut self, wanted: &str) -> u32 {
-        let Names {
-            letters,
-            ends,
-            table,
-        } = self;
-        let hashed = hash(wanted);
-        if let Some(&found) = table.find(hashed, |&it| name(letters, ends, it) == wanted) {
-            return found;
-        }
-        let number = ends.len() as u32;
-        letters.push_str(wanted);
-        ends.push(letters.len() as u32);
-        table.insert_unique(hashed, number, |&it| hash(name(letters, ends, it)));
-        number
-    }
-
-    fn n_bytes(&self) -> usize {
-        self.letters.len() + self.ends.len() * 4 + self.table.allocation_size()
-    }
-}
-
-fn name<'a>(letters: &'a str, ends: &[u32], number: u32) -> &'a str {
-    let start = if number == 0 {
-        0
-    } else {
-        ends[number as usize - 1] as usize
-    };
-    &letters[start..ends[number as usize] as usize]
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text.as_bytes());
-    hasher.finish()
 }

@@ -72,8 +72,20 @@ fn settings_out_of_their_range_are_refused() {
         (
             format!("{mine} --probes tfc1,tfc9"),
             expect![[r#"
-            probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, all
-        "#]],
+                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all
+            "#]],
+        ),
+        (
+            format!("{mine} --probes tfc1,stmc1"),
+            expect![[r#"
+                stmc1: needs word vectors: give a file of GloVe or word2vec
+            "#]],
+        ),
+        (
+            format!("{mine} --vectors c/queries.jsonl"),
+            expect![[r#"
+                c/queries.jsonl: no row is a word with its numbers; give a file of GloVe or word2vec
+            "#]],
         ),
         (
             format!("{mine} --mode loose"),
@@ -254,12 +266,12 @@ fn a_study_file_that_is_not_one_is_refused() {
         (
             study(&[]).replace("title", "titel"),
             expect![[r#"
-            study.toml: TOML parse error at line 3, column 1
-              |
-            3 | titel = "Small"
-              | ^^^^^
-            unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `rankers`, `analyzer`, `limits`
-        "#]],
+                study.toml: TOML parse error at line 3, column 1
+                  |
+                3 | titel = "Small"
+                  | ^^^^^
+                unknown field `titel`, expected one of `format`, `name`, `title`, `description`, `collection`, `n_queries`, `pool`, `probes`, `modes`, `rankers`, `analyzer`, `limits`, `vectors`
+            "#]],
         ),
         (
             study(&[("name", "../small")]),
@@ -312,7 +324,7 @@ fn a_study_file_that_is_not_one_is_refused() {
                    |
                 19 | cap = 1
                    | ^^^
-                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `per_query`, `seed`
+                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `similar`, `per_query`, `seed`
             "#]],
         ),
         (

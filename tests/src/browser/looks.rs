@@ -136,6 +136,12 @@ fn fill(tab: &Tab, name: &str) {
 
 /// What axe-core calls serious or critical.
 fn violations(tab: &Tab, axe: &str) -> Vec<String> {
+    // Half way from one colour to the next nothing has its contrast.
+    tab.until(
+        "colours at rest",
+        "return document.getAnimations().every(it => it.playState !== 'running'
+            || it.effect.getComputedTiming().endTime === Infinity)",
+    );
     tab.js(axe, &[]);
     let found = tab.js_async(
         "const {violations} = await axe.run(document, {resultTypes: ['violations']});

@@ -79,6 +79,28 @@ fn another_reading_changes_numbers_and_address() {
 }
 
 #[test]
+fn what_stands_out_is_told_and_leads_to_its_cell() {
+    with_tab(site::origin(), |tab| {
+        open(tab, "/study/demo");
+        let told = tab.js(
+            "return [...document.querySelectorAll('.findings li')]
+                .map(it => [it.querySelector('a').getAttribute('href'), it.innerText])",
+            &[],
+        );
+        let told = told.as_array().unwrap();
+        assert_eq!(told.len(), 3, "{told:?}");
+        for finding in told {
+            let (href, said) = (finding[0].as_str().unwrap(), finding[1].as_str().unwrap());
+            // Every number has its interval beside it.
+            assert!(said.contains('[') && said.contains('.'), "{said}");
+            assert!(href.starts_with("/study/demo?cell="), "{href}");
+            tab.click_at(&format!(".findings a[href='{href}']"));
+            tab.at(href);
+        }
+    });
+}
+
+#[test]
 fn every_figure_has_its_table() {
     with_tab(site::origin(), |tab| {
         open(tab, "/study/demo");

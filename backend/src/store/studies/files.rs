@@ -154,6 +154,7 @@ fn origin(study: &Study) -> Origin {
         analyzer: study.definition.analyzer.clone(),
         pool: study.definition.pool.clone(),
         limits: study.definition.limits,
+        vectors: study.words.as_ref().map(|it| it.about.clone()),
         n_queries: study.queries.len(),
         found: study
             .instances

@@ -21,6 +21,15 @@ pub(super) fn Example(
     /// Whose.
     axiom: Axiom,
 ) -> impl IntoView {
+    if axiom.needs_vectors() {
+        return view! {
+            <p class="note">
+                "It is about the meaning of words, and needs word vectors: "
+                <code>"axioscope mine --vectors FILE"</code> " takes those of GloVe and word2vec."
+            </p>
+        }
+        .into_any();
+    }
     let sheet = Sheet::example(axiom);
     let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
     let name = axiom.about().name;
@@ -43,6 +52,7 @@ pub(super) fn Example(
             {body}
         </figure>
     }
+    .into_any()
 }
 
 fn worked(sheet: Sheet) -> Result<Answer, Error> {

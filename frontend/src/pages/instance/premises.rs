@@ -108,7 +108,13 @@ fn term_of(quantity: Quantity) -> Option<usize> {
         | Quantity::OnceMoreSharedTerms
         | Quantity::Cover { .. }
         | Quantity::DistanceLead { .. }
-        | Quantity::Repetitions => None,
+        | Quantity::Repetitions
+        | Quantity::CoverLead { .. }
+        | Quantity::OutsideOverOccurrences { .. }
+        | Quantity::OutsideLead { .. }
+        | Quantity::SimilarityLead { .. }
+        | Quantity::Similarity
+        | Quantity::Dissimilarity => None,
     }
 }
 
@@ -131,6 +137,16 @@ fn label(quantity: Quantity, relation: Relation) -> String {
         (Quantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
         (Quantity::DistanceLead { near, .. }, _) => format!("query terms closer in text {near} by"),
         (Quantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
+        (Quantity::CoverLead { .. }, _) => "as many distinct query terms".to_owned(),
+        (Quantity::OutsideOverOccurrences { others, terms }, _) => {
+            format!("more other words in {others} than query terms in {terms}")
+        }
+        (Quantity::OutsideLead { a, b }, _) => format!("more other words in {b} than in {a}"),
+        (Quantity::SimilarityLead { near, .. }, _) => {
+            format!("other words of text {near} closer to the query by")
+        }
+        (Quantity::Similarity, _) => "cosine of the other words".to_owned(),
+        (Quantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
     }
 }
 

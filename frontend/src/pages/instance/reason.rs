@@ -1,6 +1,6 @@
 //! Why an instance is one, and what a ranker made of it, in sentences.
 
-use shared::probe::{Axiom, ClaimKind};
+use shared::probe::{Axiom, ClaimKind, Quantity};
 use shared::report::format;
 use shared::study::instance::{Said, Shown};
 use shared::verdict::Outcome;
@@ -61,7 +61,31 @@ fn apart(shown: &Shown) -> String {
             ),
             None => "Two query terms stand closer together in text 1".to_owned(),
         },
+        Axiom::Stmc1 => similar(
+            shown,
+            "The other words of text 1 are closer in meaning to the query than those of text 2",
+            "The other words of text 1 are farther in meaning from the query than those of text 2",
+        ),
+        Axiom::Stmc2 => {
+            "Text 1 holds more query terms than text 2, whose other words mean about the same"
+                .to_owned()
+        }
+        Axiom::Stmc3 => similar(
+            shown,
+            "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
+             the query",
+            "The other words of text 1 are farther in meaning from the query",
+        ),
     }
+}
+
+/// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
+fn similar(shown: &Shown, first: &str, second: &str) -> String {
+    let lead = shown.premises.iter().find_map(|it| match it.quantity {
+        Quantity::SimilarityLead { near, .. } => Some(near),
+        _ => None,
+    });
+    if lead == Some(2) { second } else { first }.to_owned()
 }
 
 /// The query terms that one text holds more often than another: `“ice” once more`.

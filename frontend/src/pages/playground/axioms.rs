@@ -25,7 +25,7 @@ pub(super) fn Axioms(
 ) -> impl IntoView {
     let counted = Memo::new(move |_| desk.answer().map(|it| n_applying(&it)));
     let said = move || {
-        let (applying, all) = (counted.get()?, Axiom::ALL.len() as u64);
+        let (applying, all) = (counted.get()?, Axiom::minable(false).len() as u64);
         Some(format!(
             "{} of {} {}",
             numbers::count(applying),
@@ -35,7 +35,7 @@ pub(super) fn Axioms(
     };
     let rows = move || {
         let answer = desk.answer();
-        let rows = Axiom::ALL.iter().map(|&axiom| {
+        let rows = Axiom::minable(false).into_iter().map(|axiom| {
             let standing = desk
                 .models
                 .with(|models| standing(axiom, answer.as_deref(), models));

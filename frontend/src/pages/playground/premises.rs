@@ -52,7 +52,13 @@ fn rows(premises: &[Measured]) -> Vec<Row> {
         | Quantity::OnceMoreSharedTerms
         | Quantity::Cover { .. }
         | Quantity::DistanceLead { .. }
-        | Quantity::Repetitions => false,
+        | Quantity::Repetitions
+        | Quantity::CoverLead { .. }
+        | Quantity::OutsideOverOccurrences { .. }
+        | Quantity::OutsideLead { .. }
+        | Quantity::SimilarityLead { .. }
+        | Quantity::Similarity
+        | Quantity::Dissimilarity => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
     let mut told = false;
@@ -130,6 +136,20 @@ fn label(row: &Row, names: &Names) -> String {
             format!("distance, {} over {}", text(far), text(near))
         }
         Quantity::Repetitions => format!("repetitions of {} in {}", text(2), text(1)),
+        Quantity::CoverLead { a, b } => format!("distinct terms, {} over {}", text(b), text(a)),
+        Quantity::OutsideOverOccurrences { others, terms } => {
+            format!(
+                "other words in {} over query terms in {}",
+                text(others),
+                text(terms)
+            )
+        }
+        Quantity::OutsideLead { a, b } => format!("other words, {} over {}", text(b), text(a)),
+        Quantity::SimilarityLead { near, far } => {
+            format!("cosine to the query, {} over {}", text(near), text(far))
+        }
+        Quantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
+        Quantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
     }
 }
 
@@ -179,6 +199,9 @@ fn absent(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Repetitions => "it is none",
         Quantity::DistanceLead { .. } => "a text lacks two terms",
+        Quantity::SimilarityLead { .. } | Quantity::Similarity | Quantity::Dissimilarity => {
+            "no word has a vector"
+        }
         Quantity::LengthGap { .. }
         | Quantity::LengthLead { .. }
         | Quantity::Length { .. }
@@ -190,7 +213,10 @@ fn absent(quantity: Quantity) -> &'static str {
         | Quantity::UncoveredTerms
         | Quantity::OnceMoreTerms
         | Quantity::OnceMoreSharedTerms
-        | Quantity::Cover { .. } => "nothing to count",
+        | Quantity::Cover { .. }
+        | Quantity::CoverLead { .. }
+        | Quantity::OutsideOverOccurrences { .. }
+        | Quantity::OutsideLead { .. } => "nothing to count",
     }
 }
 

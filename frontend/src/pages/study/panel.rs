@@ -413,9 +413,14 @@ pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
 pub(crate) fn margin_label(axiom: Axiom) -> &'static str {
     match axiom {
         Axiom::Tfc2 => "Margin, gain of the first step less gain of the second",
-        Axiom::Tfc1 | Axiom::Mtdc | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => {
-            "Margin, score of text 1 less score of text 2"
-        }
+        Axiom::Tfc1
+        | Axiom::Mtdc
+        | Axiom::Lnc1
+        | Axiom::Lnc2
+        | Axiom::Tp
+        | Axiom::Stmc1
+        | Axiom::Stmc2
+        | Axiom::Stmc3 => "Margin, score of text 1 less score of text 2",
     }
 }
 

@@ -198,7 +198,7 @@ impl Settings {
             ],
             pool: "rank:bm25".to_owned(),
             k: "50".to_owned(),
-            probes: Axiom::ALL.to_vec(),
+            probes: Axiom::minable(false),
             modes: vec![Mode::Fixed],
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
@@ -342,6 +342,7 @@ impl Settings {
                     seed,
                     ..Limits::STANDARD
                 },
+                vectors: None,
             }),
             _ => Err(wrong.0),
         }
@@ -378,9 +379,8 @@ impl Wrong {
 }
 
 fn chosen(list: &str) -> Vec<Axiom> {
-    Axiom::ALL
-        .iter()
-        .copied()
+    Axiom::minable(false)
+        .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
 }

@@ -192,6 +192,7 @@ fn family(axiom: Axiom) -> &'static str {
         Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => "Term frequency",
         Axiom::Lnc1 | Axiom::Lnc2 => "Length",
         Axiom::Tp => "Proximity",
+        Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => "Meaning",
     }
 }
 
@@ -277,6 +278,6 @@ mod tests {
         let names: Vec<&str> = Axiom::ALL.iter().map(|&it| family(it)).collect();
         let mut parts = names.clone();
         parts.dedup();
-        assert_eq!(parts, ["Term frequency", "Length", "Proximity"]);
+        assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);
     }
 }

@@ -59,17 +59,18 @@ pub(super) fn Legend(
 #[component]
 pub(crate) fn WaitingMap() -> impl IntoView {
     const ROWS: usize = 4;
+    let n_columns = Axiom::minable(false).len();
     let rows = (0..ROWS).map(|row| {
-        let cells = (0..Axiom::ALL.len()).map(|column| {
+        let cells = (0..n_columns).map(|column| {
             view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }
         });
         let cells = cells.collect_view();
         view! { <div role="row" style=("--r", (row + 3).to_string())>{cells}</div> }
     });
     let rows = rows.collect_view();
-    let columns = format!("minmax(124px, 1fr) repeat({}, var(--w))", Axiom::ALL.len());
+    let columns = format!("minmax(124px, 1fr) repeat({n_columns}, var(--w))");
     let turned = format!("0 minmax(58px, 1fr) repeat({ROWS}, var(--w))");
-    let turned_rows = format!("96px repeat({}, 38px)", Axiom::ALL.len());
+    let turned_rows = format!("96px repeat({n_columns}, 38px)");
     view! {
         <div
             class="map by waiting"

@@ -1,0 +1,134 @@
+//! What stands out, in sentences, each with its cell behind it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::findings::{Finding, findings};
+use shared::study::overview::Overview;
+
+use super::address::StudyView;
+use crate::widgets::heatmap::{Spot, Who};
+
+/// How many are told.
+const N: usize = 3;
+
+/// The largest findings, for the dials as they stand.
+#[component]
+pub(super) fn Findings(
+    /// Of the page.
+    study: String,
+    /// For the dials as they stand.
+    overview: Memo<Arc<Overview>>,
+    /// What the address says.
+    view: Memo<StudyView>,
+) -> impl IntoView {
+    let items = move || {
+        let overview = overview.get();
+        let found = findings(&overview, N);
+        if found.is_empty() {
+            let said = "No cell of this study is told apart from chance.";
+            return view! { <p class="note">{said}</p> }.into_any();
+        }
+        let items = found.iter().map(|finding| {
+            let view = StudyView {
+                cell: Some(spot(finding)),
+                ..view.get()
+            };
+            let (gist, rest) = said(finding, &overview);
+            view! {
+                <li>
+                    <a href=view.href(&study)>{gist}</a>
+                    " "
+                    {rest}
+                </li>
+            }
+        });
+        view! { <ol>{items.collect_view()}</ol> }.into_any()
+    };
+    view! {
+        <section class="findings" aria-labelledby="findings">
+            <h2 id="findings">"What stands out"</h2>
+            {items}
+        </section>
+    }
+}
+
+/// The cell that shows it.
+fn spot(finding: &Finding) -> Spot {
+    let who = match finding {
+        Finding::Against { ranker, .. } | Finding::Follows { ranker, .. } => Who::Ranker(*ranker),
+        Finding::Apart { less, .. } => Who::Ranker(*less),
+        Finding::Contradicted { .. } => Who::Relevance,
+    };
+    Spot {
+        who,
+        axiom: finding.axiom(),
+    }
+}
+
+/// What is the matter, and its numbers.
+fn said(finding: &Finding, overview: &Overview) -> (String, String) {
+    let label = |row: usize| overview.rankers[row].ranker.label.clone();
+    let axiom = finding.axiom().about().name;
+    match finding {
+        Finding::Against {
+            ranker,
+            fraction,
+            n_judged,
+            ..
+        } => (
+            format!("{} goes against {axiom}.", label(*ranker)),
+            format!(
+                "Of {} instances it orders {} as the axiom says.",
+                format::count(*n_judged),
+                format::estimate(fraction)
+            ),
+        ),
+        Finding::Apart {
+            more,
+            less,
+            fraction_of_more,
+            fraction_of_less,
+            ..
+        } => {
+            let (more, less) = (label(*more), label(*less));
+            let gist = if fraction_of_less.interval[1] < 0.5 {
+                format!("{less} goes against {axiom}, {more} follows it.")
+            } else if fraction_of_less.interval[0] > 0.5 {
+                format!("{more} follows {axiom} far more often than {less}.")
+            } else {
+                format!("{more} follows {axiom}, {less} is at chance.")
+            };
+            let rest = format!(
+                "{more} orders {} of the instances as the axiom says, {less} {}.",
+                format::estimate(fraction_of_more),
+                format::estimate(fraction_of_less)
+            );
+            (gist, rest)
+        }
+        Finding::Contradicted {
+            fraction, n_judged, ..
+        } => (
+            format!("The judgements contradict {axiom}."),
+            format!(
+                "Of {} instances whose grades differ, {} are graded as the axiom says.",
+                format::count(*n_judged),
+                format::estimate(fraction)
+            ),
+        ),
+        Finding::Follows {
+            ranker,
+            fraction,
+            n_judged,
+            ..
+        } => (
+            format!("{} follows {axiom}.", label(*ranker)),
+            format!(
+                "Of {} instances it orders {} as the axiom says.",
+                format::count(*n_judged),
+                format::estimate(fraction)
+            ),
+        ),
+    }
+}

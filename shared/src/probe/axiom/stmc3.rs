@@ -1,0 +1,108 @@
+//! STMC3: of two texts equally long with equally many distinct query terms, more occurrences of
+//! them do not make up for words farther from the query.
+//!
+//! Premises, where the text that must not lose stands first: cover(d1) = cover(d2);
+//! | |d1| − |d2| | ≤ δ; Σ(d2) > Σ(d1); cos(d1 − Q, Q) > cos(d2 − Q, Q). Claim: S(d1) ≥ S(d2).
+//! Fang & Zhai (SIGIR 2006), for whole texts as Câmara & Hauff (ECIR 2020).
+//!
+//! As they print it the claim is the other way round, and a distance stands for the cosine.
+//! Their code compares terms outside of the query in place of Σ, asks for a gap below δ, and
+//! prefers the text that is less like the query.
+
+use super::{About, length_gap, occurrence_lead, similarity_lead};
+use crate::probe::counts::{Case, Counted, Found};
+use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+
+pub(super) const ABOUT: About = About {
+    name: "STMC3",
+    gist: "likeness over counts",
+    statement: "Of two texts equally long with equally many distinct query terms, the one whose \
+                other words are closer in meaning to the query does not score lower, though the \
+                other one repeats query terms more often.",
+    formula: "cover(d1) = cover(d2), ||d1| − |d2|| ≤ δ, Σ(d2) > Σ(d1), \
+              cos(d1−Q, Q) > cos(d2−Q, Q) ⇒ S(d1) ≥ S(d2)",
+    source: "Fang & Zhai, SIGIR 2006; read as in Câmara & Hauff, ECIR 2020",
+    troubles: "Câmara & Hauff print the opposite claim. Their code counts terms outside of the \
+               query in place of query terms and prefers the less similar text.",
+    example: &[],
+};
+
+pub(super) fn claim(mode: Mode) -> ClaimKind {
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => ClaimKind::NotBelow,
+        Mode::PaperCamara2020 => ClaimKind::Above,
+    }
+}
+
+pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
+    case.each_alike(
+        |it| &it.cover,
+        |a, b| {
+            for (first, second) in [(a, b), (b, a)] {
+                if fits(mode, case.limits, &case.pool[first], &case.pool[second]) {
+                    found.pair(first, second);
+                }
+            }
+        },
+    );
+}
+
+fn fits(mode: Mode, limits: &Limits, first: &Counted, second: &Counted) -> bool {
+    let (Some(here), Some(there)) = (first.to_query(), second.to_query()) else {
+        return false;
+    };
+    let gap = first.len.abs_diff(second.len);
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 => {
+            limits.same_length(first.len, second.len) && second.total > first.total && here > there
+        }
+        Mode::PaperCamara2020 => {
+            limits.same_length(first.len, second.len) && first.total > second.total && here > there
+        }
+        Mode::CodeCamara2020 => {
+            limits.length_gap_terms.is_none_or(|it| gap < it)
+                && second.n_outside() > first.n_outside()
+                && there > here
+        }
+    }
+}
+
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+    let (first, second) = (&texts[0], &texts[1]);
+    let cover = Measured {
+        quantity: Quantity::CoverLead { a: 2, b: 1 },
+        value: Some(f64::from(first.cover) - f64::from(second.cover)),
+        relation: Relation::Equal,
+        bound: Some(0.0),
+    };
+    let gap = length_gap(limits, texts, 1, 2);
+    match mode {
+        Mode::Fixed | Mode::PaperRennings2019 => vec![
+            cover,
+            gap,
+            occurrence_lead(texts, 1, 2, Relation::Above),
+            similarity_lead(texts, 1, 2),
+        ],
+        Mode::PaperCamara2020 => vec![
+            cover,
+            gap,
+            occurrence_lead(texts, 2, 1, Relation::Above),
+            similarity_lead(texts, 1, 2),
+        ],
+        Mode::CodeCamara2020 => vec![
+            cover,
+            // Lengths are whole: below δ is at most one less.
+            Measured {
+                bound: gap.bound.map(|it| it - 1.0),
+                ..gap
+            },
+            Measured {
+                quantity: Quantity::OutsideLead { a: 1, b: 2 },
+                value: Some(f64::from(second.n_outside()) - f64::from(first.n_outside())),
+                relation: Relation::Above,
+                bound: Some(0.0),
+            },
+            similarity_lead(texts, 2, 1),
+        ],
+    }
+}

@@ -1,0 +1,216 @@
+//! What stands out in a study: the cells that a reader should see first.
+
+use super::overview::{Cell, Overview};
+use crate::probe::Axiom;
+use crate::stats::Estimate;
+
+/// Something that stands out, with its numbers. Rankers are named by their row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Finding {
+    /// A ranker orders most instances the other way round.
+    Against {
+        /// Who.
+        ranker: usize,
+        /// On what.
+        axiom: Axiom,
+        /// Fraction satisfied.
+        fraction: Estimate,
+        /// Instances with a verdict.
+        n_judged: u64,
+    },
+    /// Two rankers are far apart.
+    Apart {
+        /// Who follows the axiom more often.
+        more: usize,
+        /// Who follows it less often.
+        less: usize,
+        /// On what.
+        axiom: Axiom,
+        /// Fraction satisfied by the one.
+        fraction_of_more: Estimate,
+        /// Fraction satisfied by the other.
+        fraction_of_less: Estimate,
+    },
+    /// The judgements contradict an axiom.
+    Contradicted {
+        /// Which.
+        axiom: Axiom,
+        /// How often its claim holds for the grades, where these differ.
+        fraction: Estimate,
+        /// Instances whose grades differ.
+        n_judged: u64,
+    },
+    /// A ranker does as the axiom says.
+    Follows {
+        /// Who.
+        ranker: usize,
+        /// On what.
+        axiom: Axiom,
+        /// Fraction satisfied.
+        fraction: Estimate,
+        /// Instances with a verdict.
+        n_judged: u64,
+    },
+}
+
+impl Finding {
+    /// What it is about.
+    pub fn axiom(&self) -> Axiom {
+        match self {
+            Finding::Against { axiom, .. }
+            | Finding::Apart { axiom, .. }
+            | Finding::Contradicted { axiom, .. }
+            | Finding::Follows { axiom, .. } => *axiom,
+        }
+    }
+
+    /// How far it is from what chance could be, in fractions, counted from the near end of its
+    /// interval; two rankers from the near ends of both. Not above 0: chance may be all there is.
+    fn size(&self) -> f64 {
+        const CHANCE: f64 = 0.5;
+        match self {
+            Finding::Against { fraction, .. } | Finding::Contradicted { fraction, .. } => {
+                CHANCE - fraction.interval[1]
+            }
+            Finding::Apart {
+                fraction_of_more,
+                fraction_of_less,
+                ..
+            } => fraction_of_more.interval[0] - fraction_of_less.interval[1],
+            Finding::Follows { fraction, .. } => fraction.interval[0] - CHANCE,
+        }
+    }
+
+    /// That a ranker follows an axiom is what one expects: it is told after all else.
+    fn is_expected(&self) -> bool {
+        matches!(self, Finding::Follows { .. })
+    }
+}
+
+/// The largest findings, at most one about each axiom, and at most `n`.
+pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
+    let mut all: Vec<Finding> = candidates(overview)
+        .into_iter()
+        .filter(|it| it.size() > 0.0)
+        .collect();
+    // Stable: of equal ones the first in the table.
+    all.sort_by(|a, b| {
+        let expected = a.is_expected().cmp(&b.is_expected());
+        expected.then(b.size().total_cmp(&a.size()))
+    });
+    let mut largest: Vec<Finding> = Vec::new();
+    for it in all {
+        if largest.iter().all(|known| known.axiom() != it.axiom()) {
+            largest.push(it);
+        }
+    }
+    largest.truncate(n);
+    largest
+}
+
+fn candidates(overview: &Overview) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for (at, column) in overview.probes.iter().enumerate() {
+        let axiom = column.axiom;
+        let cells: Vec<(usize, &Cell)> = overview
+            .rankers
+            .iter()
+            .enumerate()
+            .filter_map(|(row, it)| Some((row, it.cells[at].as_ref()?)))
+            .collect();
+        for &(ranker, cell) in &cells {
+            let (fraction, n_judged) = (cell.micro, cell.tally.judged());
+            all.push(Finding::Against {
+                ranker,
+                axiom,
+                fraction,
+                n_judged,
+            });
+            all.push(Finding::Follows {
+                ranker,
+                axiom,
+                fraction,
+                n_judged,
+            });
+            all.extend(cells.iter().map(|&(less, other)| Finding::Apart {
+                more: ranker,
+                less,
+                axiom,
+                fraction_of_more: fraction,
+                fraction_of_less: other.micro,
+            }));
+        }
+        all.extend(column.relevance.as_ref().map(|it| Finding::Contradicted {
+            axiom,
+            fraction: it.micro,
+            n_judged: it.tally.judged(),
+        }));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::overview;
+
+    #[test]
+    fn what_is_surprising_comes_first_and_each_axiom_once() {
+        // BM25 has .931 [.926, .937] on TFC1 and 1 on LNC2, the other .520 [.38, .61] on TFC1.
+        let found = findings(&overview(), 3);
+        let [apart, follows] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        let Finding::Apart {
+            more: 0,
+            less: 1,
+            axiom: Axiom::Tfc1,
+            ..
+        } = apart
+        else {
+            panic!("{apart:?}")
+        };
+        let Finding::Follows {
+            ranker: 0,
+            axiom: Axiom::Lnc2,
+            ..
+        } = follows
+        else {
+            panic!("{follows:?}")
+        };
+        assert_eq!(findings(&overview(), 1), found[..1]);
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_finding() {
+        let mut overview = overview();
+        for cell in overview
+            .rankers
+            .iter_mut()
+            .flat_map(|it| it.cells.iter_mut().flatten())
+        {
+            cell.micro.interval = [0.4, 0.6];
+        }
+        overview
+            .probes
+            .iter_mut()
+            .for_each(|it| it.relevance = None);
+        assert_eq!(findings(&overview, 3), []);
+    }
+
+    #[test]
+    fn a_ranker_that_goes_against_an_axiom_is_told_before_one_that_follows() {
+        let mut overview = overview();
+        overview.rankers.remove(0);
+        let cell = overview.rankers[0].cells[0].as_mut().unwrap();
+        cell.micro = Estimate {
+            value: 0.3,
+            interval: [0.25, 0.36],
+        };
+        let found = findings(&overview, 3);
+        assert!(
+            matches!(found[0], Finding::Against { ranker: 0, .. }),
+            "{found:?}"
+        );
+    }
+}

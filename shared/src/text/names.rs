@@ -1,0 +1,67 @@
+//! Strings by number.
+
+use std::hash::Hasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+/// Distinct strings by number, in one piece of memory.
+#[derive(Default, Clone)]
+pub(crate) struct Names {
+    letters: String,
+    /// Where each ends in `letters`.
+    ends: Vec<u32>,
+    /// Only looked up, never walked: its order decides nothing.
+    table: HashTable<u32>,
+}
+
+impl Names {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn name(&self, number: u32) -> &str {
+        name(&self.letters, &self.ends, number)
+    }
+
+    pub(crate) fn find(&self, wanted: &str) -> Option<u32> {
+        let same = |&it: &u32| self.name(it) == wanted;
+        self.table.find(hash(wanted), same).copied()
+    }
+
+    pub(crate) fn insert(&mut self, wanted: &str) -> u32 {
+        let Names {
+            letters,
+            ends,
+            table,
+        } = self;
+        let hashed = hash(wanted);
+        if let Some(&found) = table.find(hashed, |&it| name(letters, ends, it) == wanted) {
+            return found;
+        }
+        let number = ends.len() as u32;
+        letters.push_str(wanted);
+        ends.push(letters.len() as u32);
+        table.insert_unique(hashed, number, |&it| hash(name(letters, ends, it)));
+        number
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.letters.len() + self.ends.len() * 4 + self.table.allocation_size()
+    }
+}
+
+fn name<'a>(letters: &'a str, ends: &[u32], number: u32) -> &'a str {
+    let start = if number == 0 {
+        0
+    } else {
+        ends[number as usize - 1] as usize
+    };
+    &letters[start..ends[number as usize] as usize]
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
