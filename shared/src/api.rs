@@ -16,7 +16,7 @@ use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
 use crate::study::instance::Shown;
 use crate::study::overview::{Card, Overview};
-use crate::study::{Study, TermStats};
+use crate::study::{Study, TermStats, Words};
 use crate::text::Analyzer;
 
 /// A request, tied to its path and its reply.
@@ -178,6 +178,9 @@ pub struct CollectionStats {
     pub totals: Totals,
     /// Of the terms of the study's texts and queries.
     pub terms: std::collections::BTreeMap<String, TermStats>,
+    /// Word vectors of the study, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<Words>,
 }
 
 /// Scores a few texts at once, for the Playground.

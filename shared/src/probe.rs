@@ -264,6 +264,16 @@ pub enum Quantity {
     Dissimilarity,
 }
 
+impl Quantity {
+    /// Whether it is a number of things; if not, it is a cosine or a difference of two.
+    pub fn is_counted(self) -> bool {
+        !matches!(
+            self,
+            Quantity::SimilarityLead { .. } | Quantity::Similarity | Quantity::Dissimilarity
+        )
+    }
+}
+
 /// The relation of a measured value to its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -43,6 +44,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
         queries: "queries.jsonl",
         qrels: "qrels.tsv",
         run: None,
+        vectors: None,
         definition,
     });
 }
@@ -73,6 +75,40 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         queries: "queries.jsonl.gz",
         qrels: "qrels.tsv.gz",
         run: Some("runs/BM25.run.gz"),
+        vectors: None,
+        definition,
+    });
+}
+
+#[test]
+fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
+    let Some(collections) = harness::collections() else {
+        return skip("no collections");
+    };
+    let vectors = "glove-6B-50d-10k/glove.6B.50d.10k.txt.gz";
+    let axioms = Axiom::ALL.iter().copied();
+    let definition = Definition {
+        format: 1,
+        name: LOCAL.to_owned(),
+        title: "TREC DL 2019".to_owned(),
+        description: String::new(),
+        collection: "trecdl-passage".to_owned(),
+        n_queries: Some(15),
+        pool: "run:BM25.run.gz:100".parse().unwrap(),
+        probes: axioms.filter(|it| it.needs_vectors()).collect(),
+        modes: vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
+        rankers: vec!["bm25".to_owned()],
+        analyzer: Analyzer::default(),
+        limits: Limits::STANDARD,
+        vectors: vectors.rsplit('/').next().map(str::to_owned),
+    };
+    compare(&Given {
+        folder: collections,
+        corpus: "trecdl-passage/corpus.jsonl.gz",
+        queries: "trecdl-passage/queries.jsonl.gz",
+        qrels: "trecdl-passage/qrels.tsv.gz",
+        run: Some("trecdl-passage/runs/BM25.run.gz"),
+        vectors: Some(vectors),
         definition,
     });
 }
@@ -84,6 +120,7 @@ struct Given {
     queries: &'static str,
     qrels: &'static str,
     run: Option<&'static str>,
+    vectors: Option<&'static str>,
     definition: Definition,
 }
 
@@ -138,6 +175,10 @@ fn natively(given: &Given) -> (Study, Duration) {
     let run = given
         .run
         .map(|it| trec::read_run(it, open(it), quiet).unwrap().0);
+    let vectors = given.vectors.map(|it| {
+        let (vectors, _) = shared::vectors::read(it, open(it), quiet).unwrap();
+        Arc::new(vectors)
+    });
     let collection = Collection {
         queries,
         docs,
@@ -145,7 +186,7 @@ fn natively(given: &Given) -> (Study, Duration) {
     };
 
     let start = Instant::now();
-    let mut maker = Maker::new(collection, given.definition.clone(), run, None).unwrap();
+    let mut maker = Maker::new(collection, given.definition.clone(), run, vectors).unwrap();
     while maker.step().unwrap().stage != Stage::Done {}
     let took = start.elapsed();
     (maker.finish(MADE).unwrap(), took)
@@ -185,6 +226,7 @@ fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
         Some(given.queries),
         Some(given.qrels),
         given.run,
+        given.vectors,
     ];
     for path in files.into_iter().flatten() {
         let name = path.rsplit('/').next().unwrap_or(path);

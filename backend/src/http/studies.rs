@@ -112,6 +112,7 @@ pub(super) async fn statistics(
             analyzer: study.definition.analyzer.clone(),
             totals: study.totals,
             terms: study.terms.clone(),
+            words: study.words.clone(),
         })
     });
     Ok(Json(statistics.await?))

@@ -1,6 +1,7 @@
 //! One instance: why it is one, what each ranker said, and which term decided it.
 
 mod around;
+mod likeness;
 mod premises;
 mod reason;
 mod said;
@@ -26,6 +27,7 @@ use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{Spot, Who};
 use crate::widgets::marked::MarkedText;
 use around::Around;
+use likeness::LikeWords;
 use premises::Premises;
 use said::Rankers;
 use terms::Terms;
@@ -224,6 +226,7 @@ fn Loaded(
             </section>
             <Rankers study=study.clone() shown=shown.clone()/>
         </div>
+        <LikeWords shown=shown.clone()/>
         <Terms study=study.clone() shown=shown.clone() lit/>
         <Tokens study shown/>
     }

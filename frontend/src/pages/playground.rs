@@ -24,7 +24,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::{CollectionStats, Statistics};
 use shared::probe::Axiom;
-use shared::study::bench::{Answer, Typed, answer};
+use shared::study::bench::{Answer, Known, Typed, answer};
 use shared::study::instance::Term;
 use shared::text::Analyzer;
 
@@ -280,7 +280,12 @@ fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
         mode,
         rankers,
     };
-    match answer(&typed, stats.as_ref().map(|it| (it.totals, &it.terms))) {
+    let known = stats.as_ref().map(|it| Known {
+        totals: it.totals,
+        terms: &it.terms,
+        vectors: it.words.as_ref().map(|it| &it.vectors),
+    });
+    match answer(&typed, known) {
         Ok(found) => Outcome::Answered(Arc::new(found)),
         Err(error) => Outcome::Refused(error.to_string()),
     }

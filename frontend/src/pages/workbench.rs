@@ -49,13 +49,16 @@ struct JobLink {
 
 impl Bench {
     fn beside(self) -> Beside {
-        let texts = self.files.with(|files| {
-            let texts = files.iter().filter(|it| it.part() == Some(Part::Texts));
-            texts.map(|it| it.name.clone()).collect()
-        });
+        let of = |part: Part| {
+            self.files.with(|files| {
+                let files = files.iter().filter(|it| it.part() == Some(part));
+                files.map(|it| it.name.clone()).collect::<Vec<String>>()
+            })
+        };
         Beside {
             stop_list: self.stop_list.get().map(|it| it.1),
-            files: texts,
+            vectors: of(Part::Vectors).pop(),
+            files: of(Part::Texts),
         }
     }
 
@@ -234,6 +237,7 @@ fn kind_name(kind: FileKind) -> &'static str {
         FileKind::Topics => "queries, TSV or TREC",
         FileKind::Qrels => "qrels",
         FileKind::Run => "run",
+        FileKind::Vectors => "word vectors",
     }
 }
 

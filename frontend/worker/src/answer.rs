@@ -53,6 +53,7 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             analyzer: study.definition.analyzer.clone(),
             totals: study.totals,
             terms: study.terms.clone(),
+            words: study.words.clone(),
         })),
         other => Err(Problem {
             error: format!("{other} needs a server; run `axioscope serve` to have it"),

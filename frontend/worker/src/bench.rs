@@ -1,6 +1,7 @@
 //! What is on the bench: files that were read, and studies that are held.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use shared::api::Problem;
 use shared::api::worker::{LOCAL, Made, Stage, Tell};
@@ -10,6 +11,7 @@ use shared::probe::Pool;
 use shared::score::Scores;
 use shared::study::make::{self, Maker, Progress};
 use shared::study::{Definition, Study};
+use shared::vectors::Vectors;
 
 use crate::answer::{self, refused};
 use crate::file::{Holds, Kept};
@@ -123,7 +125,7 @@ impl Bench {
                         known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
                     }
                 }
-                Holds::Run(_) => (),
+                Holds::Run(_) | Holds::Vectors(_) => (),
             }
         }
         once("text", all.docs.iter().map(|it| it.id.as_str()))?;
@@ -138,12 +140,21 @@ impl Bench {
         };
         match self.files.get(file).map(|it| &it.holds) {
             Some(Holds::Run(run)) => Ok(Some(run.clone())),
-            Some(Holds::Docs(_) | Holds::Queries(_) | Holds::Qrels(_)) | None => Err(Problem {
+            Some(_) | None => Err(Problem {
                 error: format!(
                     "pool {pool}: there is no run `{file}`; bring it, or change the pool"
                 ),
                 error_type: "setting".to_owned(),
             }),
+        }
+    }
+
+    /// The word vectors that a study names.
+    fn vectors_of(&self, definition: &Definition) -> Option<Arc<Vectors>> {
+        let file = definition.vectors.as_ref()?;
+        match &self.files.get(file)?.holds {
+            Holds::Vectors(vectors) => Some(Arc::clone(vectors)),
+            _ => None,
         }
     }
 
@@ -154,7 +165,7 @@ impl Bench {
             let unknown = match &kept.holds {
                 Holds::Qrels(qrels) => Unknown::in_qrels(qrels, collection),
                 Holds::Run(run) => Unknown::in_run(run, collection),
-                Holds::Docs(_) | Holds::Queries(_) => return None,
+                Holds::Docs(_) | Holds::Queries(_) | Holds::Vectors(_) => return None,
             };
             (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
         });
@@ -219,7 +230,8 @@ fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), 
     let collection = bench.collection()?;
     let remarks = bench.unknown(&collection);
     let run = bench.run_of(&definition.pool)?;
-    let maker = Maker::new(collection, definition, run, None).map_err(refused)?;
+    let vectors = bench.vectors_of(&definition);
+    let maker = Maker::new(collection, definition, run, vectors).map_err(refused)?;
     Ok((maker, remarks))
 }
 

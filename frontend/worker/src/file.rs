@@ -1,6 +1,7 @@
 //! Files as the browser gives them, read piece by piece by the readers of `shared`.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use js_sys::Uint8Array;
 use shared::api::Problem;
@@ -9,6 +10,7 @@ use shared::collection::lines::{Bounds, Lines};
 use shared::collection::trec::{self, BroughtScores, topics};
 use shared::collection::{Doc, Qrels, Query, Run, beir, tables};
 use shared::error::Error;
+use shared::vectors::Vectors;
 use web_sys::{Blob, File, FileReaderSync};
 
 use crate::answer::refused;
@@ -32,6 +34,8 @@ pub(crate) enum Holds {
     Qrels(Qrels),
     /// A ranked list.
     Run(Run),
+    /// Word vectors.
+    Vectors(Arc<Vectors>),
 }
 
 /// Reads a file to its end.
@@ -63,6 +67,8 @@ pub(crate) fn read(
             .map(|(it, reading)| (Holds::Qrels(it), reading)),
         FileKind::Run => trec::read_run(name, bytes, &mut progress)
             .map(|(it, reading)| (Holds::Run(it), reading)),
+        FileKind::Vectors => shared::vectors::read(name, bytes, &mut progress)
+            .map(|(it, reading)| (Holds::Vectors(Arc::new(it)), reading)),
     }
     .map_err(refused)?;
     let took_ms = post::now_ms() - began;

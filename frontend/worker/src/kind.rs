@@ -27,7 +27,14 @@ pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
     let columns: Vec<&str> = first.split_whitespace().collect();
     let whole = |at: usize| columns.get(at).is_some_and(|it| it.parse::<i64>().is_ok());
     let number = |at: usize| columns.get(at).is_some_and(|it| it.parse::<f64>().is_ok());
+    let numbers =
+        |from: usize, columns: &[&str]| columns[from..].iter().all(|it| it.parse::<f32>().is_ok());
     match columns.len() {
+        // GloVe, or word2vec below its line of words and dimensions.
+        FEWEST_DIMS.. if numbers(1, &columns) => return Some(FileKind::Vectors),
+        2 if whole(0) && whole(1) && has_vectors(name, lines, columns[1]) => {
+            return Some(FileKind::Vectors);
+        }
         3 if columns[..2] == ["query-id", "corpus-id"] => return Some(FileKind::Qrels),
         4 if whole(3) && whole(1) => return Some(FileKind::Qrels),
         6.. if whole(3) && number(4) && columns[1].len() <= 3 => return Some(FileKind::Run),
@@ -42,6 +49,16 @@ pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
         4 if first.contains("://") => Some(FileKind::Documents),
         _ => None,
     }
+}
+
+/// A row with fewer numbers is a table of something else.
+const FEWEST_DIMS: usize = 10;
+
+/// Whether what follows a line `words dimensions` are word vectors, as numbers or as bytes.
+fn has_vectors(name: &str, lines: &[String], n_dims: &str) -> bool {
+    let second = lines.get(1).map(|it| it.split_whitespace().count());
+    let n_dims = n_dims.parse().unwrap_or(0_usize);
+    second == Some(n_dims + 1) || name.contains("vec") || name.ends_with(".bin")
 }
 
 /// Rows with fewer words than this are queries. Queries have 2 to 10, passages 30 and more.
@@ -105,6 +122,16 @@ mod tests {
             "The tide comes twice a day",
             Some(FileKind::Plain),
         );
+    }
+
+    #[test]
+    fn word_vectors_are_known_by_their_numbers() {
+        let row = format!("the {}", ["0.25"; 50].join(" "));
+        check("glove.6B.50d.txt", &row, Some(FileKind::Vectors));
+        let lines = ["2 3".to_owned(), "the 1 0 -1".to_owned()];
+        assert_eq!(of("words.txt", &lines), Some(FileKind::Vectors));
+        assert_eq!(of("words.bin", &lines[..1]), Some(FileKind::Vectors));
+        assert_eq!(of("pairs.tsv", &lines[..1]), None);
     }
 
     #[test]

@@ -178,6 +178,8 @@ pub enum FileKind {
     Qrels,
     /// A ranked list, TREC's six columns.
     Run,
+    /// Word vectors, as GloVe or word2vec writes them.
+    Vectors,
 }
 
 impl FileKind {
@@ -191,6 +193,7 @@ impl FileKind {
         FileKind::Topics,
         FileKind::Qrels,
         FileKind::Run,
+        FileKind::Vectors,
     ];
 
     /// What it brings to a collection.
@@ -202,6 +205,7 @@ impl FileKind {
             FileKind::Queries | FileKind::Topics => Part::Queries,
             FileKind::Qrels => Part::Qrels,
             FileKind::Run => Part::Run,
+            FileKind::Vectors => Part::Vectors,
         }
     }
 }
@@ -218,6 +222,8 @@ pub enum Part {
     Qrels,
     /// What a ranker found.
     Run,
+    /// What words mean.
+    Vectors,
 }
 
 /// A file that was read.

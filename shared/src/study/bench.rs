@@ -12,6 +12,7 @@ use crate::probe::{Axiom, Claim, Limits, Measured, Mode};
 use crate::rank::Ranker;
 use crate::score::RankerKind;
 use crate::text::Analyzer;
+use crate::vectors::Vectors;
 
 /// What somebody typed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,8 +46,8 @@ pub struct Answer {
     pub n_terms: Vec<u32>,
     /// Γ of each text.
     pub distances: Vec<Option<u32>>,
-    /// One for each axiom that needs no word vectors: the order of texts in which it applies, or
-    /// else the one that fails the fewest premises.
+    /// One for each axiom, those on meaning only with word vectors: the order of texts in which
+    /// it applies, or else the one that fails the fewest premises.
     pub axioms: Vec<Applied>,
     /// One for each ranker.
     pub contributions: Vec<Contributions>,
@@ -71,12 +72,20 @@ pub struct Applied {
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
 pub const LONGEST: usize = 200_000;
 
+/// What is known of the collection that texts are compared in.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Of the whole collection.
+    pub totals: Totals,
+    /// Of its terms.
+    pub terms: &'a BTreeMap<String, TermStats>,
+    /// Word vectors, if it has any.
+    pub vectors: Option<&'a Vectors>,
+}
+
 /// Answers what was typed, with the statistics of a collection; without them the texts that
 /// were typed are the collection.
-pub fn answer(
-    typed: &Typed,
-    collection: Option<(Totals, &BTreeMap<String, TermStats>)>,
-) -> Result<Answer, Error> {
+pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Error> {
     if !(2..=3).contains(&typed.texts.len()) {
         return Err(Error::setting(
             "texts",
@@ -98,19 +107,20 @@ pub fn answer(
     let rankers = typed.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
     let own;
+    let vectors = collection.and_then(|it| it.vectors);
     let (totals, stats) = match collection {
-        Some(it) => it,
+        Some(it) => (it.totals, it.terms),
         None => {
             own = statistics(&typed.analyzer, &typed.texts)?;
             (own.0, &own.1)
         }
     };
-    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats, None);
+    let read = Read::new(&typed.analyzer, &typed.query, &typed.texts, stats, vectors);
     let contributions: Vec<Contributions> = rankers
         .iter()
         .map(|it| read.contributions(it, &totals))
         .collect();
-    let axioms = Axiom::minable(false)
+    let axioms = Axiom::minable(vectors.is_some())
         .into_iter()
         .filter_map(|it| apply(it, typed, &read, &contributions));
     Ok(Answer {

@@ -12,7 +12,7 @@ use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
 use crate::text::{Analyzer, Span};
-use crate::vectors::{Vectors, bag_of_query, bag_outside};
+use crate::vectors::{NearWord, Vectors, bag_of_query, bag_outside, nearest};
 use crate::verdict::Verdict;
 
 use std::collections::BTreeMap;
@@ -103,7 +103,27 @@ pub struct ShownText {
     pub distance: Option<u32>,
     /// Grade, if judged.
     pub grade: Option<i32>,
+    /// What its words mean; none without word vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likeness: Option<Likeness>,
 }
+
+/// How like a query the words of a text are that are not in it, d − Q.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Likeness {
+    /// cos(d − Q, Q); none if one of them has no word with a vector.
+    pub to_query: Option<f64>,
+    /// Occurrences of words with a vector.
+    pub n_known: u32,
+    /// All occurrences.
+    pub n_words: u32,
+    /// The words that are most like the query, with their cosine.
+    pub nearest: Vec<NearWord>,
+}
+
+/// How many words [`Likeness::nearest`] names.
+const NEAREST: usize = 6;
 
 /// What one ranker said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -175,8 +195,14 @@ impl Study {
             counts: counted.counts.clone(),
             distance: counted.distance(),
             grade: self.grade(query, text),
+            likeness: None,
         });
-        let texts = texts.collect();
+        let mut texts: Vec<ShownText> = texts.collect();
+        let words = self.words.as_ref().filter(|_| axiom.needs_vectors());
+        for (at, text) in texts.iter_mut().enumerate() {
+            text.likeness =
+                words.and_then(|it| read.likeness(&self.definition.analyzer, &it.vectors, at));
+        }
         let places: Vec<u32> = (0..numbers.len() as u32).collect();
         let lexical = self
             .scores
@@ -285,6 +311,24 @@ impl<'a> Read<'a> {
             terms,
             counted,
         }
+    }
+
+    /// What the words of a text mean.
+    pub(super) fn likeness(
+        &self,
+        analyzer: &Analyzer,
+        vectors: &Vectors,
+        at: usize,
+    ) -> Option<Likeness> {
+        let Meaning { rest, to_query } = self.counted[at].meaning.as_ref()?;
+        let asked = bag_of_query(vectors, analyzer, self.query.0);
+        let query = (&self.terms, &asked);
+        Some(Likeness {
+            to_query: *to_query,
+            n_known: rest.n_known,
+            n_words: rest.n_words,
+            nearest: nearest(vectors, analyzer, self.bodies[at].0, query, NEAREST),
+        })
     }
 
     /// The query with its marks.

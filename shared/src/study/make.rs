@@ -5,6 +5,7 @@
 //! the same [`assemble`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Definition, Study, TermStats, Words};
 use crate::collection::{Collection, Qrels, Run};
@@ -57,7 +58,7 @@ pub struct Maker {
     /// Until the pool is chosen.
     run: Option<Run>,
     /// With the places of the index's tokens, once there is an index.
-    vectors: Option<(Vectors, Vec<Option<RowNo>>)>,
+    vectors: Option<(Arc<Vectors>, Vec<Option<RowNo>>)>,
     n_found: u64,
     n_without_text: u64,
     work: Work,
@@ -89,7 +90,7 @@ impl Maker {
         mut collection: Collection,
         definition: Definition,
         run: Option<Run>,
-        vectors: Option<Vectors>,
+        vectors: Option<Arc<Vectors>>,
     ) -> Result<Maker, Error> {
         definition.check()?;
         if let Some(n_queries) = definition.n_queries {
@@ -271,7 +272,7 @@ impl Maker {
 }
 
 fn known<'a>(
-    vectors: &'a Option<(Vectors, Vec<Option<RowNo>>)>,
+    vectors: &'a Option<(Arc<Vectors>, Vec<Option<RowNo>>)>,
     index: &'a Index,
 ) -> Option<Known<'a>> {
     let (vectors, rows) = vectors.as_ref()?;

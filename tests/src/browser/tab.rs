@@ -46,6 +46,7 @@ pub(crate) enum Role {
     Button,
     Link,
     Radio,
+    Checkbox,
     Textbox,
     Select,
 }
@@ -56,6 +57,7 @@ impl Role {
             Role::Button => "button, [role=button], summary",
             Role::Link => "a[href]",
             Role::Radio => "input[type=radio], [role=radio]",
+            Role::Checkbox => "input[type=checkbox]",
             Role::Textbox => {
                 "textarea, [contenteditable], input:not([type]), input[type=text], \
                  input[type=search], input[type=number], input[type=password]"

@@ -323,3 +323,49 @@ fn a_file_that_cannot_be_read_says_why() {
         );
     });
 }
+
+/// Two kinds of words, four numbers each.
+const VECTORS: &str = "8 10
+river 1 .1 0 0 0 0 0 0 0 0
+ferry .9 .3 0 0 0 0 0 0 0 0
+boats .8 .4 0 0 0 0 0 0 0 0
+harbour .7 .5 0 0 0 0 0 0 0 0
+bridge .2 1 0 0 0 0 0 0 0 0
+stone .1 .9 0 0 0 0 0 0 0 0
+road .1 .8 .3 0 0 0 0 0 0 0
+lamps 0 .1 1 0 0 0 0 0 0 0
+";
+
+#[test]
+fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
+    let files = Files::new();
+    let brought = [
+        files.write("corpus.jsonl", CORPUS),
+        files.write("queries.jsonl", QUERIES),
+        files.write("words.vec", VECTORS),
+    ];
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&brought[0], &brought[1]]);
+        read(tab, 2);
+        tab.click(Role::Checkbox, "STMC1");
+        tab.see("STMC1 needs word vectors");
+        tab.bring(PICKER, &[&brought[2]]);
+        read(tab, 3);
+        make(tab);
+        tab.open("/study/local/stmc1/0");
+        tab.until("instances", "return !!document.querySelector('a.line')");
+        tab.click_at("a.line");
+        tab.see("Words like the query");
+        tab.see("closer to the query by");
+        assert!(tab.count(".like-words .words li") >= 2);
+        // The vectors go along to the Playground.
+        tab.press("p");
+        tab.at("/playground?study=local&axiom=stmc1");
+        tab.until(
+            "STMC1 applies",
+            "return [...document.querySelectorAll('.holds:not(.not)')]
+                .some(it => it.querySelector('b').textContent === 'STMC1')",
+        );
+    });
+}

@@ -49,10 +49,13 @@ fn Row(premise: Measured, terms: Vec<Term>) -> impl IntoView {
     } else {
         "verdict bad"
     };
+    let value = premise.value.map_or(format::MISSING.to_owned(), |it| {
+        number(premise.quantity, it)
+    });
     view! {
         <tr>
             <td>{label(premise.quantity, premise.relation)} {term}</td>
-            <td class="num">{premise.value.map_or(format::MISSING.to_owned(), whole)}</td>
+            <td class="num">{value}</td>
             <td><Gauge premise/></td>
             <td class="bound">{bound(&premise)}</td>
             <td><span class=class>{holds(&premise)}</span></td>
@@ -161,7 +164,7 @@ fn bound(premise: &Measured) -> String {
         Relation::Above => ">",
         Relation::Equal => "=",
     };
-    format!("{sign} {}", whole(bound))
+    format!("{sign} {}", number(premise.quantity, bound))
 }
 
 /// Whether it holds, and by how much it does not: `2 too many`.
@@ -172,6 +175,11 @@ fn holds(premise: &Measured) -> String {
     let (Some(value), Some(bound)) = (premise.value, premise.bound) else {
         return "cannot be measured".to_owned();
     };
+    if !premise.quantity.is_counted() {
+        let word = if value > bound { "too high" } else { "too low" };
+        let by = number(premise.quantity, (value - bound).abs());
+        return format!("by {by} {word}");
+    }
     match premise.relation {
         Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
         Relation::AtMost | Relation::AtLeast | Relation::Equal if value < bound => {
@@ -183,7 +191,20 @@ fn holds(premise: &Measured) -> String {
     }
 }
 
-/// Everything that premises measure is counted.
+/// A value or a bound.
+fn number(quantity: Quantity, value: f64) -> String {
+    if quantity.is_counted() {
+        whole(value)
+    } else {
+        cosine(value)
+    }
+}
+
+/// A cosine, or a difference of two.
+fn cosine(value: f64) -> String {
+    format::score(value, if value == 0.0 { 0 } else { 4 })
+}
+
 fn whole(value: f64) -> String {
     format::score(value, 0)
 }

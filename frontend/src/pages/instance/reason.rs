@@ -257,6 +257,7 @@ mod tests {
                 counts: counts.to_vec(),
                 distance: Some(n_terms),
                 grade: None,
+                likeness: None,
             });
         Shown {
             number: 0,

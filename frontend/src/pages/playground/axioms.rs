@@ -23,9 +23,12 @@ pub(super) fn Axioms(
     /// The page.
     desk: Desk,
 ) -> impl IntoView {
-    let counted = Memo::new(move |_| desk.answer().map(|it| n_applying(&it)));
+    let counted = Memo::new(move |_| {
+        let answer = desk.answer()?;
+        Some((n_applying(&answer), shown(Some(&answer)).len() as u64))
+    });
     let said = move || {
-        let (applying, all) = (counted.get()?, Axiom::minable(false).len() as u64);
+        let (applying, all) = counted.get()?;
         Some(format!(
             "{} of {} {}",
             numbers::count(applying),
@@ -35,7 +38,7 @@ pub(super) fn Axioms(
     };
     let rows = move || {
         let answer = desk.answer();
-        let rows = Axiom::minable(false).into_iter().map(|axiom| {
+        let rows = shown(answer.as_deref()).into_iter().map(|axiom| {
             let standing = desk
                 .models
                 .with(|models| standing(axiom, answer.as_deref(), models));
@@ -55,6 +58,12 @@ pub(super) fn Axioms(
             {rows}
         </section>
     }
+}
+
+/// Those on the meaning of words stand there where the collection has word vectors.
+fn shown(answer: Option<&Answer>) -> Vec<Axiom> {
+    let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.axiom.needs_vectors()));
+    Axiom::minable(with_vectors)
 }
 
 fn n_applying(answer: &Answer) -> u64 {
@@ -193,14 +202,19 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
         <div class="holds" class:not=!applies>
             <div class="named">
                 <a href=href title=about.statement><b>{about.name}</b></a>
-                <button
-                    class="btn bare small"
-                    type="button"
-                    aria-label=format!("{} example", about.name)
-                    on:click=example
-                >
-                    "Example"
-                </button>
+                {(!about.example.is_empty())
+                    .then(|| {
+                        view! {
+                            <button
+                                class="btn bare small"
+                                type="button"
+                                aria-label=format!("{} example", about.name)
+                                on:click=example
+                            >
+                                "Example"
+                            </button>
+                        }
+                    })}
             </div>
             {verdict}
             {rest}

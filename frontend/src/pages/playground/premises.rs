@@ -174,14 +174,15 @@ fn finding(row: &Row) -> String {
         return format!("{}, any is taken", found(measured));
     };
     let value = found(measured);
-    let asked = format!("{} {}", word(measured.relation), whole(bound));
+    let asked = format!(
+        "{} {}",
+        word(measured.relation),
+        number(measured.quantity, bound)
+    );
     match measured.value {
         _ if measured.holds() => format!("{value}, {asked}"),
         Some(value_found) => {
-            format!(
-                "{value}, {asked}: {}",
-                missed(value_found, measured.relation, bound)
-            )
+            format!("{value}, {asked}: {}", missed(measured, value_found, bound))
         }
         None => format!("{value}, must be {asked}"),
     }
@@ -189,7 +190,7 @@ fn finding(row: &Row) -> String {
 
 fn found(measured: &Measured) -> String {
     match measured.value {
-        Some(value) => whole(value),
+        Some(value) => number(measured.quantity, value),
         None => absent(measured.quantity).to_owned(),
     }
 }
@@ -229,14 +230,28 @@ fn word(relation: Relation) -> &'static str {
     }
 }
 
-/// Every premise counts something: a bound that is missed by less than one is missed by one.
-fn missed(value: f64, relation: Relation, bound: f64) -> String {
-    match relation {
+/// What counts things and misses its bound by less than one misses it by one.
+fn missed(measured: &Measured, value: f64, bound: f64) -> String {
+    if !measured.quantity.is_counted() {
+        let by = number(measured.quantity, (value - bound).abs());
+        let word = if value > bound { "too high" } else { "too low" };
+        return format!("{by} {word}");
+    }
+    match measured.relation {
         Relation::AtMost => format!("{} too many", whole(value - bound)),
         Relation::AtLeast => format!("{} too few", whole(bound - value)),
         Relation::Above => format!("{} too few", whole(bound - value + 1.0)),
         Relation::Equal if value > bound => format!("{} too many", whole(value - bound)),
         Relation::Equal => format!("{} too few", whole(bound - value)),
+    }
+}
+
+/// A value or a bound.
+fn number(quantity: Quantity, value: f64) -> String {
+    if quantity.is_counted() || value == 0.0 {
+        whole(value)
+    } else {
+        format::score(value, 4)
     }
 }
 

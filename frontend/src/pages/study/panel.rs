@@ -9,6 +9,7 @@ use shared::api::{List, Look};
 use shared::plot;
 use shared::probe::{Axiom, Mode};
 use shared::report::format;
+use shared::stats::FEW_UNITS;
 use shared::stats::correction::LEVEL;
 use shared::study::cell::{Histogram, Line, Sort};
 use shared::study::dials::{Dials, Only};
@@ -191,6 +192,10 @@ fn Known(
     let value = format::fraction_within(cell.micro.value, cell.micro.interval);
     let interval = format::interval(cell.micro.interval);
     let queries = plural(cell.n_queries, "query as unit", "queries as units");
+    let few = (cell.n_queries < FEW_UNITS).then(|| {
+        let said = format!("with fewer than {FEW_UNITS} queries the bounds are rough");
+        view! { <br/> {said} }
+    });
     let ways = ways(&study, &cell, spot, dials);
     let below = match spot.who {
         Who::Ranker(_) => view! { <Below study cases mode=overview.mode/> }.into_any(),
@@ -220,7 +225,7 @@ fn Known(
     view! {
         <div class="sum">
             <span class="big">{value}</span>
-            <p class="note">{interval} ", " {queries} <br/> {chance(&cell)}</p>
+            <p class="note">{interval} ", " {queries} <br/> {chance(&cell)} {few}</p>
         </div>
         <div>
             <div class="split" aria-hidden="true">

@@ -205,8 +205,8 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                 on:drop=dropped
             >
                 <span>
-                    "Drop texts, queries, qrels and runs: BEIR JSONL, TREC, TSV, plain text; "
-                    "packed as .gz or .zst if you like"
+                    "Drop texts, queries, qrels, runs and word vectors: BEIR JSONL, TREC, TSV, "
+                    "plain text; packed as .gz or .zst if you like"
                 </span>
                 <button class="btn" type="button" on:click=|_| choose()>
                     "Choose files" <kbd>"O"</kbd>
@@ -416,7 +416,7 @@ fn sum(files: &[Entry]) -> String {
         ms += read.took_ms;
     }
     if bytes == 0.0 {
-        return "texts and queries make a study; qrels and runs add to it".to_owned();
+        return "texts and queries make a study; qrels, runs and word vectors add to it".to_owned();
     }
     format!(
         "{} read in {}",

@@ -367,7 +367,7 @@ fn Parameter(bound: Bound, at: usize, place: usize, label: &'static str) -> impl
 /// Axioms and readings.
 #[component]
 fn Probes(bound: Bound) -> impl IntoView {
-    let probes = Axiom::minable(false).into_iter().map(|axiom| {
+    let probes = Axiom::ALL.iter().map(|&axiom| {
         let on = move || bound.settings.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
             bound

@@ -97,6 +97,8 @@ pub(crate) struct Refusal {
 pub(crate) struct Beside {
     /// The stop list that was brought.
     pub(crate) stop_list: Option<Stopwords>,
+    /// The file with word vectors, the last if there are several.
+    pub(crate) vectors: Option<String>,
     /// Names of the files with texts.
     pub(crate) files: Vec<String>,
 }
@@ -301,6 +303,14 @@ impl Settings {
         if self.probes.is_empty() {
             wrong.add(Field::Probes, "choose at least one axiom");
         }
+        let lacks = |it: &&Axiom| it.needs_vectors() && beside.vectors.is_none();
+        if let Some(axiom) = self.probes.iter().find(lacks) {
+            let name = axiom.about().name;
+            wrong.add(
+                Field::Probes,
+                format!("{name} needs word vectors: add a file of GloVe or word2vec"),
+            );
+        }
         if self.modes.is_empty() {
             wrong.add(Field::Modes, "choose at least one reading");
         }
@@ -342,7 +352,7 @@ impl Settings {
                     seed,
                     ..Limits::STANDARD
                 },
-                vectors: None,
+                vectors: beside.vectors.clone(),
             }),
             _ => Err(wrong.0),
         }
@@ -379,8 +389,9 @@ impl Wrong {
 }
 
 fn chosen(list: &str) -> Vec<Axiom> {
-    Axiom::minable(false)
-        .into_iter()
+    Axiom::ALL
+        .iter()
+        .copied()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
 }
@@ -424,6 +435,26 @@ mod tests {
         settings
             .definition(&Beside::default())
             .expect_err("it is wrong")
+    }
+
+    #[test]
+    fn axioms_on_meaning_need_word_vectors() {
+        let wrong = refused(|it| it.probes = vec![Axiom::Tp, Axiom::Stmc1]);
+        assert_eq!(wrong[0].field, Field::Probes);
+        assert_eq!(
+            wrong[0].reason,
+            "STMC1 needs word vectors: add a file of GloVe or word2vec"
+        );
+        let beside = Beside {
+            vectors: Some("glove.txt".to_owned()),
+            ..Beside::default()
+        };
+        let settings = Settings {
+            probes: vec![Axiom::Stmc1],
+            ..Settings::standard()
+        };
+        let definition = settings.definition(&beside).unwrap();
+        assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
     }
 
     #[test]

@@ -1,0 +1,73 @@
+//! What the words of the texts mean: those that are most like the query.
+
+use leptos::prelude::*;
+use shared::report::format;
+use shared::study::instance::{Likeness, Shown};
+
+/// The section, for an axiom that is about the meaning of words.
+#[component]
+pub(super) fn LikeWords(
+    /// The instance.
+    shown: Shown,
+) -> impl IntoView {
+    let texts: Vec<Likeness> = shown
+        .texts
+        .into_iter()
+        .filter_map(|it| it.likeness)
+        .collect();
+    if texts.is_empty() {
+        return ().into_any();
+    }
+    let rows = texts
+        .into_iter()
+        .enumerate()
+        .map(|(at, it)| view! { <One number=at + 1 likeness=it/> })
+        .collect_view();
+    view! {
+        <section class="section" aria-labelledby="like-words">
+            <header>
+                <h2 id="like-words">"Words like the query"</h2>
+                <span class="note">"cosine of word vectors; query terms are left out"</span>
+            </header>
+            <table class="like-words">
+                <caption class="unseen">"Words of each text that are most like the query"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"Text"</th>
+                        <th scope="col" class="num">"all its words"</th>
+                        <th scope="col">"most like the query"</th>
+                        <th scope="col" class="num">"with a vector"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn One(number: usize, likeness: Likeness) -> impl IntoView {
+    let Likeness {
+        to_query,
+        n_known,
+        n_words,
+        nearest,
+    } = likeness;
+    let words = nearest.into_iter().map(|it| {
+        view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
+    });
+    let known = format!(
+        "{} of {}",
+        format::count(u64::from(n_known)),
+        format::count(u64::from(n_words))
+    );
+    view! {
+        <tr>
+            <th scope="row">{number}</th>
+            <td class="num">{to_query.map_or("–".to_owned(), |it| format::score(it, 4))}</td>
+            <td><ul class="words" dir="auto">{words.collect_view()}</ul></td>
+            <td class="num">{known}</td>
+        </tr>
+    }
+}
