@@ -4,6 +4,7 @@ mod collection;
 mod probe;
 mod study;
 mod serve;
+mod vectors;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,8 @@ enum Command {
     Import(collection::Import),
     /// Rank the documents of a collection for each of its queries
     Rank(collection::Rank),
+    /// Train word vectors on a collection, by GloVe
+    Vectors(vectors::Vectors),
     /// Find the instances of axioms among the documents of each query
     Mine(probe::Mine),
     /// List the unique pairs of query and text that instances need scored
@@ -63,6 +66,7 @@ impl Cli {
         match self.command {
             Command::Import(it) => it.run(data),
             Command::Rank(it) => it.run(data),
+            Command::Vectors(it) => it.run(data),
             Command::Mine(it) => it.run(data),
             Command::Pairs(it) => it.run(data),
             Command::Score(it) => it.run(data),

@@ -28,17 +28,21 @@ use crate::progress::Bar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
 
-/// Analyses and indexes a collection, with its tokens where word vectors are looked up.
-pub(crate) fn index(
-    collection: &Collection,
-    analyzer: &Analyzer,
-    vectors: Option<&Vectors>,
-) -> Result<Index, Error> {
+/// Analyses and indexes a collection.
+pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+    index_with(collection, IndexBuilder::new(analyzer.clone()))
+}
+
+/// As [`index`], with the tokens that word vectors are looked up by.
+pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
+    index_with(
+        collection,
+        IndexBuilder::new(analyzer.clone()).keeping_tokens(),
+    )
+}
+
+fn index_with(collection: &Collection, mut builder: IndexBuilder) -> Result<Index, Error> {
     let bar = Bar::of("index", collection.docs.len() as u64, "documents");
-    let mut builder = IndexBuilder::new(analyzer.clone());
-    if vectors.is_some() {
-        builder = builder.keeping_tokens();
-    }
     for doc in &collection.docs {
         builder.add(&doc.body());
         bar.one_more();
@@ -319,7 +323,10 @@ pub(crate) fn make_study(
     }
     let vectors = definition.vectors.as_deref();
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let index = index(&collection, &definition.analyzer, vectors.as_ref())?;
+    let index = match vectors {
+        Some(_) => index_tokens(&collection, &definition.analyzer)?,
+        None => index(&collection, &definition.analyzer)?,
+    };
     let rows = vectors.as_ref().map(|it| it.rows_of(&index));
     let rows = rows.unwrap_or_default();
     let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
@@ -383,7 +390,10 @@ pub(crate) fn mine_again(
     }
     let vectors = definition.vectors.as_deref();
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let index = index(&collection, &definition.analyzer, vectors.as_ref())?;
+    let index = match vectors {
+        Some(_) => index_tokens(&collection, &definition.analyzer)?,
+        None => index(&collection, &definition.analyzer)?,
+    };
     let rows = vectors.as_ref().map(|it| it.rows_of(&index));
     let rows = rows.unwrap_or_default();
     let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));

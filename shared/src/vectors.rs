@@ -4,6 +4,7 @@
 //! occurrence counted; words without a vector are left out. The similarity of two bags is the
 //! cosine of their directions.
 
+pub mod glove;
 mod read;
 
 use std::collections::BTreeSet;
@@ -63,7 +64,12 @@ impl Vectors {
         if self.words.insert(word) as usize * self.n_dims < self.rows.len() {
             return Ok(false);
         }
-        let length = squares.sqrt();
+        // What is of unit length already comes back bit by bit.
+        let length = if (squares - 1.0).abs() < 1e-6 {
+            1.0
+        } else {
+            squares.sqrt()
+        };
         let unit = vector.iter().map(|&it| (f64::from(it) / length) as f32);
         self.rows.extend(unit);
         Ok(true)

@@ -5,6 +5,7 @@
 
 mod harness;
 mod cli;
+mod vectors;
 mod published;
 mod bad_input;
 mod http;

@@ -113,7 +113,7 @@ impl Rank {
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
         let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
-        let index = pipeline::index(&loaded.collection, &analyzer, None)?;
+        let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
         write_run(&self.out, &run, &ranker.to_string())?;
         Ok(Exit::Done)

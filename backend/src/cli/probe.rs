@@ -55,7 +55,10 @@ impl Mine {
         let vectors = asked.vectors.as_deref();
         let vectors = vectors.map(|it| pipeline::read_vectors(it, &loaded.folder));
         let vectors = vectors.transpose()?;
-        let index = pipeline::index(collection, &asked.analyzer, vectors.as_ref())?;
+        let index = match vectors {
+            Some(_) => pipeline::index_tokens(collection, &asked.analyzer)?,
+            None => pipeline::index(collection, &asked.analyzer)?,
+        };
         let rows = vectors.as_ref().map(|it| it.rows_of(&index));
         let rows = rows.unwrap_or_default();
         let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
@@ -430,7 +433,7 @@ impl Work {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
         let index = match ranker {
-            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer, None)?,
+            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer)?,
             RankerSpec::Scores(_) | RankerSpec::Model(_) => Index::build(&self.analyzer, [])?,
         };
         let scoring = Scoring {

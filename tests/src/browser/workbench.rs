@@ -324,7 +324,11 @@ fn a_file_that_cannot_be_read_says_why() {
     });
 }
 
-/// Two kinds of words, four numbers each.
+/// Two texts with one query term each; the other words of the first are like the query.
+const BOATS: &str = r#"{"_id":"b1","text":"Boats cross the river to the harbour."}
+{"_id":"b2","text":"A road follows the river to a stone bridge."}
+"#;
+/// Two kinds of words, and a third for lamps.
 const VECTORS: &str = "8 10
 river 1 .1 0 0 0 0 0 0 0 0
 ferry .9 .3 0 0 0 0 0 0 0 0
@@ -340,7 +344,7 @@ lamps 0 .1 1 0 0 0 0 0 0 0
 fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
     let files = Files::new();
     let brought = [
-        files.write("corpus.jsonl", CORPUS),
+        files.write("corpus.jsonl", BOATS),
         files.write("queries.jsonl", QUERIES),
         files.write("words.vec", VECTORS),
     ];

@@ -1,0 +1,110 @@
+//! `vectors`: word vectors of a collection, for the axioms on the meaning of words.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use shared::vectors::glove::{Settings, Trainer};
+
+use super::{Exit, print_json, tell_reading};
+use crate::config::{AnalyzerArgs, count};
+use crate::error::Error;
+use crate::progress::Bar;
+use crate::store::write_whole;
+use crate::{import, pipeline};
+
+#[derive(clap::Args)]
+pub(crate) struct Vectors {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// One word a line with its numbers, as GloVe writes them
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Dimensions of a vector
+    #[arg(long, value_name = "N", default_value = "50")]
+    dims: String,
+    /// Words to each side that count as neighbours
+    #[arg(long, value_name = "N", default_value = "10")]
+    window: String,
+    /// A word that occurs less often gets no vector
+    #[arg(long, value_name = "N", default_value = "5")]
+    min_count: String,
+    /// Passes over all pairs of neighbours
+    #[arg(long, value_name = "N", default_value = "25")]
+    epochs: String,
+    /// Of the first vectors and of the order of pairs
+    #[arg(long, default_value_t = Settings::default().seed)]
+    seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+}
+
+/// What `vectors --json` prints.
+#[derive(serde::Serialize)]
+struct Told {
+    n_words: usize,
+    n_dims: usize,
+    n_pairs: usize,
+    /// Of the first pass and of the last.
+    cost: [f64; 2],
+}
+
+impl Vectors {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let whole = "a whole number, 1 or more";
+        let settings = Settings {
+            n_dims: count("dims", &self.dims, whole)?,
+            window: count("window", &self.window, whole)?,
+            min_count: count("min-count", &self.min_count, whole)?,
+            n_epochs: count("epochs", &self.epochs, whole)?,
+            seed: self.seed,
+            ..Settings::default()
+        };
+        settings.check()?;
+        let loaded = import::load(&self.collection, data)?;
+        tell_reading(&loaded);
+        let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+        let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
+        let mut trainer = Trainer::new(&index, settings)?;
+        let n_pairs = trainer.n_pairs();
+        let bar = Bar::of("train", settings.n_epochs.into(), "passes");
+        let costs: Vec<f64> = (0..settings.n_epochs)
+            .map(|_| {
+                let cost = trainer.epoch();
+                bar.one_more();
+                cost
+            })
+            .collect();
+        let vectors = trainer.finish();
+        let way_out = "make room, or choose another file";
+        write_whole(&self.out, way_out, |file| {
+            let mut out = BufWriter::new(file);
+            for row in 0..vectors.len() as u32 {
+                write!(out, "{}", vectors.word(row))?;
+                for number in vectors.vector(row) {
+                    write!(out, " {number}")?;
+                }
+                writeln!(out)?;
+            }
+            out.flush()
+        })?;
+        let told = Told {
+            n_words: vectors.len(),
+            n_dims: vectors.n_dims(),
+            n_pairs,
+            cost: [costs[0], costs[costs.len() - 1]],
+        };
+        if self.json {
+            print_json(&told);
+        } else {
+            println!(
+                "{} words of {} dimensions from {} pairs of neighbours; cost {:.4} to {:.4}",
+                told.n_words, told.n_dims, told.n_pairs, told.cost[0], told.cost[1]
+            );
+        }
+        Ok(Exit::Done)
+    }
+}

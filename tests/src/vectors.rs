@@ -1,0 +1,54 @@
+//! Word vectors on the command line: trained, read, and what is mined with them.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::harness::Home;
+
+fn demo() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    folder.display().to_string()
+}
+
+#[test]
+fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
+    let home = Home::new();
+    let demo = demo();
+    let train = |out: &str| {
+        let line = format!("vectors --collection {demo} --dims 20 --epochs 30 --out {out} --json");
+        home.run(&line).json()
+    };
+    let told = train("words.txt");
+    assert_eq!(told["n_dims"], 20);
+    assert!(told["n_words"].as_u64().unwrap() > 300, "{told}");
+    let [first, last] = [0, 1].map(|at| told["cost"][at].as_f64().unwrap());
+    assert!(last < first / 2.0, "{told}");
+    // The same seed gives the same file.
+    assert_eq!(train("again.txt"), told);
+    let read = |name: &str| std::fs::read(home.path(name)).unwrap();
+    assert_eq!(read("words.txt"), read("again.txt"));
+
+    let mine = format!("mine --collection {demo} --vectors words.txt --out mined.parquet --json");
+    let mined = home.run(&mine).json();
+    for axiom in ["stmc1", "stmc2", "stmc3"] {
+        assert!(mined["instances"][axiom].as_u64().unwrap() > 0, "{mined}");
+    }
+    let judge = format!("judge --collection {demo} --instances mined.parquet --ranker bm25 --json");
+    let judged = home.run(&judge).json();
+    assert_eq!(judged["stmc1"]["unscored"], json!(0));
+
+    let study = format!(
+        "format = 1\nname = \"words\"\ntitle = \"Words\"\ncollection = \"{demo}\"\n\
+         pool = \"rank:bm25:20\"\nprobes = [\"stmc1\"]\nmodes = [\"fixed\"]\n\
+         rankers = [\"bm25\"]\nvectors = \"words.txt\"\n[limits]\nlength_gap_terms = 10\n\
+         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
+         filled_terms = 512\nfillable_terms = 256\nseed = 42\n"
+    );
+    home.write("study.toml", &study);
+    home.run("study run study.toml").done();
+    let report = home.run("report words --format md").done();
+    assert!(report.contains("STMC1"), "{report}");
+    let said = "word vectors words.txt";
+    assert!(report.contains(said), "{report}");
+}
