@@ -10,6 +10,7 @@ use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
 use crate::models::Models;
+use crate::vocabulary;
 
 /// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, a model's folder or name.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,25 +64,34 @@ impl FromStr for RankerSpec {
     }
 }
 
+/// Where the texts of Câmara & Hauff end, in pieces: `max_document_len` of their published code.
+const CAMARA_2020_PIECES: u32 = 500;
+
 /// A named set of limits, analyser and pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Preset {
     /// Rennings, Moraes & Hauff, ECIR 2019
     Rennings2019,
-    /// Câmara & Hauff, ECIR 2020 (with the analyser of `--tokenizer` in place of WordPiece)
+    /// Câmara & Hauff, ECIR 2020: pieces of words, the first 500 of a text
     Camara2020,
 }
 
 /// How texts become terms.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnalyzerArgs {
-    /// alnum ([a-z0-9]+ on lower-case) or unicode (UAX 29 words) [default: alnum]
+    /// alnum ([a-z0-9]+ on lower-case), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
+    /// (pieces of words after a model's vocabulary) [default: alnum; preset camara2020:
+    /// wordpiece of the default model]
     #[arg(long)]
     tokenizer: Option<Tokenizer>,
+    /// Only the first so many tokens of a text are read [preset camara2020: 500]
+    #[arg(long, value_name = "N")]
+    first_tokens: Option<u32>,
     /// none, en-function, or a file with one word a line [default: none]
     #[arg(long, value_name = "none|en-function|FILE")]
     stopwords: Option<String>,
-    /// none, porter or porter2 [default: porter; preset rennings2019: porter2]
+    /// none, porter or porter2 [default: porter, with wordpiece none; preset rennings2019:
+    /// porter2]
     #[arg(long)]
     stemmer: Option<Stemmer>,
 }
@@ -140,25 +150,13 @@ pub(crate) struct Asked {
 impl ProbeArgs {
     /// Reads the arguments over those of the preset.
     pub(crate) fn resolve(&self) -> Result<Asked, Error> {
-        let (source, mut limits, pool, stemmer) = match self.preset {
-            Some(Preset::Rennings2019) => (
-                Source::Rennings2019,
-                Limits::RENNINGS_2019,
-                "group",
-                Stemmer::Porter2,
-            ),
-            Some(Preset::Camara2020) => (
-                Source::Camara2020,
-                Limits::CAMARA_2020,
-                "rank:ql:mu=2500:100",
-                Stemmer::Porter,
-            ),
-            None => (
-                Source::Camara2020,
-                Limits::STANDARD,
-                "rank:bm25:100",
-                Stemmer::Porter,
-            ),
+        let (source, mut limits, pool) = match self.preset {
+            Some(Preset::Rennings2019) => (Source::Rennings2019, Limits::RENNINGS_2019, "group"),
+            Some(Preset::Camara2020) => {
+                let pool = "rank:ql:mu=2500:100";
+                (Source::Camara2020, Limits::CAMARA_2020, pool)
+            }
+            None => (Source::Camara2020, Limits::STANDARD, "rank:bm25:100"),
         };
         if let Some(delta) = &self.delta {
             limits.length_gap_terms = match delta.as_str() {
@@ -182,7 +180,7 @@ impl ProbeArgs {
             asked: axioms.into_iter().map(|it| (it, mode)).collect(),
             limits,
             pool: self.pool.as_deref().unwrap_or(pool).parse()?,
-            analyzer: self.analyzer.resolve(stemmer)?,
+            analyzer: self.analyzer.resolve(self.preset)?,
             vectors: self.vectors.clone(),
         })
     }
@@ -191,11 +189,14 @@ impl ProbeArgs {
 impl AnalyzerArgs {
     /// Whether any of it was given.
     pub(crate) fn any(&self) -> bool {
-        self.tokenizer.is_some() || self.stopwords.is_some() || self.stemmer.is_some()
+        self.tokenizer.is_some()
+            || self.stopwords.is_some()
+            || self.stemmer.is_some()
+            || self.first_tokens.is_some()
     }
 
-    /// Reads the arguments; `stemmer` is the one if none is given.
-    pub(crate) fn resolve(&self, stemmer: Stemmer) -> Result<Analyzer, Error> {
+    /// Reads the arguments over those of a preset.
+    pub(crate) fn resolve(&self, preset: Option<Preset>) -> Result<Analyzer, Error> {
         let stopwords = match self.stopwords.as_deref() {
             None | Some("none") => Stopwords::None,
             Some("en-function") => Stopwords::EnFunction,
@@ -206,11 +207,26 @@ impl AnalyzerArgs {
                 stopwords::list(&words.map_err(Error::file(&path, way_out))?)
             }
         };
-        Ok(Analyzer {
-            tokenizer: self.tokenizer.unwrap_or_default(),
+        let (tokenizer, first_tokens) = match (&self.tokenizer, preset) {
+            (None, Some(Preset::Camara2020)) => {
+                let pieces = vocabulary::default()?;
+                (Tokenizer::Wordpiece(pieces), Some(CAMARA_2020_PIECES))
+            }
+            (given, _) => (given.clone().unwrap_or_default(), None),
+        };
+        let stemmer = match (&tokenizer, preset) {
+            (Tokenizer::Wordpiece(_), _) => Stemmer::None,
+            (_, Some(Preset::Rennings2019)) => Stemmer::Porter2,
+            (_, Some(Preset::Camara2020) | None) => Stemmer::Porter,
+        };
+        let mut analyzer = Analyzer {
+            tokenizer,
             stopwords,
             stemmer: self.stemmer.unwrap_or(stemmer),
-        })
+            first_tokens: self.first_tokens.or(first_tokens),
+        };
+        vocabulary::read_for(&mut analyzer)?;
+        Ok(analyzer)
     }
 }
 

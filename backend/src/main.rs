@@ -7,6 +7,7 @@ mod store;
 mod runtime;
 mod import;
 mod models;
+mod vocabulary;
 mod pipeline;
 mod demo;
 mod jobs;

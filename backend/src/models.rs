@@ -66,10 +66,7 @@ impl Models {
     /// or else the folder where `cargo xtask` puts the default model, if it is there.
     pub(crate) fn new(named: &[String], device: Device) -> Result<Models, Error> {
         let found = match named {
-            [] => match std::env::var("AXIOSCOPE_MODEL") {
-                Ok(it) if !it.is_empty() => vec![it],
-                _ => default_folder().into_iter().collect(),
-            },
+            [] => default_model().into_iter().collect(),
             named => named.to_vec(),
         };
         let mut places: Vec<Place> = Vec::new();
@@ -305,6 +302,12 @@ fn ending(matching: Matching) -> &'static str {
         Matching::BiEncoder => ":bi",
         Matching::LateInteraction => ":late",
     }
+}
+
+/// The model that is meant when none is named: `AXIOSCOPE_MODEL`, or the default if it is there.
+pub(crate) fn default_model() -> Option<String> {
+    let set = std::env::var("AXIOSCOPE_MODEL").ok();
+    set.filter(|it| !it.is_empty()).or_else(default_folder)
 }
 
 fn default_folder() -> Option<String> {

@@ -15,7 +15,8 @@ use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
-use shared::study::make::{Parts, asked, assemble, check_collection, source};
+use shared::study::audit::Audit;
+use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
 use shared::study::{Definition, Study};
 use shared::text::Analyzer;
 use shared::vectors::{Known, Vectors};
@@ -27,6 +28,7 @@ use crate::models::{self, Models};
 use crate::progress::Bar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
+use crate::vocabulary;
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -300,13 +302,16 @@ pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: u
 /// Makes a study and stores it, formulas first; models and score files are added one by one,
 /// so what is scored survives an interruption.
 pub(crate) fn make_study(
-    definition: Definition,
+    mut definition: Definition,
     mut collection: Collection,
     folder: &Path,
     data: &DataFolder,
     models: &Models,
 ) -> Result<Study, Error> {
     definition.check()?;
+    vocabulary::read_for(&mut definition.analyzer)?;
+    let others = definition.audit.iter_mut();
+    others.into_iter().try_for_each(vocabulary::read_for)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
     if let Some(n_queries) = definition.n_queries {
@@ -356,7 +361,9 @@ pub(crate) fn make_study(
     let scores = formulas
         .map(|it| score(&scoring, it, models))
         .collect::<Result<_, Error>>()?;
+    let audits = audits(&definition, &collection, vectors.as_ref(), &mined)?;
     let parts = Parts {
+        audits,
         definition,
         collection: &collection,
         index: &index,
@@ -376,6 +383,35 @@ pub(crate) fn make_study(
         files::save(data, &study)?;
     }
     Ok(study)
+}
+
+/// Asks the other analysers of a study about its instances.
+fn audits(
+    definition: &Definition,
+    collection: &Collection,
+    vectors: Option<&Vectors>,
+    mined: &Mined,
+) -> Result<Vec<Audit>, Error> {
+    let asked = asked(definition);
+    let audit = |analyzer: &Analyzer| {
+        let index = match vectors {
+            Some(_) => index_tokens(collection, analyzer)?,
+            None => index(collection, analyzer)?,
+        };
+        let asking = Asking::new(vectors, &index, definition);
+        let known = asking.known();
+        let auditor = asking.auditor(known.as_ref(), &asked, mined);
+        let bar = Bar::of("audit", collection.queries.len() as u64, "queries");
+        let queries = collection.queries.par_iter().enumerate();
+        let queries = queries.map(|(at, query)| {
+            let held = auditor.query(at, &query.text);
+            bar.one_more();
+            held
+        });
+        let queries: Vec<Vec<u64>> = queries.collect();
+        Ok(auditor.collect(analyzer.describe(), &queries))
+    };
+    definition.audit.iter().map(audit).collect()
 }
 
 /// The hash of a stored study's instances, mined again.

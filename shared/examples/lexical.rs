@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         tokenizer: Tokenizer::Alnum,
         stopwords: Stopwords::None,
         stemmer: Stemmer::Porter2,
+        first_tokens: None,
     };
     let index = given.index(&porter2)?;
     given.write(Path::new(folder), &index)?;

@@ -11,6 +11,7 @@ mod check;
 pub mod dials;
 pub mod overview;
 pub mod findings;
+pub mod audit;
 pub mod cell;
 pub mod instance;
 pub mod bench;
@@ -25,8 +26,9 @@ use crate::index::Totals;
 use crate::probe::mine::Text;
 use crate::probe::{Axiom, Instances, Limits, Mode, Pool, TextNo};
 use crate::score::{Pairs, Scores};
-use crate::text::Analyzer;
+use crate::text::{Analyzer, Tokenizer};
 use crate::vectors::{Vectors, VectorsAbout};
+use audit::Audit;
 
 /// What a study is made from, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,9 @@ pub struct Definition {
     /// A file of word vectors, for the axioms that need them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
+    /// Other analysers, which are asked about the instances: [`audit`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audit: Vec<Analyzer>,
 }
 
 impl Definition {
@@ -74,9 +79,15 @@ impl Definition {
         Ok(found)
     }
 
-    /// As a study file.
+    /// As a study file; a vocabulary of pieces is named, not written.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self).expect("a definition has no map with keys that are not strings")
+        let mut named = self.clone();
+        for analyzer in named.audit.iter_mut().chain([&mut named.analyzer]) {
+            if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer {
+                *pieces = pieces.unread();
+            }
+        }
+        toml::to_string(&named).expect("a definition has no map with keys that are not strings")
     }
 
     /// Refuses what cannot be made.
@@ -164,6 +175,9 @@ pub struct Study {
     /// Word vectors, if the definition names a file of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
+    /// One for each analyser of [`Definition::audit`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audits: Vec<Audit>,
 }
 
 /// Word vectors of a study.

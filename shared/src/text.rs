@@ -3,6 +3,7 @@
 //! An analyser is data, travels with every result, and gives the same terms everywhere.
 
 pub mod tokens;
+pub mod wordpiece;
 pub mod stopwords;
 pub mod stem;
 pub(crate) mod names;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 
 pub use vocabulary::Vocabulary;
+pub use wordpiece::Pieces;
 
 /// How texts become terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +30,13 @@ pub struct Analyzer {
     /// What a token is cut down to.
     #[serde(default)]
     pub stemmer: Stemmer,
+    /// Only the first so many tokens of a text are read; none reads all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_tokens: Option<u32>,
 }
 
 /// What a token is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Tokenizer {
@@ -40,6 +45,8 @@ pub enum Tokenizer {
     Alnum,
     /// Words of Unicode Standard Annex 29, in full lower-case form.
     Unicode,
+    /// Pieces of words, after the vocabulary of a model.
+    Wordpiece(Pieces),
 }
 
 /// Which tokens are dropped.
@@ -86,12 +93,47 @@ impl Analyzer {
     pub fn terms(&self, text: &str) -> Vec<(String, Span)> {
         let stem = stem::Stem::new(self.stemmer);
         let mut terms = Vec::new();
-        tokens::each(self.tokenizer, text, |token, span| {
+        self.each_token(text, |token, span| {
             if !stopwords::drops(&self.stopwords, token) {
                 terms.push((stem.of(token).into_owned(), span));
             }
         });
         terms
+    }
+
+    /// Calls `take` with each token, stop words among them, and its place in the text.
+    pub(crate) fn each_token(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+        match self.first_tokens {
+            None => tokens::each(&self.tokenizer, text, take),
+            Some(most) => {
+                let mut n_read = 0;
+                tokens::each(&self.tokenizer, text, |token, span| {
+                    n_read += 1;
+                    if n_read <= most {
+                        take(token, span);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Refuses an analyser under which no text has terms.
+    pub fn check(&self) -> Result<(), Error> {
+        match (&self.tokenizer, self.first_tokens) {
+            (_, Some(0)) => Err(Error::setting(
+                "first_tokens",
+                "must be at least 1, or left out",
+            )),
+            (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::setting(
+                "tokenizer",
+                format!(
+                    "the vocabulary {} was not read; give a model's folder or a text file with \
+                     one piece a line",
+                    pieces.file()
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// As said beside figures: `alnum, no stop list, porter`.
@@ -101,23 +143,30 @@ impl Analyzer {
             Stopwords::EnFunction => "stop list en-function".to_owned(),
             Stopwords::List(words) => format!("stop list of {} words", words.len()),
         };
-        format!(
-            "{}, {stopwords}, {}",
-            self.tokenizer.name(),
-            self.stemmer.name()
-        )
+        let tokens = match &self.tokenizer {
+            Tokenizer::Wordpiece(pieces) => {
+                format!("wordpiece of {} ({} pieces)", pieces.file(), pieces.len())
+            }
+            Tokenizer::Alnum | Tokenizer::Unicode => self.tokenizer.name().to_owned(),
+        };
+        let cut = match self.first_tokens {
+            Some(most) => format!(", first {most} tokens of a text"),
+            None => String::new(),
+        };
+        format!("{tokens}, {stopwords}, {}{cut}", self.stemmer.name())
     }
 }
 
 impl Tokenizer {
-    /// Every tokeniser.
-    pub const ALL: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
+    /// Every tokeniser that needs no vocabulary.
+    pub const PLAIN: &[Tokenizer] = &[Tokenizer::Alnum, Tokenizer::Unicode];
 
     /// As it is typed.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Tokenizer::Alnum => "alnum",
             Tokenizer::Unicode => "unicode",
+            Tokenizer::Wordpiece(_) => "wordpiece",
         }
     }
 }
@@ -139,10 +188,15 @@ impl Stemmer {
 impl std::str::FromStr for Tokenizer {
     type Err = Error;
 
+    /// `wordpiece:FILE` names a vocabulary that is still to be read.
     fn from_str(word: &str) -> Result<Tokenizer, Error> {
-        let found = Tokenizer::ALL.iter().find(|it| it.name() == word).copied();
-        found.ok_or_else(|| {
-            Error::setting("tokenizer", format!("`{word}` is none of alnum, unicode"))
+        if let Some(file) = word.strip_prefix("wordpiece:").filter(|it| !it.is_empty()) {
+            return Ok(Tokenizer::Wordpiece(Pieces::named(file)));
+        }
+        let found = Tokenizer::PLAIN.iter().find(|it| it.name() == word);
+        found.cloned().ok_or_else(|| {
+            let known = "alnum, unicode, wordpiece:FOLDER|FILE";
+            Error::setting("tokenizer", format!("`{word}` is none of {known}"))
         })
     }
 }
@@ -183,7 +237,18 @@ mod tests {
             tokenizer,
             stopwords,
             stemmer,
+            first_tokens: None,
         }
+    }
+
+    #[test]
+    fn a_text_may_be_cut_after_so_many_tokens() {
+        let cut = Analyzer {
+            first_tokens: Some(2),
+            stopwords: Stopwords::EnFunction,
+            ..Analyzer::default()
+        };
+        check(&cut, "the tides of the moon", &["tide"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::index::stats::QueryTerms;
 use crate::index::{DocNo, Index};
 use crate::text::names::Names;
 use crate::text::vocabulary::TermNo;
-use crate::text::{Analyzer, stem, stopwords, tokens};
+use crate::text::{Analyzer, stem, stopwords};
 
 pub use read::read;
 
@@ -317,7 +317,7 @@ pub(crate) fn nearest(
 /// Calls `take` with each token of a text that gives a term, and that term.
 pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
     let stem = stem::Stem::new(analyzer.stemmer);
-    tokens::each(analyzer.tokenizer, text, |token, _| {
+    analyzer.each_token(text, |token, _| {
         if !stopwords::drops(&analyzer.stopwords, token) {
             take(token, &stem.of(token));
         }

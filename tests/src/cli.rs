@@ -92,7 +92,8 @@ fn every_axiom_has_instances_in_every_mode() {
     );
     check(
         &home,
-        "mine --collection TINY --preset camara2020 --mode code --out mined.parquet",
+        "mine --collection TINY --preset camara2020 --tokenizer alnum --mode code \
+         --out mined.parquet",
         expect![[r#"
             tfc1	22
             tfc2	4

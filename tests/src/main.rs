@@ -6,6 +6,7 @@
 mod harness;
 mod cli;
 mod vectors;
+mod wordpiece;
 mod published;
 mod bad_input;
 mod http;

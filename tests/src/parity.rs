@@ -68,6 +68,7 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         analyzer: Analyzer::default(),
         limits: Limits::STANDARD,
         vectors: None,
+        audit: Vec::new(),
     };
     compare(&Given {
         folder: collections.join("trecdl-passage"),
@@ -101,6 +102,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         analyzer: Analyzer::default(),
         limits: Limits::STANDARD,
         vectors: vectors.rsplit('/').next().map(str::to_owned),
+        audit: Vec::new(),
     };
     compare(&Given {
         folder: collections,

@@ -112,7 +112,7 @@ impl Rank {
             .collection
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
-        let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+        let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
         write_run(&self.out, &run, &ranker.to_string())?;

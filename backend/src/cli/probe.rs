@@ -214,7 +214,7 @@ impl Score {
             }
             (Some(instances), _) => Work::from_instances(&self.collection, instances, data)?,
             (None, Some(pairs)) => {
-                let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+                let analyzer = self.analyzer.resolve(None)?;
                 Work::from_pairs(&self.collection, pairs, data, analyzer)?
             }
             (None, None) => {

@@ -66,7 +66,7 @@ impl Vectors {
         settings.check()?;
         let loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
-        let analyzer = self.analyzer.resolve(shared::text::Stemmer::Porter)?;
+        let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
         let mut trainer = Trainer::new(&index, settings)?;
         let n_pairs = trainer.n_pairs();

@@ -32,6 +32,8 @@ struct Bench {
     settings: RwSignal<Settings>,
     /// The stop list that was brought, with the name of its file.
     stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
+    /// The vocabulary of pieces that was brought, or why it could not be read.
+    pieces: RwSignal<Option<Result<shared::text::Pieces, String>>>,
     run: RwSignal<Run>,
     /// The local study, if there is one.
     made: RwSignal<Option<Made>>,
@@ -57,6 +59,7 @@ impl Bench {
         };
         Beside {
             stop_list: self.stop_list.get().map(|it| it.1),
+            pieces: self.pieces.get(),
             vectors: of(Part::Vectors).pop(),
             files: of(Part::Texts),
         }
@@ -97,6 +100,7 @@ pub(crate) fn Workbench() -> impl IntoView {
         files: RwSignal::new_local(Vec::new()),
         settings: RwSignal::new(Settings::from_query(|key| query.get(key))),
         stop_list: RwSignal::new(None),
+        pieces: RwSignal::new(None),
         run: RwSignal::new(Run::Idle),
         made: RwSignal::new(None),
         job: RwSignal::new(job),
@@ -218,6 +222,7 @@ fn clear(bench: Bench) {
         bench.made.set(None);
         bench.job.set(None);
         bench.stop_list.set(None);
+        bench.pieces.set(None);
         bench.settings.set(Settings::standard());
         match worker::tell(Ask::Clear, &JsValue::UNDEFINED).await {
             Ok(_) => bench.run.set(Run::Idle),

@@ -205,6 +205,7 @@ pub(crate) async fn make(
         let (stage, found) = match stage {
             make::Stage::Index => (Stage::Index, None),
             make::Stage::Mine => (Stage::Mine, Some(n_found)),
+            make::Stage::Audit => (Stage::Audit, None),
             make::Stage::Score => (Stage::Score, None),
             make::Stage::Done => break,
         };

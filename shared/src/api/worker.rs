@@ -149,13 +149,15 @@ pub enum Stage {
     Index,
     /// Queries whose texts were chosen and compared.
     Mine,
+    /// Texts analysed in other ways, for the audit.
+    Audit,
     /// Queries scored, one ranker after the other.
     Score,
 }
 
 impl Stage {
-    /// The stages of [`Ask::Make`].
-    pub const MAKE: [Stage; 3] = [Stage::Index, Stage::Mine, Stage::Score];
+    /// The stages of [`Ask::Make`]; [`Stage::Audit`] for a study that asks other analysers.
+    pub const MAKE: [Stage; 4] = [Stage::Index, Stage::Mine, Stage::Audit, Stage::Score];
 }
 
 /// What a file holds, and how.

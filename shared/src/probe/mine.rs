@@ -3,6 +3,7 @@
 //! A shard is one query ([`Miner::mine`]); shards may run in any order and anywhere, and
 //! [`Mined::collect`] puts them together in the same way.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rand_core::{RngCore, SeedableRng};
@@ -114,6 +115,26 @@ impl QueryMined {
             .zip(kept)
             .filter(|it| it.1)
             .map(|it| *it.0)
+    }
+
+    /// Whether these texts are an instance of the axiom and mode at a place; without a cap.
+    pub(crate) fn has(&self, which: usize, texts: &[Text]) -> bool {
+        let place = |it: &Text| self.texts.binary_search(it).map(|it| it as u32);
+        let Ok(wanted) = texts.iter().map(place).collect::<Result<Vec<u32>, _>>() else {
+            return false;
+        };
+        let places = &self.found[which].0;
+        let at = |n: usize| &places[n * wanted.len()..(n + 1) * wanted.len()];
+        let (mut from, mut to) = (0, places.len() / wanted.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            match at(middle).cmp(&wanted) {
+                Ordering::Less => from = middle + 1,
+                Ordering::Equal => return true,
+                Ordering::Greater => to = middle,
+            }
+        }
+        false
     }
 
     /// How many instances there are in all.

@@ -25,7 +25,7 @@ pub(crate) fn overview() -> Overview {
         },
         n_queries: 60,
         n_pairs: 3_000,
-        analyzer: Analyzer::default(),
+        analyzer: Analyzer::default().describe(),
         pool: "group".parse().unwrap(),
         limits: Limits::STANDARD,
         dials: Dials::default(),
@@ -56,6 +56,7 @@ pub(crate) fn overview() -> Overview {
         ],
         n_tests: 3,
         measures: vec!["nDCG@10".to_owned()],
+        audits: Vec::new(),
         remarks: vec!["2 documents have no text.".to_owned()],
     }
 }

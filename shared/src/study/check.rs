@@ -94,6 +94,7 @@ mod tests {
             analyzer: Analyzer::default(),
             limits: Limits::STANDARD,
             vectors: None,
+            audit: vec![Analyzer::default()],
         };
         let doc = |id: &str, text: &str| Doc {
             id: id.to_owned(),

@@ -7,16 +7,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::audit::{Audit, Auditor};
 use super::{Definition, Study, TermStats, Words};
 use crate::collection::{Collection, Qrels, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
 use crate::probe::mine::{Miner, QueryMined};
 use crate::probe::pool::{Source, Supply};
-use crate::probe::{Axiom, Mined, Mode, Pool};
+use crate::probe::{Axiom, Limits, Mined, Mode, Pool};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
 use crate::score::{Pairs, Scores, lexical};
+use crate::text::Analyzer;
 use crate::vectors::{Known, RowNo, Vectors};
 
 /// Documents read between two reports of progress.
@@ -29,6 +31,8 @@ pub enum Stage {
     Index,
     /// In queries.
     Mine,
+    /// In documents, all analysers of the audit one after the other.
+    Audit,
     /// In queries, all rankers one after the other.
     Score,
     /// Nothing is left to do.
@@ -68,6 +72,7 @@ pub struct Maker {
 enum Work {
     Index(Box<IndexBuilder>),
     Mine(Box<Index>, Source, Vec<QueryMined>),
+    Audit(Box<Scoring>, Box<IndexBuilder>),
     Score(Box<Scoring>),
     Done(Box<Scoring>),
     /// After an error.
@@ -77,6 +82,7 @@ enum Work {
 struct Scoring {
     index: Box<Index>,
     mined: Mined,
+    audits: Vec<Audit>,
     pairs: Pairs,
     /// Of the ranker after those in `scores`.
     shards: Vec<Vec<f64>>,
@@ -93,6 +99,8 @@ impl Maker {
         vectors: Option<Arc<Vectors>>,
     ) -> Result<Maker, Error> {
         definition.check()?;
+        definition.analyzer.check()?;
+        definition.audit.iter().try_for_each(Analyzer::check)?;
         if let Some(n_queries) = definition.n_queries {
             collection.queries.truncate(n_queries);
         }
@@ -105,11 +113,7 @@ impl Maker {
         }
         let rankers = definition.rankers.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
-        let builder = IndexBuilder::new(definition.analyzer.clone());
-        let builder = match &vectors {
-            Some(_) => builder.keeping_tokens(),
-            None => builder,
-        };
+        let builder = builder(&definition.analyzer, vectors.is_some());
         let numbers = collection.doc_numbers();
         let numbers = numbers
             .into_iter()
@@ -135,6 +139,7 @@ impl Maker {
         let (work, stage, done, of) = match work {
             Work::Index(builder) => self.index_some(builder)?,
             Work::Mine(index, source, shards) => self.mine_one(index, source, shards)?,
+            Work::Audit(scoring, builder) => self.audit_some(scoring, builder)?,
             Work::Score(scoring) => self.score_one(scoring)?,
             Work::Done(scoring) => (Work::Done(scoring), Stage::Done, 1, 1),
             Work::Broken => return Err(Error::setting("study", "an error has ended its making")),
@@ -156,6 +161,7 @@ impl Maker {
         let Scoring {
             index,
             mined,
+            audits,
             pairs,
             scores,
             ..
@@ -169,6 +175,7 @@ impl Maker {
             mined,
             pairs,
             scores,
+            audits,
             n_without_text: self.n_without_text,
         };
         Ok(assemble(parts, made))
@@ -240,11 +247,55 @@ impl Maker {
         let scoring = Scoring {
             index,
             mined,
+            audits: Vec::new(),
             pairs,
             shards: Vec::new(),
             scores: Vec::new(),
         };
-        Ok((Work::Score(Box::new(scoring)), Stage::Mine, done, n_queries))
+        let next = self.next_audit(Box::new(scoring));
+        Ok((next, Stage::Mine, done, n_queries))
+    }
+
+    /// What comes after the instances and so many audits.
+    fn next_audit(&self, scoring: Box<Scoring>) -> Work {
+        match self.definition.audit.get(scoring.audits.len()) {
+            Some(analyzer) => {
+                let builder = builder(analyzer, self.vectors.is_some());
+                Work::Audit(scoring, Box::new(builder))
+            }
+            None => Work::Score(scoring),
+        }
+    }
+
+    fn audit_some(
+        &mut self,
+        mut scoring: Box<Scoring>,
+        mut builder: Box<IndexBuilder>,
+    ) -> Result<Stepped, Error> {
+        let n_docs = self.collection.docs.len();
+        let of = n_docs * self.definition.audit.len();
+        let from = builder.n_docs();
+        let to = (from + DOCS_A_STEP).min(n_docs);
+        for doc in &self.collection.docs[from..to] {
+            builder.add(&doc.body());
+        }
+        let done = scoring.audits.len() * n_docs + to;
+        if to < n_docs {
+            return Ok((Work::Audit(scoring, builder), Stage::Audit, done, of));
+        }
+        let index = builder.finish()?;
+        let vectors = self.vectors.as_ref().map(|it| it.0.as_ref());
+        let asking = Asking::new(vectors, &index, &self.definition);
+        let known = asking.known();
+        let auditor = asking.auditor(known.as_ref(), &self.asked, &scoring.mined);
+        let queries = self.collection.queries.iter().enumerate();
+        let queries: Vec<_> = queries
+            .map(|(at, it)| auditor.query(at, &it.text))
+            .collect();
+        let analyzer = &self.definition.audit[scoring.audits.len()];
+        let audit = auditor.collect(analyzer.describe(), &queries);
+        scoring.audits.push(audit);
+        Ok((self.next_audit(scoring), Stage::Audit, done, of))
     }
 
     fn score_one(&mut self, mut scoring: Box<Scoring>) -> Result<Stepped, Error> {
@@ -268,6 +319,62 @@ impl Maker {
         }
         let done = scoring.scores.len() * n_queries + scoring.shards.len();
         Ok((Work::Score(scoring), Stage::Score, done, of))
+    }
+}
+
+/// Begins the index of an analyser.
+fn builder(analyzer: &Analyzer, with_vectors: bool) -> IndexBuilder {
+    let builder = IndexBuilder::new(analyzer.clone());
+    match with_vectors {
+        true => builder.keeping_tokens(),
+        false => builder,
+    }
+}
+
+/// What an audit is made with, over the index of another analyser.
+pub struct Asking<'a> {
+    index: &'a Index,
+    vectors: Option<(&'a Vectors, Vec<Option<RowNo>>)>,
+    limits: Limits,
+}
+
+impl<'a> Asking<'a> {
+    /// The index must keep tokens if there are vectors.
+    pub fn new(
+        vectors: Option<&'a Vectors>,
+        index: &'a Index,
+        definition: &Definition,
+    ) -> Asking<'a> {
+        Asking {
+            index,
+            vectors: vectors.map(|it| (it, it.rows_of(index))),
+            limits: Limits {
+                per_query: None,
+                ..definition.limits
+            },
+        }
+    }
+
+    /// The vectors beside this index.
+    pub fn known(&self) -> Option<Known<'_>> {
+        let (vectors, rows) = self.vectors.as_ref()?;
+        Some(Known::new(vectors, self.index, rows))
+    }
+
+    /// Asks about what was mined.
+    pub fn auditor<'b>(
+        &'b self,
+        known: Option<&'b Known<'b>>,
+        asked: &'b [(Axiom, Mode)],
+        mined: &'b Mined,
+    ) -> Auditor<'b> {
+        let miner = Miner {
+            index: self.index,
+            known,
+            asked,
+            limits: &self.limits,
+        };
+        Auditor { miner, mined }
     }
 }
 
@@ -325,6 +432,8 @@ pub struct Parts<'a> {
     pub pairs: Pairs,
     /// One for each ranker.
     pub scores: Vec<Scores>,
+    /// One for each analyser of the audit.
+    pub audits: Vec<Audit>,
     /// Documents that the pool names and the collection lacks.
     pub n_without_text: u64,
     /// Word vectors, if the definition names a file of them.
@@ -340,6 +449,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         mut mined,
         pairs,
         scores,
+        audits,
         n_without_text,
         known,
     } = parts;
@@ -411,5 +521,6 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         scores,
         n_without_text,
         words,
+        audits,
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Study;
+use super::audit::Audit;
 use super::dials::{Dials, Filter};
 use crate::collection::{Ranked, Run};
 use crate::effectiveness::{self, Measure};
@@ -13,7 +14,6 @@ use crate::score::{RankerAbout, Scores};
 use crate::stats::bootstrap::{self, Counted};
 use crate::stats::correction::holm;
 use crate::stats::{Estimate, bootstrap::Fraction};
-use crate::text::Analyzer;
 use crate::verdict::{Tally, Verdict};
 
 /// What is said of a ranker's order of the pool.
@@ -73,8 +73,8 @@ pub struct Overview {
     pub n_queries: u64,
     /// Unique pairs of query and text.
     pub n_pairs: u64,
-    /// How texts become terms.
-    pub analyzer: Analyzer,
+    /// How texts become terms: [`crate::text::Analyzer::describe`].
+    pub analyzer: String,
     /// Which documents are compared.
     pub pool: Pool,
     /// What becomes an instance.
@@ -93,6 +93,9 @@ pub struct Overview {
     pub n_tests: u64,
     /// Names of the measures in [`Row::effectiveness`]: `nDCG@10`.
     pub measures: Vec<String>,
+    /// How the instances of this reading fare under other analysers.
+    #[serde(default)]
+    pub audits: Vec<Audit>,
     /// What was left out or should be known: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
 }
@@ -211,7 +214,7 @@ impl Study {
             totals: self.totals,
             n_queries: self.queries.len() as u64,
             n_pairs: self.pairs.len() as u64,
-            analyzer: self.definition.analyzer.clone(),
+            analyzer: self.definition.analyzer.describe(),
             pool: self.definition.pool.clone(),
             limits: self.definition.limits,
             dials: dials.clone(),
@@ -221,6 +224,7 @@ impl Study {
             rankers,
             probes: shown.iter().map(|it| self.column(it, &filter)).collect(),
             measures: MEASURES.iter().map(|&it| it.to_owned()).collect(),
+            audits: self.audits_in(mode),
             remarks: self.remarks(),
         })
     }
@@ -347,6 +351,19 @@ impl Study {
             sampled: instances.sampled(),
             relevance,
         }
+    }
+
+    fn audits_in(&self, mode: Mode) -> Vec<Audit> {
+        let audits = self.audits.iter().map(|it| Audit {
+            analyzer: it.analyzer.clone(),
+            rows: it
+                .rows
+                .iter()
+                .filter(|it| it.mode == mode)
+                .cloned()
+                .collect(),
+        });
+        audits.collect()
     }
 
     fn remarks(&self) -> Vec<String> {

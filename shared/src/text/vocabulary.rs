@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::stem::Stem;
-use super::{Analyzer, stopwords, tokens};
+use super::{Analyzer, stopwords};
 
 /// Number of a term, in order of first appearance.
 pub type TermNo = u32;
@@ -83,7 +83,7 @@ impl Vocabulary {
             term_of,
             terms: names,
         } = self;
-        tokens::each(analyzer.tokenizer, text, |token, _| {
+        analyzer.each_token(text, |token, _| {
             let number = tokens.insert(token);
             if number as usize == term_of.len() {
                 let dropped = stopwords::drops(&analyzer.stopwords, token);

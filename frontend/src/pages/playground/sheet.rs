@@ -162,15 +162,18 @@ impl Settings {
     }
 
     fn analyzer(&self) -> Result<Analyzer, String> {
-        Ok(Analyzer {
+        let analyzer = Analyzer {
             tokenizer: self.tokenizer.parse().map_err(reason)?,
+            first_tokens: None,
             stopwords: match self.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
                 other => return Err(format!("`{other}` is none of none, en-function")),
             },
             stemmer: self.stemmer.parse().map_err(reason)?,
-        })
+        };
+        analyzer.check().map_err(reason)?;
+        Ok(analyzer)
     }
 
     fn rankers(&self) -> Vec<String> {

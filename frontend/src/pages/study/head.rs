@@ -77,7 +77,7 @@ pub(super) fn Head(
         <details class="made">
             <summary>
                 "How it was made: pool " {it.pool.to_string()} ", " {gap} ", "
-                {it.analyzer.describe()}
+                {it.analyzer.clone()}
             </summary>
             <ul class="note">{made} {remarks}</ul>
         </details>

@@ -500,7 +500,7 @@ fn Facts(
             <dt>"Pool"</dt>
             <dd>{overview.pool.to_string()}</dd>
             <dt>"Analyser"</dt>
-            <dd>{overview.analyzer.describe()}</dd>
+            <dd>{overview.analyzer.clone()}</dd>
             {note}
         </dl>
     }

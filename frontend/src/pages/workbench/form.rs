@@ -4,13 +4,13 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{FileKind, Part};
 use shared::probe::{Axiom, Mode};
-use shared::text::{Stemmer, Tokenizer, stopwords};
+use shared::text::{Pieces, Stemmer, Tokenizer, stopwords};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
 use super::Bench;
 use super::files::State;
-use super::settings::{Field, Formula, RankerRow, Refusal, Settings};
+use super::settings::{Field, Formula, RankerRow, Refusal, Settings, WORDPIECE};
 
 /// The section of the page.
 #[component]
@@ -197,10 +197,11 @@ fn Choice(
 /// How texts become terms.
 #[component]
 fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
-    let tokenizers = Tokenizer::ALL.iter().map(|&it| match it {
-        Tokenizer::Alnum => (it.name(), "letters a–z and digits"),
-        Tokenizer::Unicode => (it.name(), "words of Unicode"),
-    });
+    let tokenizers = vec![
+        (Tokenizer::Alnum.name(), "letters a–z and digits"),
+        (Tokenizer::Unicode.name(), "words of Unicode"),
+        (WORDPIECE, "pieces of words, after a vocabulary"),
+    ];
     let stemmers = Stemmer::ALL.iter().map(|&it| match it {
         Stemmer::None => (it.name(), "none"),
         Stemmer::Porter => (it.name(), "Porter"),
@@ -211,6 +212,10 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
         ("en-function", "English function words"),
         ("list", "a file"),
     ];
+    let vocabulary = move || {
+        let wanted = bench.settings.with(|it| it.tokenizer == WORDPIECE);
+        wanted.then(|| view! { <Vocabulary bench/> })
+    };
     let file = move || {
         let wanted = bench.settings.with(|it| it.stopwords == "list");
         wanted.then(|| view! { <StopList bench/> })
@@ -221,10 +226,11 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
             <Choice
                 bound
                 label="A token is"
-                options=tokenizers.collect()
+                options=tokenizers
                 get=|it| it.tokenizer.clone()
                 set=|it, word| it.tokenizer = word
             />
+            {vocabulary}
             <Choice
                 bound
                 label="Stemmer"
@@ -242,6 +248,33 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
             {file}
             <Wrong bound field=Field::Analyzer/>
         </fieldset>
+    }
+}
+
+/// The vocabulary of a model: its `vocab.txt` or `tokenizer.json`.
+#[component]
+fn Vocabulary(bench: Bench) -> impl IntoView {
+    let chosen = move |event: Targeted<Event, HtmlInputElement>| {
+        let Some(file) = event.target().files().and_then(|it| it.get(0)) else {
+            return;
+        };
+        leptos::task::spawn_local(async move {
+            if let Ok(text) = JsFuture::from(file.text()).await {
+                let text = text.as_string().unwrap_or_default();
+                let read = Pieces::read(&file.name(), &text).map_err(|it| it.to_string());
+                bench.pieces.set(Some(read));
+            }
+        });
+    };
+    let read = move || match bench.pieces.get() {
+        Some(Ok(pieces)) => format!("{}, {} pieces", pieces.file(), pieces.len()),
+        Some(Err(_)) | None => String::new(),
+    };
+    view! {
+        <label class="field">
+            <span class="label">"vocab.txt or tokenizer.json " {read}</span>
+            <input type="file" on:change:target=chosen/>
+        </label>
     }
 }
 
@@ -405,6 +438,19 @@ fn Probes(bound: Bound) -> impl IntoView {
             <legend>"Readings of the axioms"</legend>
             <div class="checks">{modes.collect_view()}</div>
             <Wrong bound field=Field::Modes/>
+        </fieldset>
+        <fieldset>
+            <legend>"Tokenisation audit"</legend>
+            <div class="checks">
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || bound.settings.with(|it| it.audit)
+                        on:change=move |_| bound.settings.update(|it| it.audit = !it.audit)
+                    />
+                    "How many instances hold under words, stems and pieces"
+                </label>
+            </div>
         </fieldset>
     }
 }

@@ -213,7 +213,11 @@ fn Steps(bench: Bench) -> impl IntoView {
             </p>
         }
     };
-    let stages = Stage::MAKE.map(|stage| {
+    let audited = bench.settings.with_untracked(|it| it.audit);
+    let stages = Stage::MAKE
+        .into_iter()
+        .filter(|it| *it != Stage::Audit || audited);
+    let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
         let words = move || step(stage).map_or_else(String::new, |it| words(&it));
         view! {
@@ -227,7 +231,7 @@ fn Steps(bench: Bench) -> impl IntoView {
     view! {
         <div class="tally">{big}</div>
         <Progress label="Run" done=Signal::derive(done)/>
-        <ul class="stages">{stages}</ul>
+        <ul class="stages">{stages.collect_view()}</ul>
     }
 }
 
@@ -244,6 +248,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Read => "Read",
         Stage::Index => "Index",
         Stage::Mine => "Instances",
+        Stage::Audit => "Audit",
         Stage::Score => "Scores",
     }
 }
@@ -251,7 +256,7 @@ fn name(stage: Stage) -> &'static str {
 fn unit(stage: Stage) -> &'static str {
     match stage {
         Stage::Read => "bytes",
-        Stage::Index => "texts",
+        Stage::Index | Stage::Audit => "texts",
         Stage::Mine | Stage::Score => "queries",
     }
 }

@@ -4,13 +4,19 @@ use shared::api::worker::LOCAL;
 use shared::error::Error;
 use shared::probe::{Axiom, Limits, Mode};
 use shared::study::Definition;
-use shared::text::{Analyzer, Stopwords};
+use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
+
+/// In an address: other analysers are asked about the instances.
+const AUDIT: &str = "1";
+
+/// The tokeniser that needs a vocabulary.
+pub(crate) const WORDPIECE: &str = "wordpiece";
 
 /// What stands in the form. Everything that is typed is text, so that a mistake can be shown
 /// where it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// `alnum` or `unicode`.
+    /// `alnum`, `unicode`, or `wordpiece`, the last with a file.
     pub(crate) tokenizer: String,
     /// `none`, `en-function` or `list`, the last with a file.
     pub(crate) stopwords: String,
@@ -36,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) seed: String,
     /// The first so many queries; empty takes all.
     pub(crate) n_queries: String,
+    /// Whether other analysers are asked about the instances.
+    pub(crate) audit: bool,
 }
 
 /// A formula with its parameters as typed.
@@ -97,6 +105,8 @@ pub(crate) struct Refusal {
 pub(crate) struct Beside {
     /// The stop list that was brought.
     pub(crate) stop_list: Option<Stopwords>,
+    /// The vocabulary that was brought, or why it could not be read.
+    pub(crate) pieces: Option<Result<Pieces, String>>,
     /// The file with word vectors, the last if there are several.
     pub(crate) vectors: Option<String>,
     /// Names of the files with texts.
@@ -207,6 +217,7 @@ impl Settings {
             per_query: String::new(),
             seed: Limits::STANDARD.seed.to_string(),
             n_queries: String::new(),
+            audit: false,
         }
     }
 
@@ -236,6 +247,7 @@ impl Settings {
             per_query: word("per_query", usual.per_query),
             seed: word("seed", usual.seed),
             n_queries: word("n_queries", usual.n_queries),
+            audit: query("audit").is_some_and(|it| it == AUDIT),
         }
     }
 
@@ -267,6 +279,7 @@ impl Settings {
             ("per_query", self.per_query.clone()),
             ("seed", self.seed.clone()),
             ("n_queries", self.n_queries.clone()),
+            ("audit", if self.audit { AUDIT } else { "" }.to_owned()),
         ]
     }
 
@@ -353,14 +366,43 @@ impl Settings {
                     ..Limits::STANDARD
                 },
                 vectors: beside.vectors.clone(),
+                audit: self.audit(beside),
             }),
             _ => Err(wrong.0),
         }
     }
 
+    /// Words as they are, the stems that most papers take, and pieces where there is a
+    /// vocabulary; without the one that the study has anyway.
+    fn audit(&self, beside: &Beside) -> Vec<Analyzer> {
+        if !self.audit {
+            return Vec::new();
+        }
+        let words = Analyzer {
+            stemmer: Stemmer::None,
+            ..Analyzer::default()
+        };
+        let pieces = beside
+            .pieces
+            .clone()
+            .and_then(Result::ok)
+            .map(|it| Analyzer {
+                tokenizer: Tokenizer::Wordpiece(it),
+                ..words.clone()
+            });
+        let own = self.analyzer(beside).ok();
+        let all = [words, Analyzer::default()].into_iter().chain(pieces);
+        all.filter(|it| Some(it) != own.as_ref()).collect()
+    }
+
     fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
         Ok(Analyzer {
-            tokenizer: self.tokenizer.parse().map_err(reason)?,
+            tokenizer: match (self.tokenizer.as_str(), &beside.pieces) {
+                (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
+                (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
+                (plain, _) => plain.parse().map_err(reason)?,
+            },
+            first_tokens: None,
             stopwords: match (self.stopwords.as_str(), &beside.stop_list) {
                 ("en-function", _) => Stopwords::EnFunction,
                 ("list", Some(list)) => list.clone(),

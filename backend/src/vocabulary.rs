@@ -1,0 +1,64 @@
+//! From the name of a vocabulary to its pieces.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use shared::text::{Analyzer, Pieces, Tokenizer};
+
+use crate::error::Error;
+use crate::models;
+
+/// Files of a model's folder that hold a vocabulary, the one that says more first.
+const FILES: [&str; 2] = ["tokenizer.json", "vocab.txt"];
+
+const WAY_OUT: &str = "give a model's folder, its tokenizer.json, or a text file with one piece \
+                       a line, as in wordpiece:models/bert/vocab.txt";
+
+/// Reads the vocabulary that an analyser names, if it names one.
+pub(crate) fn read_for(analyzer: &mut Analyzer) -> Result<(), Error> {
+    if let Tokenizer::Wordpiece(pieces) = &mut analyzer.tokenizer
+        && pieces.is_empty()
+    {
+        *pieces = read(pieces.file())?;
+    }
+    Ok(analyzer.check()?)
+}
+
+/// The vocabulary of the default model.
+pub(crate) fn default() -> Result<Pieces, Error> {
+    let model = models::default_model().map(PathBuf::from);
+    match model.as_deref().and_then(Path::file_name) {
+        Some(name) => read(&name.to_string_lossy()),
+        None => Err(shared::error::Error::setting(
+            "tokenizer",
+            "preset camara2020 reads texts as pieces of words, and there is no model whose \
+             vocabulary could be taken; give --tokenizer wordpiece:FOLDER, or another tokeniser",
+        )
+        .into()),
+    }
+}
+
+fn read(named: &str) -> Result<Pieces, Error> {
+    let path = file_of(named);
+    let text = fs::read_to_string(&path).map_err(Error::file(&path, WAY_OUT))?;
+    Ok(Pieces::read(named, &text)?)
+}
+
+/// The file to read for a folder, a file, or the name of the default model.
+fn file_of(named: &str) -> PathBuf {
+    let given = PathBuf::from(named);
+    let default = models::default_model().map(PathBuf::from);
+    let default = default.filter(|it| it.file_name() == Some(given.as_os_str()));
+    let place = match default {
+        Some(folder) if !given.exists() => folder,
+        _ => given,
+    };
+    if place.is_dir() {
+        let found = FILES
+            .iter()
+            .map(|it| place.join(it))
+            .find(|it| it.is_file());
+        return found.unwrap_or_else(|| place.join(FILES[1]));
+    }
+    place
+}

@@ -1,0 +1,463 @@
+//! Pieces of words after a vocabulary, as BERT reads texts (Wu et al. 2016; Devlin et al.
+//! 2019), each of them a token of its own.
+//!
+//! A text is cleaned (control characters go, ideographs stand alone), unless the vocabulary
+//! is cased put in lower case without accents, and parted at white space and around every
+//! punctuation mark. A word is then cut from the left into the longest pieces that the
+//! vocabulary has. A piece within a word carries `##` in the vocabulary; here it loses it, as
+//! in Câmara & Hauff (ECIR 2020). A word that cannot be cut so is the token `[UNK]`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::char::decompose_canonical;
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
+
+use super::Span;
+use super::names::Names;
+use crate::error::Error;
+
+/// What stands for a word that the vocabulary cannot spell.
+pub const UNKNOWN: &str = "[UNK]";
+
+/// What marks a piece within a word.
+const INSIDE: &str = "##";
+
+/// The longest word that is cut; longer ones are [`UNKNOWN`]. In characters.
+const LONGEST_WORD: usize = 100;
+
+/// A vocabulary of pieces.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "WrittenPieces", into = "WrittenPieces")]
+pub struct Pieces(Arc<Held>);
+
+struct Held {
+    file: String,
+    cased: bool,
+    /// As written, in order.
+    all: Vec<String>,
+    /// At the beginning of a word.
+    first: Names,
+    /// Within a word, without their mark.
+    inside: Names,
+    /// Bytes of the longest piece.
+    longest: usize,
+}
+
+/// As it is stored.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WrittenPieces {
+    /// Where it came from: a model's folder or a text file.
+    file: String,
+    /// Whether letters keep their case and accents.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cased: bool,
+    /// Every piece; in a study file it may be left out, then the file is read.
+    #[serde(default)]
+    pieces: Vec<String>,
+}
+
+/// Whether letters keep their case and accents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// They do.
+    Kept,
+    /// They become lower case without accents.
+    Folded,
+}
+
+impl Pieces {
+    /// A file's pieces. Refuses a vocabulary without `[UNK]`: it is no WordPiece vocabulary.
+    pub fn new(file: &str, case: Case, all: Vec<String>) -> Result<Pieces, Error> {
+        if !all.iter().any(|it| it == UNKNOWN) {
+            let reason = "it has no piece `[UNK]`; a WordPiece vocabulary has one piece a line, \
+                          as vocab.txt of a BERT model";
+            return Err(Error::file(file, reason));
+        }
+        Ok(Pieces::held(file, case, all))
+    }
+
+    /// Names a file that is still to be read; until then every word is [`UNKNOWN`].
+    pub fn named(file: &str) -> Pieces {
+        Pieces::held(file, Case::Folded, Vec::new())
+    }
+
+    /// Reads `vocab.txt`, one piece a line, or the `tokenizer.json` of a model, which also
+    /// says whether case is kept; a list of lines is taken to fold it.
+    pub fn read(file: &str, text: &str) -> Result<Pieces, Error> {
+        if text.trim_start().starts_with('{') {
+            return Pieces::from_tokenizer(file, text);
+        }
+        let lines = text.lines().filter(|it| !it.is_empty());
+        Pieces::new(file, Case::Folded, lines.map(str::to_owned).collect())
+    }
+
+    fn from_tokenizer(file: &str, text: &str) -> Result<Pieces, Error> {
+        #[derive(Deserialize)]
+        struct Tokenizer {
+            model: Model,
+            normalizer: Option<Normalizer>,
+        }
+        #[derive(Deserialize)]
+        struct Model {
+            vocab: BTreeMap<String, u32>,
+        }
+        #[derive(Deserialize)]
+        struct Normalizer {
+            lowercase: Option<bool>,
+        }
+        let read: Tokenizer = serde_json::from_str(text).map_err(|it| {
+            let reason = format!("it is no tokenizer.json of a WordPiece model: {it}");
+            Error::file(file, reason)
+        })?;
+        let case = match read.normalizer.and_then(|it| it.lowercase) {
+            Some(false) => Case::Kept,
+            Some(true) | None => Case::Folded,
+        };
+        let mut all: Vec<(u32, String)> = read
+            .model
+            .vocab
+            .into_iter()
+            .map(|it| (it.1, it.0))
+            .collect();
+        all.sort_unstable();
+        Pieces::new(file, case, all.into_iter().map(|it| it.1).collect())
+    }
+
+    /// The same, as a name alone.
+    pub fn unread(&self) -> Pieces {
+        Pieces::held(self.file(), self.case(), Vec::new())
+    }
+
+    fn case(&self) -> Case {
+        case_of(self.0.cased)
+    }
+
+    fn held(file: &str, case: Case, all: Vec<String>) -> Pieces {
+        let (mut first, mut inside) = (Names::default(), Names::default());
+        let mut longest = 0;
+        for piece in &all {
+            let bare = match piece.strip_prefix(INSIDE) {
+                Some(bare) => {
+                    inside.insert(bare);
+                    bare
+                }
+                None => {
+                    first.insert(piece);
+                    piece
+                }
+            };
+            longest = longest.max(bare.len());
+        }
+        Pieces(Arc::new(Held {
+            file: file.to_owned(),
+            cased: case == Case::Kept,
+            all,
+            first,
+            inside,
+            longest,
+        }))
+    }
+
+    /// Where it came from.
+    pub fn file(&self) -> &str {
+        &self.0.file
+    }
+
+    /// How many pieces there are; 0 while its file is unread.
+    pub fn len(&self) -> usize {
+        self.0.all.len()
+    }
+
+    /// Whether its file is unread.
+    pub fn is_empty(&self) -> bool {
+        self.0.all.is_empty()
+    }
+
+    /// Calls `take` with each piece of a text and its place in the text as written.
+    pub(super) fn each(&self, text: &str, mut take: impl FnMut(&str, Span)) {
+        let mut word = Word::default();
+        for (at, letter) in text.char_indices() {
+            let span = Span {
+                start: at as u32,
+                end: (at + letter.len_utf8()) as u32,
+            };
+            if is_space(letter) {
+                self.cut(&mut word, &mut take);
+            } else if !is_dropped(letter) {
+                let alone = is_ideograph(letter);
+                if alone {
+                    self.cut(&mut word, &mut take);
+                }
+                self.normalised(letter, |letter| {
+                    if is_punctuation(letter) {
+                        self.cut(&mut word, &mut take);
+                        word.push(letter, span);
+                        self.cut(&mut word, &mut take);
+                    } else {
+                        word.push(letter, span);
+                    }
+                });
+                if alone {
+                    self.cut(&mut word, &mut take);
+                }
+            }
+        }
+        self.cut(&mut word, &mut take);
+    }
+
+    fn normalised(&self, letter: char, mut take: impl FnMut(char)) {
+        if self.0.cased {
+            return take(letter);
+        }
+        if letter.is_ascii() {
+            return take(letter.to_ascii_lowercase());
+        }
+        decompose_canonical(letter, |part| {
+            if part.general_category() != GeneralCategory::NonspacingMark {
+                part.to_lowercase().for_each(&mut take);
+            }
+        });
+    }
+
+    /// Ends a word: gives its pieces and empties it.
+    fn cut(&self, word: &mut Word, take: &mut impl FnMut(&str, Span)) {
+        if word.text.is_empty() {
+            return;
+        }
+        let whole = word.span(0, word.text.len());
+        match self.pieces_of(word) {
+            Some(cuts) => {
+                for [start, end] in cuts {
+                    take(&word.text[start..end], word.span(start, end));
+                }
+            }
+            None => take(UNKNOWN, whole),
+        }
+        word.text.clear();
+        word.letters.clear();
+    }
+
+    /// Where the pieces of a word begin and end; none if it cannot be spelt.
+    fn pieces_of(&self, word: &Word) -> Option<Vec<[usize; 2]>> {
+        if word.letters.len() > LONGEST_WORD {
+            return None;
+        }
+        let mut cuts = Vec::new();
+        let mut start = 0;
+        while start < word.text.len() {
+            let known = if start == 0 {
+                &self.0.first
+            } else {
+                &self.0.inside
+            };
+            let furthest = word.text.len().min(start + self.0.longest);
+            let end = (start + 1..=furthest).rev().find(|&end| {
+                word.text.is_char_boundary(end) && known.find(&word.text[start..end]).is_some()
+            })?;
+            cuts.push([start, end]);
+            start = end;
+        }
+        Some(cuts)
+    }
+}
+
+fn case_of(cased: bool) -> Case {
+    match cased {
+        true => Case::Kept,
+        false => Case::Folded,
+    }
+}
+
+/// A word with the place of each letter in the text.
+#[derive(Default)]
+struct Word {
+    text: String,
+    /// Where a letter begins in `text`, and where it comes from.
+    letters: Vec<(usize, Span)>,
+}
+
+impl Word {
+    fn push(&mut self, letter: char, from: Span) {
+        self.letters.push((self.text.len(), from));
+        self.text.push(letter);
+    }
+
+    /// The place in the text of some bytes of the word.
+    fn span(&self, start: usize, end: usize) -> Span {
+        let letter = |byte: usize| self.letters.partition_point(|it| it.0 <= byte) - 1;
+        Span {
+            start: self.letters[letter(start)].1.start,
+            end: self.letters[letter(end - 1)].1.end,
+        }
+    }
+}
+
+fn is_space(letter: char) -> bool {
+    matches!(letter, '\t' | '\n' | '\r') || letter.is_whitespace()
+}
+
+/// Control, format, private and unassigned characters.
+fn is_dropped(letter: char) -> bool {
+    match letter {
+        '\0' | '\u{fffd}' => true,
+        letter if letter.is_ascii() => letter.is_ascii_control(),
+        letter => letter.general_category_group() == GeneralCategoryGroup::Other,
+    }
+}
+
+fn is_punctuation(letter: char) -> bool {
+    match letter.is_ascii() {
+        true => letter.is_ascii_punctuation(),
+        false => letter.general_category_group() == GeneralCategoryGroup::Punctuation,
+    }
+}
+
+/// Blocks of ideographs of Chinese, Japanese and Korean, as BERT lists them.
+fn is_ideograph(letter: char) -> bool {
+    matches!(
+        u32::from(letter),
+        0x4E00..=0x9FFF
+            | 0x3400..=0x4DBF
+            | 0x2_0000..=0x2_A6DF
+            | 0x2_A700..=0x2_B73F
+            | 0x2_B740..=0x2_B81F
+            | 0x2_B820..=0x2_CEAF
+            | 0xF900..=0xFAFF
+            | 0x2_F800..=0x2_FA1F
+    )
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Pieces({}, {})", self.file(), self.len())
+    }
+}
+
+impl PartialEq for Pieces {
+    fn eq(&self, other: &Pieces) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.cased == other.0.cased && self.0.all == other.0.all)
+    }
+}
+
+impl Eq for Pieces {}
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Pieces {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        WrittenPieces::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Pieces {}
+
+impl From<WrittenPieces> for Pieces {
+    fn from(written: WrittenPieces) -> Pieces {
+        let case = case_of(written.cased);
+        Pieces::held(&written.file, case, written.pieces)
+    }
+}
+
+impl From<Pieces> for WrittenPieces {
+    fn from(pieces: Pieces) -> WrittenPieces {
+        WrittenPieces {
+            file: pieces.0.file.clone(),
+            cased: pieces.0.cased,
+            pieces: pieces.0.all.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(case: Case) -> Pieces {
+        let list =
+            "[UNK] un ##aff ##able em ##bed ##ding ? ! ' river the rive \u{5ddd} e ##e # ##?";
+        let list = list.split(' ').map(str::to_owned).collect();
+        Pieces::new("list", case, list).unwrap()
+    }
+
+    fn check(case: Case, text: &str, expected: &[(&str, &str)]) {
+        let mut found = Vec::new();
+        pieces(case).each(text, |piece, span| {
+            found.push((
+                piece.to_owned(),
+                &text[span.start as usize..span.end as usize],
+            ));
+        });
+        let found: Vec<(&str, &str)> = found.iter().map(|it| (it.0.as_str(), it.1)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn a_word_is_cut_from_the_left_into_the_longest_pieces() {
+        // Devlin et al., comment of their tokenizer: unaffable → un ##aff ##able.
+        let expected = [("un", "Un"), ("aff", "aff"), ("able", "able")];
+        check(Case::Folded, "Unaffable", &expected);
+        let expected = [("em", "em"), ("bed", "bed"), ("ding", "ding")];
+        check(Case::Folded, "embedding", &expected);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
+        check(Case::Folded, "rivers", &[(UNKNOWN, "rivers")]);
+        check(
+            Case::Folded,
+            &"e".repeat(101),
+            &[(UNKNOWN, &"e".repeat(101))],
+        );
+        assert_eq!(Pieces::named("x").len(), 0);
+    }
+
+    #[test]
+    fn punctuation_and_ideographs_stand_alone() {
+        let expected = [
+            ("the", "The"),
+            ("river", "river"),
+            ("?", "?"),
+            ("!", "!"),
+            ("\u{5ddd}", "\u{5ddd}"),
+            ("\u{5ddd}", "\u{5ddd}"),
+        ];
+        check(Case::Folded, "The river?! \u{5ddd}\u{5ddd}", &expected);
+    }
+
+    #[test]
+    fn accents_case_and_control_characters_go_but_not_from_a_cased_vocabulary() {
+        let expected = [("river", "RÎV\u{200b}ER"), ("e", "e")];
+        check(Case::Folded, "RÎV\u{200b}ER\u{a0}e\u{301}", &expected);
+        let expected = [(UNKNOWN, "River"), ("river", "river")];
+        check(Case::Kept, "River river", &expected);
+    }
+
+    #[test]
+    fn what_is_no_vocabulary_is_refused() {
+        for (text, said) in [("river\nbank\n", "[UNK]"), ("{\"model\":{}}", "WordPiece")] {
+            let error = Pieces::read("words.txt", text).unwrap_err().to_string();
+            assert!(
+                error.contains("words.txt") && error.contains(said),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tokenizer_says_whether_case_is_kept() {
+        let text =
+            r#"{"normalizer": {"lowercase": false}, "model": {"vocab": {"R": 1, "[UNK]": 0}}}"#;
+        let read = Pieces::read("tokenizer.json", text).unwrap();
+        assert_eq!((read.len(), read.case()), (2, Case::Kept));
+        assert_eq!(
+            Pieces::read("vocab.txt", "[UNK]\r\nr\r\n").unwrap().len(),
+            2
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! Pieces of words: as the reference tokeniser cuts them, and through the command line.
+
+use std::path::Path;
+
+use serde_json::json;
+use shared::text::{Analyzer, Pieces, Stemmer, Tokenizer};
+
+use crate::harness::{Home, model, skip, tiny};
+
+/// Texts that part one reading of the algorithm from another.
+const HARD: &[&str] = &[
+    "",
+    " \t\r\n",
+    "Unaffable embeddings, re-ranked: who's first?",
+    "naïve café ÅNGSTRÖM İstanbul Straße ΑΣ ﬁne ½ x² 3.14 1,000,000",
+    "東京都 is 首都。ひらがな カタカナ 한국어 ไทย हिन्दी العربية",
+    "zero\u{200b}width soft\u{ad}hyphen nul\u{0}byte bell\u{7} \u{fffd} \u{feff}bom",
+    "emoji 🙂👩‍👩‍👧 and ™ © € £ ± ≠ – — … “quotes” ‘single’ «guillemets» ¿qué?",
+    "a\u{301}\u{323} combining, \u{1F1E9}\u{1F1EA} flag, \u{2028}line\u{2029}paragraph\u{3000}wide",
+    "pneumonoultramicroscopicsilicovolcanoconiosis $5.00 @user #tag a_b c^d `x` ~y~ |z|",
+];
+
+/// Pieces without their mark, and the bytes they stand for.
+type Cut = Vec<(String, (usize, usize))>;
+
+fn ours(analyzer: &Analyzer, text: &str) -> Cut {
+    let terms = analyzer.terms(text).into_iter();
+    let place = |it: shared::text::Span| (it.start as usize, it.end as usize);
+    terms.map(|(term, span)| (term, place(span))).collect()
+}
+
+fn theirs(reference: &tokenizers::Tokenizer, text: &str) -> Cut {
+    let read = reference.encode(text, false).unwrap();
+    let bare = |it: &String| match it.strip_prefix("##") {
+        Some(bare) if !bare.is_empty() => bare.to_owned(),
+        _ => it.clone(),
+    };
+    let tokens = read.get_tokens().iter().map(bare);
+    tokens.zip(read.get_offsets().iter().copied()).collect()
+}
+
+#[test]
+fn pieces_are_those_of_the_reference_tokenizer() {
+    let Some(folder) = model() else {
+        return skip("pieces_are_those_of_the_reference_tokenizer", "no model");
+    };
+    let file = folder.join("tokenizer.json");
+    let mut reference = tokenizers::Tokenizer::from_file(&file).unwrap();
+    reference.with_truncation(None).unwrap();
+    reference.with_padding(None);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let analyzer = Analyzer {
+        tokenizer: Tokenizer::Wordpiece(Pieces::read("tokenizer.json", &text).unwrap()),
+        stemmer: Stemmer::None,
+        ..Analyzer::default()
+    };
+    for hard in HARD {
+        assert_eq!(ours(&analyzer, hard), theirs(&reference, hard), "{hard:?}");
+    }
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo/corpus.jsonl");
+    let demo = std::fs::read_to_string(demo).unwrap();
+    for line in demo.lines() {
+        assert_eq!(ours(&analyzer, line), theirs(&reference, line), "{line}");
+    }
+}
+
+const VOCABULARY: &str = "[UNK]\nriver\nriv\n##er\nbank\n##s\nthe\nof\na\nmud\n.\n";
+
+#[test]
+fn a_study_can_be_about_pieces_of_words() {
+    let home = Home::new();
+    home.write("vocab.txt", VOCABULARY);
+    let mine = format!(
+        "mine --collection {} --preset camara2020 --mode code --pool all \
+         --tokenizer wordpiece:vocab.txt --out mined.parquet --json",
+        tiny()
+    );
+    let pieces = home.run(&mine).json();
+    assert!(pieces["instances"]["tp"].as_u64().unwrap() > 0, "{pieces}");
+    let words = home
+        .run(&mine.replace("wordpiece:vocab.txt", "alnum"))
+        .json();
+    assert_ne!(pieces["hash"], words["hash"]);
+    // The vocabulary goes along with the instances: it is not needed again.
+    std::fs::remove_file(home.path("vocab.txt")).unwrap();
+    let judge = format!(
+        "judge --collection {} --instances mined.parquet --ranker bm25 --json",
+        tiny()
+    );
+    let judged = home.run(&judge).json();
+    assert_eq!(judged["tp"]["unscored"], json!(0));
+}
+
+#[test]
+fn a_study_file_names_its_vocabulary_and_the_report_says_it() {
+    let home = Home::new();
+    home.write("vocab.txt", VOCABULARY);
+    let study = format!(
+        "format = 1\nname = \"pieces\"\ntitle = \"Pieces\"\ncollection = \"{}\"\npool = \"all\"\n\
+         probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n[analyzer]\n\
+         stemmer = \"none\"\nfirst_tokens = 500\n[analyzer.tokenizer.wordpiece]\n\
+         file = \"vocab.txt\"\n[limits]\nlength_gap_terms = 10\nmin_terms = 1\n\
+         repeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\n\
+         fillable_terms = 256\nseed = 42\n",
+        tiny()
+    );
+    home.write("study.toml", &study);
+    home.run("study run study.toml").done();
+    let report = home.run("report pieces --format md").done();
+    let said = "wordpiece of vocab.txt (11 pieces), no stop list, none, first 500 tokens of a text";
+    assert!(report.contains(said), "{report}");
+    assert_eq!(home.run("study check pieces").done().lines().count(), 1);
+}
+
+#[test]
+fn what_is_no_vocabulary_is_refused_with_a_way_out() {
+    let home = Home::new();
+    home.write("words.txt", "river\nbank\n");
+    for (named, said) in [
+        ("words.txt", "vocab.txt of a BERT model"),
+        ("none.txt", "vocab.txt"),
+    ] {
+        let tiny = tiny();
+        let mine =
+            format!("mine --collection {tiny} --tokenizer wordpiece:{named} --out x.parquet");
+        let refused = home.run(&mine).refused();
+        assert!(
+            refused.contains(named) && refused.contains(said),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn a_study_says_how_many_instances_hold_under_other_terms() {
+    let home = Home::new();
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    let study = format!(
+        "format = 1\nname = \"audited\"\ntitle = \"Audited\"\ncollection = \"{}\"\n\
+         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
+         rankers = [\"bm25\"]\naudit = [{{ stemmer = \"none\" }}, {{ stemmer = \"porter\" }}]\n\
+         [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
+         repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n",
+        demo.display()
+    );
+    home.write("study.toml", &study);
+    home.run("study run study.toml").done();
+    let report = home.run("report audited --format json").json();
+    let tables = report.as_array().unwrap();
+    let audit = tables
+        .iter()
+        .find(|it| it["name"] == "tokenisation")
+        .unwrap();
+    let share = |row: usize, column: usize| audit["rows"][row][column]["fraction"].as_f64();
+    // Stems are the study's own terms: everything holds. As words, less does.
+    assert_eq!((share(2, 1), share(2, 2)), (Some(1.0), Some(1.0)));
+    assert!(share(1, 1).unwrap() < 1.0, "{audit}");
+}
