@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::hooks::use_location;
+use leptos_router::hooks::{use_location, use_params_map};
 use leptos_router::path;
 
 use crate::apart::Apart;
@@ -34,6 +34,7 @@ pub(crate) fn App() -> impl IntoView {
                     <Routes fallback=NotFound>
                         <Route path=path!("/") view=Studies/>
                         <Route path=path!("/study/:name") view=Study/>
+                        <Route path=path!("/study/:name/figures") view=Figures/>
                         <Route path=path!("/study/:name/:axiom/:ranker") view=Instances/>
                         <Route
                             path=path!("/study/:name/:axiom/:mode/instance/:number")
@@ -58,6 +59,17 @@ pub(crate) fn App() -> impl IntoView {
                 </p>
             </footer>
         </Router>
+    }
+}
+
+/// The figures of the study that the address names.
+#[component]
+fn Figures() -> impl IntoView {
+    let params = use_params_map();
+    // Another study is another page.
+    move || {
+        let study = params.with(|it| it.get("name").unwrap_or_default());
+        view! { <Apart page=Page::Figures { study } name="Figures"/> }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The pages that compute while one types: Playground and About.
+//! The pages that not everybody opens: Playground, About, and the figures of a study.
 //!
-//! They carry the analysers, the rankers and the probes, which no other page needs, and are a
+//! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
 //! program of their own therefore. The page lends it a place and answers its requests, so that
 //! files and studies of the worker are the same for both.
 
@@ -17,6 +17,7 @@ use web_sys::HtmlElement;
 use crate::api::{self, Asked, Error};
 use crate::page::Page;
 use crate::pages::about::About;
+use crate::pages::figures::Figures;
 use crate::pages::playground::Playground;
 
 /// A page of the lab while it is shown.
@@ -77,11 +78,14 @@ pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
     api::go(|asked| Box::pin(ask_page(asked)));
     let address = Address::new();
     let about = path == Page::About.href();
+    let study = Page::figures_at(path).map(str::to_owned);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
         if about {
             view! { <About/> }.into_any()
+        } else if let Some(study) = study {
+            view! { <Figures study/> }.into_any()
         } else {
             view! { <Playground/> }.into_any()
         }

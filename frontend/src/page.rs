@@ -12,6 +12,11 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
     },
+    /// What the papers show of a study beside its table.
+    Figures {
+        /// Name of the study.
+        study: String,
+    },
     /// The instances of a cell.
     Instances {
         /// Name of the study.
@@ -46,6 +51,7 @@ impl Page {
         match self {
             Page::Studies => "/".to_owned(),
             Page::Study { study } => format!("/study/{study}"),
+            Page::Figures { study } => format!("/study/{study}/figures"),
             Page::Instances {
                 study,
                 axiom,
@@ -69,6 +75,12 @@ impl Page {
             Page::Workbench => "/workbench".to_owned(),
             Page::About => "/about".to_owned(),
         }
+    }
+
+    /// The study whose figures are at a path.
+    pub(crate) fn figures_at(path: &str) -> Option<&str> {
+        let study = path.strip_prefix("/study/")?.strip_suffix("/figures")?;
+        (!study.is_empty() && !study.contains('/')).then_some(study)
     }
 
     /// The pages of the header with their names.
@@ -102,5 +114,9 @@ mod tests {
         assert_eq!(page.href(), "/study/demo/tfc1/2");
         assert!(Page::Studies.holds(&page.href()));
         assert!(!Page::About.holds(&page.href()));
+        let study = "demo".to_owned();
+        let figures = Page::Figures { study }.href();
+        assert_eq!(Page::figures_at(&figures), Some("demo"));
+        assert_eq!(Page::figures_at("/study/demo"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod studies;
 pub(crate) mod study;
+pub(crate) mod figures;
 pub(crate) mod instances;
 pub(crate) mod instance;
 pub(crate) mod playground;

@@ -14,6 +14,7 @@ use crate::probe::Mode;
 use crate::score::RankerAbout;
 use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
+use crate::study::figures::{Choice, Figures};
 use crate::study::instance::Shown;
 use crate::study::overview::{Card, Overview};
 use crate::study::{Study, TermStats, Words};
@@ -99,6 +100,23 @@ impl Endpoint for Look {
     const METHOD: Method = Method::Get;
     const PATH: &'static str = "/api/study";
     type Reply = Overview;
+}
+
+/// What the papers show of a study beside its table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Draw {
+    /// Name of the study.
+    pub study: String,
+    /// What a reader chooses.
+    #[serde(default)]
+    pub choice: Choice,
+}
+
+impl Endpoint for Draw {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/figures";
+    type Reply = Figures;
 }
 
 /// The instances of one cell.

@@ -6,15 +6,19 @@
 
 pub mod ink;
 pub mod scale;
+mod bars;
 mod heatmap;
 mod histogram;
+mod scatter;
 mod svg;
 mod thumbnail;
 
+pub use bars::{funnel, thirds};
 pub use heatmap::heatmap;
 pub use histogram::histogram;
 pub use ink::{Ink, Theme};
 pub use scale::step_of_fraction;
+pub use scatter::scatter;
 pub use svg::to_svg;
 pub use thumbnail::thumbnail;
 

@@ -8,17 +8,20 @@
 
 pub mod format;
 pub mod markup;
+pub mod premise;
 mod csv;
 mod html;
 mod latex;
 mod markdown;
 mod overview;
+mod figures;
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
 pub use self::csv::to_csv;
+pub use figures::{of_figures, premise_label, reading};
 pub use html::to_html;
 pub use latex::to_latex;
 pub use markdown::to_markdown;

@@ -6,6 +6,9 @@
 
 pub mod quantile;
 pub mod bootstrap;
+pub mod permutation;
+pub mod wilcoxon;
+pub mod correlation;
 pub mod correction;
 
 use serde::{Deserialize, Serialize};

@@ -12,9 +12,12 @@ pub mod dials;
 pub mod overview;
 pub mod findings;
 pub mod audit;
+pub mod figures;
 pub mod cell;
 pub mod instance;
 pub mod bench;
+#[cfg(test)]
+pub(crate) mod fixture;
 
 use std::collections::BTreeMap;
 
@@ -175,6 +178,10 @@ pub struct Study {
     /// Word vectors, if the definition names a file of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
+    /// For each query the share of its distinct terms that its relevant documents hold, in the
+    /// mean; none without one in the collection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlap: Vec<Option<f64>>,
     /// One for each analyser of [`Definition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<Audit>,

@@ -7,6 +7,7 @@ use clap::Subcommand;
 use shared::plot;
 use shared::report;
 use shared::study::dials::Dials;
+use shared::study::figures::Choice;
 use shared::study::{Definition, Study};
 
 use super::{Exit, tell_reading};
@@ -231,11 +232,17 @@ impl Report {
             .mode
             .as_deref()
             .map(|it| shared::probe::Mode::parse(it, source));
-        let overview = study.overview(&Dials {
+        let dials = Dials {
             mode: mode.transpose()?,
             ..Dials::default()
+        };
+        let overview = study.overview(&dials)?;
+        let figures = study.figures(&Choice {
+            dials,
+            ..Choice::default()
         })?;
-        let tables = report::of_overview(&overview);
+        let mut tables = report::of_overview(&overview);
+        tables.extend(report::of_figures(&figures));
         Ok(match self.format {
             Format::Md => report::to_markdown(&tables),
             Format::Csv => report::to_csv(&tables[1]),

@@ -9,8 +9,8 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::{
-    About, Cancel, CreateJob, Endpoint, Export, Fetch, Jobs, List, Look, Method, Resume, Score,
-    Show, Statistics, Studies, Watch,
+    About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Resume,
+    Score, Show, Statistics, Studies, Watch,
 };
 use utoipa::ToSchema;
 
@@ -44,6 +44,7 @@ impl Endpoints {
             on::<About, _, _>(Access::Everybody, about::about),
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
+            on::<Draw, _, _>(Access::Everybody, studies::figures),
             on::<List, _, _>(Access::Everybody, studies::instances),
             on::<Show, _, _>(Access::Everybody, studies::instance),
             on::<Export, _, _>(Access::Everybody, studies::export),

@@ -6,9 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::api::{CollectionStats, Export, List, Look, Show, Statistics, Studies};
+use shared::api::{CollectionStats, Draw, Export, List, Look, Show, Statistics, Studies};
 use shared::error::Error as Wrong;
 use shared::study::cell::Page;
+use shared::study::figures::Figures;
 use shared::study::instance::Shown;
 use shared::study::overview::{Card, Overview};
 
@@ -47,6 +48,19 @@ pub(super) async fn look(
     let listed = find(&app, caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
+}
+
+pub(super) async fn figures(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Draw>,
+) -> Result<Json<Figures>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let drawn = app
+        .shelf
+        .of(&listed, move |study| Ok(study.figures(&asked.choice)?));
+    Ok(Json(drawn.await?))
 }
 
 pub(super) async fn instances(

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::{
-    CollectionStats, CreateJob, Endpoint, Export, JobScores, List, Look, Problem, Show, Statistics,
+    CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Show,
+    Statistics,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::BroughtScores;
@@ -29,6 +30,10 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         Look::PATH => {
             let Look { study: _, dials } = parse(request)?;
             Ok(json(&study.overview(&dials).map_err(refused)?))
+        }
+        Draw::PATH => {
+            let Draw { study: _, choice } = parse(request)?;
+            Ok(json(&study.figures(&choice).map_err(refused)?))
         }
         List::PATH => {
             let List { study: _, listing } = parse(request)?;

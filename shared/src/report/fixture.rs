@@ -87,6 +87,7 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
         p: p_holm / 3.0,
         p_holm,
         n_queries: 60,
+        detectable: None,
         whole: None,
     }
 }

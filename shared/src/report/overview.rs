@@ -14,12 +14,14 @@ use crate::study::overview::{Cell, Overview, Row};
 ///   relevance, counts; its notes say everything that is needed to make it again,
 /// - `cells`, for programs: one row for each ranker and axiom,
 /// - `axioms`: what was mined,
-/// - `tokenisation`, where other analysers were asked: how the instances fare under them,
 /// - `rankers`: who was asked.
 pub fn of_overview(overview: &Overview) -> Vec<Table> {
-    let mined = [fractions(overview), cells(overview), axioms(overview)];
-    let tables = mined.into_iter().chain(audit(overview));
-    tables.chain([rankers(overview)]).collect()
+    vec![
+        fractions(overview),
+        cells(overview),
+        axioms(overview),
+        rankers(overview),
+    ]
 }
 
 fn fractions(overview: &Overview) -> Table {
@@ -151,39 +153,6 @@ fn axioms(overview: &Overview) -> Table {
         columns,
         notes: vec![same_instances(overview)],
     }
-}
-
-/// How the instances fare under other analysers; none where none was asked.
-fn audit(overview: &Overview) -> Option<Table> {
-    let first = overview.audits.first()?;
-    let mut columns = vec![Column::new("analyser", Kind::Text)];
-    let axioms = first.rows.iter().map(|it| it.axiom.slug());
-    columns.extend(axioms.map(|it| Column::new(it, Kind::Number)));
-    let own = [Value::Text(overview.analyzer.clone())];
-    let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
-    let mut rows = vec![own.into_iter().chain(counts).collect()];
-    rows.extend(overview.audits.iter().map(|audit| {
-        let held = audit.rows.iter().map(|it| match it.n_instances {
-            0 => Value::Missing,
-            n => Value::Fraction(it.n_held as f64 / n as f64),
-        });
-        let name = [Value::Text(audit.analyzer.clone())];
-        name.into_iter().chain(held).collect()
-    }));
-    Some(Table {
-        name: "tokenisation".to_owned(),
-        title: format!(
-            "{}: do its instances hold under other terms",
-            overview.title
-        ),
-        columns,
-        rows,
-        notes: vec![
-            "The first row has the instances of the study; below it, the share of them that are \
-             instances under another analyser, over the same pools."
-                .to_owned(),
-        ],
-    })
 }
 
 fn rankers(overview: &Overview) -> Table {

@@ -58,6 +58,8 @@ impl Study {
             });
             ok(scored, "an instance is not among its pairs")?;
         }
+        let overlaps = [0, self.queries.len()].contains(&self.overlap.len());
+        ok(overlaps, "its overlaps are not those of its queries")?;
         for it in &self.scores {
             let places = it.truncated.iter();
             let sound = it.values().len() == self.pairs.len()

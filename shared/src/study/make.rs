@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::audit::{Audit, Auditor};
 use super::{Definition, Study, TermStats, Words};
-use crate::collection::{Collection, Qrels, Run};
+use crate::collection::{Collection, Qrels, Query, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
 use crate::probe::mine::{Miner, QueryMined};
@@ -418,6 +418,27 @@ pub fn check_collection(collection: &Collection, definition: &Definition) -> Res
     definition.pool.check(collection)
 }
 
+/// [`Study::overlap`].
+fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
+    let numbers = collection.doc_numbers();
+    let overlap = |query: &Query| {
+        let terms = index.query_terms(&query.text);
+        let grades = collection.qrels.0.get(&query.id)?.iter();
+        let relevant = grades.filter(|it| *it.1 >= 1);
+        let shares = relevant.filter_map(|(doc, _)| {
+            let held = index.terms(*numbers.get(doc.as_str())?);
+            let n_held = terms
+                .iter()
+                .filter(|it| it.number.is_some_and(|it| held.contains(&it)));
+            Some(n_held.count() as f64 / terms.len() as f64)
+        });
+        let shares: Vec<f64> = shares.collect();
+        let known = !shares.is_empty() && !terms.is_empty();
+        known.then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    };
+    collection.queries.iter().map(overlap).collect()
+}
+
 /// What a study is put together from.
 pub struct Parts<'a> {
     /// As written.
@@ -487,6 +508,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         terms.insert(vocabulary.term(number).to_owned(), stats);
     }
 
+    let overlap = overlaps(collection, index);
     let words = known.map(|it| Words {
         about: it.about(definition.vectors.as_deref().unwrap_or_default()),
         vectors: it.only(pooled.iter().copied(), &collection.queries),
@@ -521,6 +543,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         scores,
         n_without_text,
         words,
+        overlap,
         audits,
     }
 }

@@ -5,8 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::audit::Audit;
 use super::dials::{Dials, Filter};
-use crate::collection::{Ranked, Run};
-use crate::effectiveness::{self, Measure};
 use crate::error::Error;
 use crate::index::Totals;
 use crate::probe::{Axiom, Claim, ClaimKind, Instances, Limits, Mode, Pool, TextNo, TieAgrees};
@@ -17,7 +15,7 @@ use crate::stats::{Estimate, bootstrap::Fraction};
 use crate::verdict::{Tally, Verdict};
 
 /// What is said of a ranker's order of the pool.
-const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
+pub(super) const MEASURES: &[&str] = &["nDCG@10", "RR@10", "AP", "P@5"];
 
 /// A study in a list: enough for its card with a small heat map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,6 +130,10 @@ pub struct Cell {
     pub p_holm: f64,
     /// Queries with at least one judged instance.
     pub n_queries: u64,
+    /// The least distance from .5 that so many queries would have shown:
+    /// [`Fraction::detectable`].
+    #[serde(default)]
+    pub detectable: Option<f64>,
     /// The fraction over instances whose texts the ranker saw whole, where that differs.
     pub whole: Option<f64>,
 }
@@ -295,27 +297,7 @@ impl Study {
 
     /// One value for each of [`MEASURES`], over the pools.
     fn effectiveness(&self, scores: &Scores) -> Vec<Option<f64>> {
-        let mut run = Run::default();
-        for (query, pool) in self.pools.iter().enumerate() {
-            let ranked = pool.iter().filter_map(|&text| {
-                let score = scores.at(self.pairs.position(query, text)?)?;
-                Some(Ranked {
-                    doc: self.text_id(text),
-                    rank: 0,
-                    score,
-                })
-            });
-            run.0
-                .insert(self.queries[query].id.clone(), ranked.collect());
-        }
-        let measures: Vec<Measure> = MEASURES
-            .iter()
-            .map(|it| {
-                it.parse()
-                    .expect("the names above are in the grammar of measures")
-            })
-            .collect();
-        match effectiveness::evaluate(&self.qrels, &run, &measures) {
+        match self.evaluation(scores) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
             None => vec![None; MEASURES.len()],
         }
@@ -437,6 +419,7 @@ pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
         over_queries,
         p,
         n_queries,
+        detectable,
     } = bootstrap::fraction(&counted)?;
     let mut tally = Tally::default();
     tallies.iter().for_each(|&it| tally += it);
@@ -447,6 +430,7 @@ pub fn summary(tallies: &[Tally], tie_agrees: TieAgrees) -> Option<Cell> {
         p,
         p_holm: p,
         n_queries,
+        detectable,
         whole: None,
     })
 }

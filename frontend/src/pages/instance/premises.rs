@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use shared::probe::{Measured, Quantity, Relation};
 use shared::report::format;
+use shared::report::premise::{bound, label, number, whole};
 use shared::study::instance::Term;
 
 use crate::widgets::marked::MarkedTerm;
@@ -121,52 +122,6 @@ fn term_of(quantity: Quantity) -> Option<usize> {
     }
 }
 
-/// A premise in words; one of a term ends before the term.
-fn label(quantity: Quantity, relation: Relation) -> String {
-    match (quantity, relation) {
-        (Quantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
-        (Quantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
-        (Quantity::Length { text }, _) => format!("length of text {text}"),
-        (Quantity::Occurrences { text }, _) => format!("query terms in text {text}"),
-        (Quantity::OccurrenceLead { .. }, Relation::Equal) => "as many query terms".to_owned(),
-        (Quantity::OccurrenceLead { a, b }, _) => format!("more query terms in {b} than in {a}"),
-        (Quantity::TermLead { .. }, Relation::Equal) => "as many".to_owned(),
-        (Quantity::TermLead { .. }, _) => "no fewer".to_owned(),
-        (Quantity::StepChange { .. }, _) => "equal steps of".to_owned(),
-        (Quantity::DifferingTerms, _) => "query terms whose number differs".to_owned(),
-        (Quantity::UncoveredTerms, _) => "of these without a rarer partner".to_owned(),
-        (Quantity::OnceMoreTerms, _) => "words once more in text 2".to_owned(),
-        (Quantity::OnceMoreSharedTerms, _) => "shared words once more in text 2".to_owned(),
-        (Quantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
-        (Quantity::DistanceLead { near, .. }, _) => format!("query terms closer in text {near} by"),
-        (Quantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
-        (Quantity::CoverLead { .. }, _) => "as many distinct query terms".to_owned(),
-        (Quantity::OutsideOverOccurrences { others, terms }, _) => {
-            format!("more other words in {others} than query terms in {terms}")
-        }
-        (Quantity::OutsideLead { a, b }, _) => format!("more other words in {b} than in {a}"),
-        (Quantity::SimilarityLead { near, .. }, _) => {
-            format!("other words of text {near} closer to the query by")
-        }
-        (Quantity::Similarity, _) => "cosine of the other words".to_owned(),
-        (Quantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
-    }
-}
-
-/// The bound with its sign: `≤ 10`.
-fn bound(premise: &Measured) -> String {
-    let Some(bound) = premise.bound else {
-        return "any".to_owned();
-    };
-    let sign = match premise.relation {
-        Relation::AtMost => "≤",
-        Relation::AtLeast => "≥",
-        Relation::Above => ">",
-        Relation::Equal => "=",
-    };
-    format!("{sign} {}", number(premise.quantity, bound))
-}
-
 /// Whether it holds, and by how much it does not: `2 too many`.
 fn holds(premise: &Measured) -> String {
     if premise.holds() {
@@ -189,24 +144,6 @@ fn holds(premise: &Measured) -> String {
             format!("{} too many", whole(value - bound))
         }
     }
-}
-
-/// A value or a bound.
-fn number(quantity: Quantity, value: f64) -> String {
-    if quantity.is_counted() {
-        whole(value)
-    } else {
-        cosine(value)
-    }
-}
-
-/// A cosine, or a difference of two.
-fn cosine(value: f64) -> String {
-    format::score(value, if value == 0.0 { 0 } else { 4 })
-}
-
-fn whole(value: f64) -> String {
-    format::score(value, 0)
 }
 
 #[cfg(test)]

@@ -226,7 +226,8 @@ pub(crate) fn sort_of(word: &str) -> Sort {
         .map_or(Sort::default(), |it| it.0)
 }
 
-fn dials(get: Get<'_>) -> Dials {
+/// The dials in an address.
+pub(crate) fn dials(get: Get<'_>) -> Dials {
     let mode = get("mode");
     Dials {
         mode: Mode::ALL
@@ -245,7 +246,8 @@ fn dials(get: Get<'_>) -> Dials {
     }
 }
 
-fn dials_pairs(dials: &Dials) -> Vec<Pair> {
+/// The dials as they stand in an address.
+pub(crate) fn dials_pairs(dials: &Dials) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     pairs.extend(dials.mode.map(|it| ("mode", it.name().to_owned())));
     pairs.extend(dials.delta.map(|it| ("delta", it.to_string())));

@@ -7,9 +7,11 @@ use leptos::prelude::*;
 use shared::report::{format, of_overview};
 use shared::study::overview::Overview;
 
+use super::address::{dials_pairs, query_string};
 use super::cite::Cite;
 use super::export::Export;
 use crate::numbers::plural;
+use crate::page::Page;
 
 /// The head of the page.
 #[component]
@@ -25,6 +27,13 @@ pub(super) fn Head(
         }
     };
     let it = overview.get_untracked();
+    let figures = move || {
+        let overview = overview.read();
+        let page = Page::Figures {
+            study: overview.name.clone(),
+        };
+        page.href() + &query_string(dials_pairs(&overview.dials))
+    };
     let n_instances = move || {
         let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
         plural(n, "instance", "instances")
@@ -63,6 +72,7 @@ pub(super) fn Head(
                 {description}
             </div>
             <div class="btns">
+                <a class="btn" href=figures>"Figures"</a>
                 <button class="btn" type="button" on:click=move |_| show(cite)>"Cite"</button>
                 <button
                     class="btn"

@@ -1,0 +1,296 @@
+//! What the papers show beside the table of fractions: funnel, audit, comparisons, thirds,
+//! scatter. Each figure with its table and its files.
+
+use leptos::prelude::*;
+use shared::api::Draw;
+use shared::plot::{self, Figure, Theme};
+use shared::probe::Mode;
+use shared::report::{self, Table, format};
+use shared::study::dials::Dials;
+use shared::study::figures::{Choice, Figures as Drawn};
+
+use crate::api::{self, Error};
+use crate::lab::Address;
+use crate::page::Page;
+use crate::pages::study::address;
+use crate::widgets::download;
+use crate::widgets::drawing::Drawing;
+use crate::widgets::error::Failure;
+use crate::widgets::table::DataTable;
+use crate::widgets::takes::Takes;
+
+/// The page of a study.
+#[component]
+pub(crate) fn Figures(
+    /// Its name.
+    study: String,
+) -> impl IntoView {
+    let here = Address::here();
+    let choice = RwSignal::new(read(&here));
+    let follow = here.clone();
+    Effect::new(move |_| {
+        follow.search.track();
+        choice.set(read(&follow));
+    });
+    let name = study.clone();
+    let drawn = LocalResource::new(move || {
+        let asked = Draw {
+            study: name.clone(),
+            choice: choice.get(),
+        };
+        async move { api::call(&asked).await }
+    });
+    let back = Page::Study {
+        study: study.clone(),
+    };
+    let body = move || match drawn.get() {
+        None => view! { <p class="note" role="status">"Counting pairs"</p> }.into_any(),
+        Some(Err(error)) => view! { <Failed error drawn/> }.into_any(),
+        Some(Ok(figures)) => view! { <Shown figures choice study=study.clone()/> }.into_any(),
+    };
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=Page::Studies.href()>"Studies"</a>
+            <a href=back.href()>"Study"</a>
+            <span>"Figures"</span>
+        </nav>
+        {body}
+    }
+}
+
+#[component]
+fn Failed(error: Error, drawn: LocalResource<Result<Drawn, Error>>) -> impl IntoView {
+    let retry = Callback::new(move |()| drawn.refetch());
+    view! {
+        <h1>"The figures cannot be shown"</h1>
+        <Failure error retry/>
+    }
+}
+
+fn read(address: &Address) -> Choice {
+    let number = |key: &str| address.word(key)?.parse().ok();
+    let get = |key: &str| address.word(key);
+    Choice {
+        dials: address::dials(&get),
+        reference: number("against").unwrap_or_default(),
+        measure: number("measure").unwrap_or_default(),
+    }
+}
+
+/// Puts a choice in the address; the figures follow.
+fn choose(study: &str, next: Choice, choice: RwSignal<Choice>) {
+    let mut pairs = address::dials_pairs(&next.dials);
+    if next.reference > 0 {
+        pairs.push(("against", next.reference.to_string()));
+    }
+    if next.measure > 0 {
+        pairs.push(("measure", next.measure.to_string()));
+    }
+    let page = Page::Figures {
+        study: study.to_owned(),
+    };
+    let href = page.href() + &address::query_string(pairs);
+    if let Ok(history) = window().history() {
+        let null = wasm_bindgen::JsValue::NULL;
+        let _ = history.replace_state_with_url(&null, "", Some(&href));
+    }
+    choice.set(next);
+}
+
+#[component]
+fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoView {
+    let tables = report::of_figures(&figures);
+    let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
+    let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
+    let overlap = figures.overlap.as_ref().map(|it| {
+        let draw = |thirds| plot::thirds(&names, &it.measure, thirds);
+        (draw(&it.all), draw(&it.in_pool))
+    });
+    let (all, in_pool) = overlap.unzip();
+    let scatter = figures.scatter.as_ref();
+    let scatter = scatter.map(|it| plot::scatter(&names, it));
+    let modes = figures.modes.clone();
+    view! {
+        <div class="head">
+            <div>
+                <h1>{figures.title.clone()}</h1>
+                <p class="facts">
+                    <span>"Figures"</span>
+                    <span class="hash" title="Hash of the instances">
+                        {format::hash(&figures.hash)}
+                    </span>
+                </p>
+            </div>
+        </div>
+        <Choices figures=figures.clone() modes choice study/>
+        <Part
+            id="funnel"
+            name="From candidates to instances"
+            said="How many pairs of texts pass an axiom as it was first stated, once it is relaxed, \
+                  and once it is extended to queries of any length."
+            drawing=Some(plot::funnel(&figures.funnels))
+            table=table("funnel")
+        />
+        <Part
+            id="premises"
+            name="What sends pairs away"
+            said="Each premise with the share of candidates that fail it, that fail nothing else, \
+                  and by how much they miss it."
+            drawing=None
+            table=table("premises")
+        />
+        <Part
+            id="tokenisation"
+            name="Under other terms"
+            said="How many of the instances are instances under another analyser."
+            drawing=None
+            table=table("tokenisation")
+        />
+        <Part
+            id="compared"
+            name="Rankers compared"
+            said="The difference of two fractions over the same instances, and whether chance \
+                  explains it."
+            drawing=None
+            table=table("compared")
+        />
+        <Part
+            id="effectiveness"
+            name="Effectiveness"
+            said="By the judgements, over the pools, with the marks of a signed-rank test."
+            drawing=None
+            table=table("effectiveness")
+        />
+        <Part
+            id="overlap"
+            name="Effectiveness by overlap, all queries"
+            said="Queries in thirds by how much of the query its relevant texts hold."
+            drawing=all
+            table=table("overlap")
+        />
+        <Part
+            id="overlap-pool"
+            name="Effectiveness by overlap, relevant text in the pool"
+            said="The same over the queries for which a ranker had something to find."
+            drawing=in_pool
+            table=table("overlap")
+        />
+        <Part
+            id="scatter"
+            name="Effectiveness against the axioms"
+            said="Whether rankers that follow the axioms are better rankers."
+            drawing=scatter
+            table=table("scatter")
+        />
+    }
+}
+
+/// What can be chosen.
+#[component]
+fn Choices(
+    figures: Drawn,
+    modes: Vec<Mode>,
+    choice: RwSignal<Choice>,
+    study: String,
+) -> impl IntoView {
+    let now = figures.choice.clone();
+    let change = move |turn: &dyn Fn(&mut Choice)| {
+        let mut next = choice.get_untracked();
+        turn(&mut next);
+        choose(&study, next, choice);
+    };
+    let shown = figures.mode;
+    let modes_options = modes
+        .iter()
+        .map(|it| view! { <option value=it.name() selected=*it == shown>{it.name()}</option> });
+    let modes_options = modes_options.collect_view();
+    let rankers = figures.rankers.iter().enumerate().map(|(at, it)| {
+        let selected = at == now.reference as usize;
+        view! { <option value=at.to_string() selected=selected>{it.label.clone()}</option> }
+    });
+    let rankers = rankers.collect_view();
+    let measures = figures.effectiveness.iter().flat_map(|it| &it.measures);
+    let measures = measures.enumerate().map(|(at, it)| {
+        let selected = at == now.measure as usize;
+        view! { <option value=at.to_string() selected=selected>{it.clone()}</option> }
+    });
+    let measures = measures.collect_view();
+    let first = modes.first().copied();
+    let by_mode = change.clone();
+    let by_ranker = change.clone();
+    view! {
+        <form class="form choices" on:submit=|event| event.prevent_default()>
+            <label class="field">
+                <span class="label">"Reading of the axioms"</span>
+                <select on:change:target=move |event| {
+                    let word = event.target().value();
+                    let mode = Mode::ALL.iter().copied().find(|it| it.name() == word);
+                    let mode = mode.filter(|it| Some(*it) != first);
+                    by_mode(&|it| it.dials = Dials { mode, ..it.dials.clone() });
+                }>{modes_options}</select>
+            </label>
+            <label class="field">
+                <span class="label">"Compare with"</span>
+                <select on:change:target=move |event| {
+                    let at = event.target().value().parse().unwrap_or_default();
+                    by_ranker(&|it| it.reference = at);
+                }>{rankers}</select>
+            </label>
+            <label class="field">
+                <span class="label">"Measure"</span>
+                <select on:change:target=move |event| {
+                    let at = event.target().value().parse().unwrap_or_default();
+                    change(&|it| it.measure = at);
+                }>{measures}</select>
+            </label>
+        </form>
+    }
+}
+
+/// A figure or a table with its files; nothing where there is nothing to say.
+#[component]
+fn Part(
+    id: &'static str,
+    name: &'static str,
+    said: &'static str,
+    drawing: Option<Figure>,
+    table: Option<Table>,
+) -> impl IntoView {
+    let table = table?;
+    let as_table = RwSignal::new(drawing.is_none());
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let csv = {
+        let table = table.clone();
+        Callback::new(move |()| {
+            download::save(&format!("{id}.csv"), "text/csv", &report::to_csv(&table));
+        })
+    };
+    let takes = match &drawing {
+        Some(figure) => {
+            let figure = figure.clone();
+            let svg = Callback::new(move |()| {
+                let text = plot::to_svg(&figure, Theme::Light);
+                download::save(&format!("{id}.svg"), "image/svg+xml", &text);
+            });
+            view! { <Takes of=name table=as_table turn svg csv/> }.into_any()
+        }
+        None => view! { <Takes of=name csv/> }.into_any(),
+    };
+    let body = move || match (&drawing, as_table.get()) {
+        (Some(figure), false) => {
+            let figure = figure.clone();
+            view! { <div class="drawn"><Drawing figure/></div> }.into_any()
+        }
+        _ => view! { <DataTable table=table.clone()/> }.into_any(),
+    };
+    Some(view! {
+        <section class="section" aria-labelledby=id>
+            <header>
+                <h2 id=id>{name}</h2>
+                <p class="note">{said}</p>
+                {takes}
+            </header>
+            {body}
+        </section>
+    })
+}

@@ -1,0 +1,97 @@
+//! One dot for each ranker: effectiveness from left to right, the axioms from below.
+
+use super::scale::Linear;
+use super::{Anchor, Figure, Ink, Mark, NOTE, fit, text};
+use crate::report::format;
+use crate::study::figures::scatter::Scatter;
+
+const WIDTH: f64 = 620.0;
+const HEIGHT: f64 = 340.0;
+const LEFT: f64 = 52.0;
+const FLOOR: f64 = 292.0;
+
+/// Draws the rankers that have both numbers.
+pub fn scatter(names: &[String], scatter: &Scatter) -> Figure {
+    let points: Vec<(&String, [f64; 2])> = names
+        .iter()
+        .zip(&scatter.points)
+        .filter_map(|(name, point)| Some((name, (*point)?)))
+        .collect();
+    let spread = |of: usize| {
+        let values = points.iter().map(|it| it.1[of]);
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        let most = values.fold(f64::NEG_INFINITY, f64::max);
+        let room = ((most - least) * 0.15).max(0.02);
+        [least - room, most + room]
+    };
+    let x = Linear {
+        domain: spread(0),
+        range: [LEFT, WIDTH - 120.0],
+    };
+    let y = Linear {
+        domain: spread(1),
+        range: [FLOOR, 16.0],
+    };
+    let line = |from, to, stroke| Mark::Line {
+        from,
+        to,
+        width: 1.0,
+        stroke,
+        opacity: 1.0,
+    };
+    let mut marks = vec![
+        line([LEFT, FLOOR], [WIDTH - 20.0, FLOOR], Ink::Edge),
+        line([LEFT, 16.0], [LEFT, FLOOR], Ink::Edge),
+    ];
+    for (tick, at) in x.ticks(6).0.into_iter().map(|it| (it, x.at(it))) {
+        let shown = format::fraction(tick);
+        marks.push(text([at, FLOOR + 18.0], Anchor::Middle, NOTE, shown));
+    }
+    for (tick, at) in y.ticks(5).0.into_iter().map(|it| (it, y.at(it))) {
+        marks.push(line([LEFT, at], [WIDTH - 20.0, at], Ink::Rule));
+        let shown = format::fraction(tick);
+        marks.push(text([LEFT - 8.0, at + 4.0], Anchor::End, NOTE, shown));
+    }
+    let below = [(LEFT + WIDTH) / 2.0, HEIGHT - 6.0];
+    marks.push(text(below, Anchor::Middle, NOTE, scatter.measure.clone()));
+    let above = "mean fraction over axioms".to_owned();
+    marks.push(text([LEFT + 6.0, 12.0], Anchor::Start, NOTE, above));
+    for (name, point) in &points {
+        let at = [x.at(point[0]), y.at(point[1])];
+        let beside = [at[0] + 8.0, at[1] + 4.0];
+        let values = point.map(format::fraction);
+        marks.push(Mark::Group {
+            title: format!(
+                "{name}: {} {}, axioms {}",
+                scatter.measure, values[0], values[1]
+            ),
+            marks: vec![
+                Mark::Dot {
+                    at,
+                    fill: Ink::Step(4),
+                    stroke: Ink::Paper,
+                },
+                text(beside, Anchor::Start, NOTE, fit(name, 18)),
+            ],
+        });
+    }
+    let r = scatter.correlation.as_ref().map_or_else(
+        || "too few rankers for a correlation".to_owned(),
+        |it| {
+            let [low, high] = it.r.interval.map(format::signed);
+            format!("r = {} [{low}, {high}]", format::signed(it.r.value))
+        },
+    );
+    Figure {
+        width: WIDTH,
+        height: HEIGHT,
+        margin: 8.0,
+        label: format!(
+            "{} against the mean fraction over axioms, {} rankers, {r}",
+            scatter.measure,
+            points.len()
+        ),
+        detail: "Each dot is a ranker.".to_owned(),
+        marks,
+    }
+}

@@ -1,0 +1,349 @@
+//! What the papers show beside a table of fractions, as tables.
+
+use super::{Column, Kind, Table, Value, premise};
+use crate::probe::Measured;
+use crate::study::figures::Figures;
+use crate::study::figures::effectiveness::Rated;
+use crate::study::figures::funnel::{Funnel, Missed, Reading};
+use crate::study::figures::overlap::Thirds;
+
+/// In the order of the page, those that there is something to say in:
+///
+/// - `funnel`: from candidates to instances, axiom by axiom,
+/// - `premises`: which premise sends away how many,
+/// - `tokenisation`: how the instances fare under other analysers,
+/// - `compared`: every ranker against one of them,
+/// - `effectiveness`: with the marks of a signed-rank test,
+/// - `overlap`: effectiveness in thirds of the queries,
+/// - `scatter`: effectiveness and the mean of the fractions.
+pub fn of_figures(figures: &Figures) -> Vec<Table> {
+    let always = [funnel(figures), premises(figures)];
+    let rest = [
+        audit(figures),
+        compared(figures),
+        effectiveness(figures),
+        overlap(figures),
+        scatter(figures),
+    ];
+    always
+        .into_iter()
+        .chain(rest.into_iter().flatten())
+        .collect()
+}
+
+/// What a step of the way is called.
+pub fn reading(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Candidates => "candidates",
+        Reading::Original => "original axiom",
+        Reading::Relaxed => "relaxed",
+        Reading::ExtendedByLength => "extended, lengths relaxed",
+        Reading::Extended => "extended",
+        Reading::Mined => "relaxed and extended",
+        Reading::Built => "built",
+    }
+}
+
+fn head(figures: &Figures, name: &str, what: &str) -> Table {
+    Table {
+        name: name.to_owned(),
+        title: format!("{}: {what}", figures.title),
+        columns: Vec::new(),
+        rows: Vec::new(),
+        notes: vec![format!(
+            "Instances {}, mode {}, from study {}.",
+            figures.hash,
+            figures.mode.name(),
+            figures.name
+        )],
+    }
+}
+
+fn text(words: impl Into<String>) -> Value {
+    Value::Text(words.into())
+}
+
+/// From candidates to instances.
+fn funnel(figures: &Figures) -> Table {
+    let mut table = head(figures, "funnel", "from candidates to instances");
+    let readings = [
+        Reading::Candidates,
+        Reading::Original,
+        Reading::Relaxed,
+        Reading::ExtendedByLength,
+        Reading::Extended,
+    ];
+    table.columns = vec![Column::new("axiom", Kind::Text)];
+    let names = readings.iter().map(|it| reading(*it));
+    let names = names.chain(["instances"]);
+    let columns = names.map(|it| Column::new(it, Kind::Number));
+    table.columns.extend(columns);
+    let row = |funnel: &Funnel| {
+        let of = |wanted: &Reading| {
+            let found = funnel.steps.iter().find(|it| it.reading == *wanted);
+            found.map_or(Value::Missing, |it| Value::Count(it.n))
+        };
+        let last = funnel.steps.last();
+        let name = [text(funnel.axiom.about().name)];
+        let last = [last.map_or(Value::Missing, |it| Value::Count(it.n))];
+        let counts = readings.iter().map(of);
+        name.into_iter().chain(counts).chain(last).collect()
+    };
+    table.rows = figures.funnels.iter().map(row).collect();
+    table.notes.push(
+        "Ordered pairs (TFC2: triples; LNC2: texts with a number of repetitions) of the pools. \
+         Original: the axiom as first stated, for queries of one or two terms. Instances are \
+         counted before a cap."
+            .to_owned(),
+    );
+    table
+}
+
+/// Which premise sends away how many.
+fn premises(figures: &Figures) -> Table {
+    let mut table = head(figures, "premises", "which premise sends away how many");
+    table.columns = vec![
+        Column::new("axiom", Kind::Text),
+        Column::new("premise", Kind::Text),
+        Column::new("bound", Kind::Text),
+        Column::new("fail it", Kind::Number),
+        Column::new("fail nothing else", Kind::Number),
+        Column::new("missing, median", Kind::Number),
+        Column::new("of", Kind::Number),
+    ];
+    for funnel in &figures.funnels {
+        table.rows.extend(funnel.missed.iter().map(|it| {
+            let share = |n: u64| match funnel.n_asked {
+                0 => Value::Missing,
+                all => Value::Fraction(n as f64 / all as f64),
+            };
+            vec![
+                text(funnel.axiom.about().name),
+                text(premise_label(it)),
+                text(premise::bound(&measured(it))),
+                share(it.n_failed),
+                share(it.n_alone),
+                it.missing
+                    .map_or(Value::Missing, |by| text(premise::number(it.quantity, by))),
+                Value::Count(funnel.n_asked),
+            ]
+        }));
+    }
+    table.notes.push(
+        "Shares of the candidates in the last column, all of them or as many drawn by seed."
+            .to_owned(),
+    );
+    table
+}
+
+/// A premise in words; one of every query term says so.
+pub fn premise_label(missed: &Missed) -> String {
+    use crate::probe::Quantity;
+    let label = premise::label(missed.quantity, missed.relation);
+    match missed.quantity {
+        Quantity::TermLead { .. } | Quantity::StepChange { .. } => {
+            format!("{label} of every query term")
+        }
+        _ => label,
+    }
+}
+
+fn measured(missed: &Missed) -> Measured {
+    Measured {
+        quantity: missed.quantity,
+        value: None,
+        relation: missed.relation,
+        bound: missed.bound,
+    }
+}
+
+/// How the instances fare under other analysers.
+fn audit(figures: &Figures) -> Option<Table> {
+    let first = figures.audits.first()?;
+    let mut table = head(
+        figures,
+        "tokenisation",
+        "do its instances hold under other terms",
+    );
+    table.columns = vec![Column::new("analyser", Kind::Text)];
+    let axioms = first.rows.iter().map(|it| it.axiom.about().name);
+    let columns = axioms.map(|it| Column::new(it, Kind::Number));
+    table.columns.extend(columns);
+    let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
+    let own = [text(figures.analyzer.clone())].into_iter().chain(counts);
+    table.rows.push(own.collect());
+    table.rows.extend(figures.audits.iter().map(|audit| {
+        let held = audit.rows.iter().map(|it| match it.n_instances {
+            0 => Value::Missing,
+            n => Value::Fraction(it.n_held as f64 / n as f64),
+        });
+        let name = [text(audit.analyzer.clone())];
+        name.into_iter().chain(held).collect()
+    }));
+    table.notes.push(
+        "The first row counts the instances of the study; below it stands the share of them that \
+         are instances under another analyser, over the same pools."
+            .to_owned(),
+    );
+    Some(table)
+}
+
+/// Every ranker against one of them.
+fn compared(figures: &Figures) -> Option<Table> {
+    let compared = &figures.compared;
+    let reference = figures.rankers.get(compared.reference as usize)?;
+    if compared.n_tests == 0 {
+        return None;
+    }
+    let what = format!("rankers against {}", reference.label);
+    let mut table = head(figures, "compared", &what);
+    table.columns = vec![
+        Column::new("ranker", Kind::Text),
+        Column::new("axiom", Kind::Text),
+        Column::new("difference", Kind::Number),
+        Column::new("95 % interval", Kind::Number),
+        Column::new("Cohen's d", Kind::Number),
+        Column::new("p", Kind::Number),
+        Column::new("p, Holm", Kind::Number),
+        Column::new("instances", Kind::Number),
+        Column::new("queries", Kind::Number),
+    ];
+    for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
+        let cells = row.iter().zip(&figures.funnels);
+        table.rows.extend(cells.filter_map(|(cell, funnel)| {
+            let it = cell.as_ref()?;
+            let [low, high] = it.micro.interval;
+            let bounds = format!(
+                "[{}, {}]",
+                super::format::signed(low),
+                super::format::signed(high)
+            );
+            Some(vec![
+                text(ranker.label.clone()),
+                text(funnel.axiom.about().name),
+                Value::Signed(it.micro.value),
+                text(bounds),
+                it.effect_size.map_or(Value::Missing, Value::Signed),
+                Value::P(it.p),
+                Value::P(it.p_holm),
+                Value::Count(it.n_judged),
+                Value::Count(it.n_queries),
+            ])
+        }));
+    }
+    table.notes.push(format!(
+        "Fraction of the ranker less that of {}, over the instances that both were judged on. p: \
+         paired randomisation test over queries, two-sided; Holm's correction for {} tests. \
+         Interval: percentile bootstrap over queries. d: mean over queries of the difference, in \
+         standard deviations of it.",
+        reference.label, compared.n_tests
+    ));
+    Some(table)
+}
+
+/// Rankers by effectiveness.
+fn effectiveness(figures: &Figures) -> Option<Table> {
+    let found = figures.effectiveness.as_ref()?;
+    let mut table = head(figures, "effectiveness", "rankers by effectiveness");
+    table.columns = vec![
+        Column::new("no.", Kind::Number),
+        Column::new("ranker", Kind::Text),
+    ];
+    for measure in &found.measures {
+        table.columns.push(Column::new(measure, Kind::Estimate));
+        table.columns.push(Column::new("better than", Kind::Text));
+    }
+    let rows = figures.rankers.iter().zip(&found.rows).enumerate();
+    table.rows = rows
+        .map(|(at, (ranker, rated))| {
+            let mut row = vec![Value::Count(at as u64 + 1), text(ranker.label.clone())];
+            for it in rated {
+                row.extend(match it {
+                    Some(Rated { mean, better_than }) => {
+                        let numbers = better_than.iter().map(|it| (it + 1).to_string());
+                        let marks = numbers.collect::<Vec<_>>().join(", ");
+                        [Value::Estimate(*mean), text(marks)]
+                    }
+                    None => [Value::Missing, Value::Missing],
+                });
+            }
+            row
+        })
+        .collect();
+    table.notes.push(
+        "Over the pools. Better than: numbers of the rankers that it surpasses by Wilcoxon's \
+         signed-rank test over queries, p < .05, not corrected, as the papers mark it."
+            .to_owned(),
+    );
+    Some(table)
+}
+
+/// Effectiveness in thirds of the queries.
+fn overlap(figures: &Figures) -> Option<Table> {
+    let found = figures.overlap.as_ref()?;
+    let what = format!(
+        "{} by how much of the query relevant texts hold",
+        found.measure
+    );
+    let mut table = head(figures, "overlap", &what);
+    table.columns = vec![
+        Column::new("queries", Kind::Text),
+        Column::new("ranker", Kind::Text),
+    ];
+    let thirds = ["little", "medium", "much"];
+    let columns = thirds.map(|it| Column::new(it, Kind::Estimate));
+    table.columns.extend(columns);
+    let mut add = |name: &str, thirds: &Thirds| {
+        let counts = thirds.n_queries.map(Value::Count);
+        let head = [text(name), text("queries")];
+        table.rows.push(head.into_iter().chain(counts).collect());
+        let rows = figures.rankers.iter().zip(&thirds.rows);
+        table.rows.extend(rows.map(|(ranker, row)| {
+            let head = [text(name), text(ranker.label.clone())];
+            let means = row.map(|it| it.map_or(Value::Missing, Value::Estimate));
+            head.into_iter().chain(means).collect()
+        }));
+    };
+    add("all", &found.all);
+    add("with a relevant text in the pool", &found.in_pool);
+    let [low, high] = found.edges.map(super::format::fraction);
+    table.notes.push(format!(
+        "Overlap: the share of a query's distinct terms that a relevant document holds, in the \
+         mean over its relevant documents. Little: at most {low}; much: above {high}."
+    ));
+    Some(table)
+}
+
+/// Effectiveness against the axioms.
+fn scatter(figures: &Figures) -> Option<Table> {
+    let found = figures.scatter.as_ref()?;
+    let what = format!("{} against the axioms", found.measure);
+    let mut table = head(figures, "scatter", &what);
+    table.columns = vec![
+        Column::new("ranker", Kind::Text),
+        Column::new(found.measure.as_str(), Kind::Number),
+        Column::new("mean fraction over axioms", Kind::Number),
+    ];
+    let rows = figures.rankers.iter().zip(&found.points);
+    table.rows = rows
+        .map(|(ranker, point)| {
+            let [effect, mean] = match point {
+                Some(point) => point.map(Value::Fraction),
+                None => [Value::Missing, Value::Missing],
+            };
+            vec![text(ranker.label.clone()), effect, mean]
+        })
+        .collect();
+    table.notes.push(match &found.correlation {
+        Some(it) => format!(
+            "Pearson's r = {} [{}, {}] over {} rankers, with the 95 % interval of Fisher's \
+             transformation.",
+            super::format::signed(it.r.value),
+            super::format::signed(it.r.interval[0]),
+            super::format::signed(it.r.interval[1]),
+            it.n
+        ),
+        None => "Pearson's r needs at least four rankers.".to_owned(),
+    });
+    Some(table)
+}

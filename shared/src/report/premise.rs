@@ -1,0 +1,69 @@
+//! Premises in words.
+
+use super::format;
+use crate::probe::{Measured, Quantity, Relation};
+
+/// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
+pub fn label(quantity: Quantity, relation: Relation) -> String {
+    match (quantity, relation) {
+        (Quantity::LengthGap { a, b }, _) => format!("length gap, texts {a} and {b}"),
+        (Quantity::LengthLead { a, b }, _) => format!("text {b} longer than text {a} by"),
+        (Quantity::Length { text }, _) => format!("length of text {text}"),
+        (Quantity::Occurrences { text }, _) => format!("query terms in text {text}"),
+        (Quantity::OccurrenceLead { .. }, Relation::Equal) => "as many query terms".to_owned(),
+        (Quantity::OccurrenceLead { a, b }, _) => format!("more query terms in {b} than in {a}"),
+        (Quantity::TermLead { .. }, Relation::Equal) => "as many".to_owned(),
+        (Quantity::TermLead { .. }, _) => "no fewer".to_owned(),
+        (Quantity::StepChange { .. }, _) => "equal steps of".to_owned(),
+        (Quantity::DifferingTerms, _) => "query terms whose number differs".to_owned(),
+        (Quantity::UncoveredTerms, _) => "of these without a rarer partner".to_owned(),
+        (Quantity::OnceMoreTerms, _) => "words once more in text 2".to_owned(),
+        (Quantity::OnceMoreSharedTerms, _) => "shared words once more in text 2".to_owned(),
+        (Quantity::Cover { text }, _) => format!("distinct query terms in text {text}"),
+        (Quantity::DistanceLead { near, .. }, _) => format!("query terms closer in text {near} by"),
+        (Quantity::Repetitions, _) => "text 1 repeats text 2, times".to_owned(),
+        (Quantity::CoverLead { .. }, _) => "as many distinct query terms".to_owned(),
+        (Quantity::OutsideOverOccurrences { others, terms }, _) => {
+            format!("more other words in {others} than query terms in {terms}")
+        }
+        (Quantity::OutsideLead { a, b }, _) => format!("more other words in {b} than in {a}"),
+        (Quantity::SimilarityLead { near, .. }, _) => {
+            format!("other words of text {near} closer to the query by")
+        }
+        (Quantity::Similarity, _) => "cosine of the other words".to_owned(),
+        (Quantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
+    }
+}
+
+/// The bound of a premise with its sign: `≤ 10`.
+pub fn bound(premise: &Measured) -> String {
+    let Some(bound) = premise.bound else {
+        return "any".to_owned();
+    };
+    let sign = match premise.relation {
+        Relation::AtMost => "≤",
+        Relation::AtLeast => "≥",
+        Relation::Above => ">",
+        Relation::Equal => "=",
+    };
+    format!("{sign} {}", number(premise.quantity, bound))
+}
+
+/// A value or a bound of a premise.
+pub fn number(quantity: Quantity, value: f64) -> String {
+    if quantity.is_counted() {
+        whole(value)
+    } else {
+        cosine(value)
+    }
+}
+
+/// A cosine, or a difference of two.
+fn cosine(value: f64) -> String {
+    format::score(value, if value == 0.0 { 0 } else { 4 })
+}
+
+/// A number of things.
+pub fn whole(value: f64) -> String {
+    format::score(value, 0)
+}

@@ -1,0 +1,118 @@
+//! What the papers show beside a table of fractions: where instances come from, how far two
+//! rankers are apart, and how axioms and effectiveness go together.
+
+pub mod funnel;
+pub mod compared;
+pub mod effectiveness;
+pub mod overlap;
+pub mod scatter;
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use super::audit::Audit;
+use super::dials::{Dials, Filter};
+use super::overview::Overview;
+use crate::error::Error;
+use crate::probe::{Instances, Mode};
+use crate::score::RankerAbout;
+use compared::Compared;
+use effectiveness::Effectiveness;
+use funnel::Funnel;
+use overlap::Overlap;
+use scatter::Scatter;
+
+/// What a reader chooses.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Choice {
+    /// As on the Study page.
+    #[serde(default)]
+    pub dials: Dials,
+    /// Row of the ranker that the others are compared with.
+    #[serde(default)]
+    pub reference: u32,
+    /// Place of the measure, among [`Effectiveness::measures`].
+    #[serde(default)]
+    pub measure: u32,
+}
+
+/// Every figure of a study, for one choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Figures {
+    /// Name of the study.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Of its instances.
+    pub hash: String,
+    /// The reading that is shown.
+    pub mode: Mode,
+    /// The readings that were mined.
+    pub modes: Vec<Mode>,
+    /// What was chosen.
+    pub choice: Choice,
+    /// Rows.
+    pub rankers: Vec<RankerAbout>,
+    /// How texts become terms.
+    pub analyzer: String,
+    /// One for each axiom.
+    pub funnels: Vec<Funnel>,
+    /// How the instances fare under other analysers.
+    pub audits: Vec<Audit>,
+    /// Rankers against one of them, axiom by axiom.
+    pub compared: Compared,
+    /// Rankers by effectiveness; none without judgements.
+    pub effectiveness: Option<Effectiveness>,
+    /// Effectiveness by how much of the query relevant texts hold; none without judgements.
+    pub overlap: Option<Overlap>,
+    /// Effectiveness against axioms; none without judgements.
+    pub scatter: Option<Scatter>,
+}
+
+impl Study {
+    /// Every figure, for one choice.
+    pub fn figures(&self, choice: &Choice) -> Result<Figures, Error> {
+        let overview: Overview = self.overview(&choice.dials)?;
+        let mode = overview.mode;
+        if choice.reference as usize >= self.scores.len().max(1) {
+            let reason = format!("there are {} rankers, counted from 0", self.scores.len());
+            return Err(Error::setting("reference", reason));
+        }
+        let filter = Filter::new(self, &choice.dials);
+        let probes = self.definition.probes.iter();
+        let shown: Vec<&Instances> = probes
+            .map(|&it| self.instances_of(it, mode))
+            .collect::<Result<_, Error>>()?;
+        let per_query = self.per_query();
+        let measure = choice.measure as usize;
+        if measure >= overview.measures.len() {
+            let reason = format!(
+                "there are {} measures, counted from 0",
+                overview.measures.len()
+            );
+            return Err(Error::setting("measure", reason));
+        }
+        let effectiveness = Effectiveness::of(&overview.measures, &per_query);
+        let scatter = effectiveness
+            .as_ref()
+            .map(|it| Scatter::of(&overview, it, measure));
+        Ok(Figures {
+            funnels: self.funnels(&shown)?,
+            compared: self.compare(&shown, &filter, choice),
+            overlap: Overlap::of(self, &overview.measures[measure], measure, &per_query),
+            scatter,
+            effectiveness,
+            name: overview.name,
+            title: overview.title,
+            hash: overview.hash,
+            mode,
+            modes: overview.modes,
+            choice: choice.clone(),
+            rankers: overview.rankers.into_iter().map(|it| it.ranker).collect(),
+            analyzer: overview.analyzer,
+            audits: overview.audits,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Rankers by effectiveness, with the marks of Rennings, Moraes and Hauff (ECIR 2019, table 2):
+//! which others a ranker is better than, by Wilcoxon's signed-rank test over queries.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::{Ranked, Run};
+use crate::effectiveness::{Evaluation, Measure, evaluate};
+use crate::score::Scores;
+use crate::stats::{Estimate, bootstrap, wilcoxon};
+use crate::study::Study;
+use crate::study::overview::MEASURES;
+
+/// A ranker is better than another below this `p`, as in the paper: not corrected.
+pub const LEVEL: f64 = 0.05;
+
+/// Rankers × measures, over the pools.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Effectiveness {
+    /// `nDCG@10`, …
+    pub measures: Vec<String>,
+    /// Rankers × measures; none for a ranker without a judged query.
+    pub rows: Vec<Vec<Option<Rated>>>,
+}
+
+/// One ranker in one measure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Rated {
+    /// Over queries, with a 95 % interval.
+    pub mean: Estimate,
+    /// Rows of the rankers that it is better than.
+    pub better_than: Vec<u32>,
+}
+
+/// For each ranker a value for each measure of each judged query; none without judgements.
+pub(super) type PerQuery = Vec<Option<BTreeMap<String, Vec<f64>>>>;
+
+impl Study {
+    /// Values of every query for every ranker.
+    pub(super) fn per_query(&self) -> PerQuery {
+        let rankers = self.scores.iter();
+        rankers
+            .map(|it| self.evaluation(it).map(|it| it.per_query))
+            .collect()
+    }
+
+    /// What a ranker's order of the pools is worth; none without judgements.
+    pub(crate) fn evaluation(&self, scores: &Scores) -> Option<Evaluation> {
+        let mut run = Run::default();
+        for (query, pool) in self.pools.iter().enumerate() {
+            let ranked = pool.iter().filter_map(|&text| {
+                let score = scores.at(self.pairs.position(query, text)?)?;
+                Some(Ranked {
+                    doc: self.text_id(text),
+                    rank: 0,
+                    score,
+                })
+            });
+            let id = self.queries[query].id.clone();
+            run.0.insert(id, ranked.collect());
+        }
+        let measures = MEASURES.iter().map(|it| {
+            let parsed: Measure = it.parse().expect("these names are in the grammar");
+            parsed
+        });
+        evaluate(&self.qrels, &run, &measures.collect::<Vec<_>>())
+    }
+}
+
+impl Effectiveness {
+    /// None where no ranker has a judged query.
+    pub(super) fn of(measures: &[String], per_query: &PerQuery) -> Option<Effectiveness> {
+        per_query.iter().flatten().next()?;
+        let rows = (0..per_query.len()).map(|row| {
+            let rated = (0..measures.len()).map(|measure| rated(per_query, row, measure));
+            rated.collect()
+        });
+        Some(Effectiveness {
+            measures: measures.to_vec(),
+            rows: rows.collect(),
+        })
+    }
+}
+
+fn rated(per_query: &PerQuery, row: usize, measure: usize) -> Option<Rated> {
+    let own = per_query[row].as_ref()?;
+    let values: Vec<f64> = own.values().map(|it| it[measure]).collect();
+    let mean = bootstrap::mean(&values)?;
+    let is_better = |other: &BTreeMap<String, Vec<f64>>| {
+        let both = own.iter().filter_map(|(query, values)| {
+            let theirs = other.get(query)?;
+            Some((values[measure], theirs[measure]))
+        });
+        let (ours, theirs): (Vec<f64>, Vec<f64>) = both.unzip();
+        let ahead = ours.iter().sum::<f64>() > theirs.iter().sum::<f64>();
+        ahead && wilcoxon::p(&ours, &theirs) < LEVEL
+    };
+    let others = per_query.iter().enumerate().filter(|(at, other)| {
+        let other = other.as_ref().filter(|_| *at != row);
+        other.is_some_and(is_better)
+    });
+    Some(Rated {
+        mean,
+        better_than: others.map(|it| it.0 as u32).collect(),
+    })
+}

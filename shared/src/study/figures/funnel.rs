@@ -1,0 +1,517 @@
+//! From every pair of texts to the instances of an axiom (Rennings, Moraes and Hauff, ECIR 2019,
+//! section 3.5): how many pass the axiom as first stated, how many once it is relaxed, how many
+//! once it is extended to queries of any length too; and which premise sends away how many.
+//!
+//! The original axioms, over ordered pairs or triples of distinct texts of a pool:
+//!
+//! - TFC1: one query term, equal lengths, `c(w,d1) > c(w,d2)`; relaxed: lengths within δ. Extended
+//!   with relaxed lengths alone every query term would have to occur more often.
+//! - TFC2: one query term, equal lengths, `c(w,d1) > 0`, both steps 1; relaxed: lengths within δ,
+//!   steps equal.
+//! - M-TDC: two query terms with exchanged counts, equal lengths; relaxed: lengths within δ.
+//! - LNC1: `d2` is `d1` with one more word that is not in the query; relaxed: longer.
+//! - LNC2: one query term, `d1` repeats `d2`; extended: any query. No collection holds such texts
+//!   but by accident, so they are built.
+//! - TP: two query terms with the same counts, equal lengths, closer in `d1`.
+//!
+//! The axioms of word vectors were stated for texts of one word, which no pool has.
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use crate::error::Error;
+use crate::index::stats::{QueryTerms, query_terms};
+use crate::index::{Index, IndexBuilder};
+use crate::probe::counts::{Counted, Meaning};
+use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Quantity, Relation};
+use crate::stats::quantile::median;
+use crate::vectors::Known;
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64;
+
+/// How many candidates of an axiom are asked which premise fails.
+pub const ASKED: u64 = 20_000;
+
+/// The way to one axiom's instances.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Funnel {
+    /// Which.
+    pub axiom: Axiom,
+    /// In the order of the way; the first has every candidate, the last the instances.
+    pub steps: Vec<Step>,
+    /// In the order the axiom checks them.
+    pub missed: Vec<Missed>,
+    /// Candidates that were asked for `missed`: all, or as many drawn by seed.
+    pub n_asked: u64,
+}
+
+/// How many are left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Step {
+    /// After what.
+    pub reading: Reading,
+    /// Pairs or triples.
+    pub n: u64,
+}
+
+/// How an axiom is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// Not at all: every pair or triple.
+    Candidates,
+    /// As first stated.
+    Original,
+    /// With relaxed premises, for queries as short as first stated.
+    Relaxed,
+    /// For queries of any length, with relaxed lengths only.
+    ExtendedByLength,
+    /// For queries of any length, with the premises as stated.
+    Extended,
+    /// Relaxed and extended: the instances of the study, before a cap.
+    Mined,
+    /// Instances that were built from texts.
+    Built,
+}
+
+/// A premise with the candidates that do not pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Missed {
+    /// What is counted; for a premise of every query term, that of the first.
+    pub quantity: Quantity,
+    /// How it must stand to the bound.
+    pub relation: Relation,
+    /// None where everything passes.
+    pub bound: Option<f64>,
+    /// Candidates that fail it.
+    pub n_failed: u64,
+    /// Candidates that fail nothing else.
+    pub n_alone: u64,
+    /// The median of what was missing where it failed; none where nothing failed, or where it
+    /// could not be measured.
+    pub missing: Option<f64>,
+}
+
+/// One query with its pool, counted.
+struct Case {
+    query: QueryTerms,
+    /// With the words outside of the query.
+    pool: Vec<Counted>,
+    /// The pool's texts repeated, as LNC2 builds them: place and text.
+    repeated: Vec<(usize, Counted)>,
+}
+
+impl Study {
+    /// One funnel for each axiom.
+    pub(super) fn funnels(&self, shown: &[&Instances]) -> Result<Vec<Funnel>, Error> {
+        let index = self.index()?;
+        let vectors = self.words.as_ref().map(|it| &it.vectors);
+        let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
+        let known = vectors.map(|it| Known::new(it, &index, &rows));
+        let cases: Vec<Case> = (0..self.queries.len())
+            .map(|query| self.case(query, &index, known.as_ref()))
+            .collect();
+        let limits = &self.definition.limits;
+        let funnels = shown.iter().map(|instances| {
+            let (axiom, mode) = (instances.axiom, instances.mode);
+            let (missed, n_asked) = missed(axiom, mode, limits, &cases);
+            Funnel {
+                axiom,
+                steps: steps(instances, limits, &cases),
+                missed,
+                n_asked,
+            }
+        });
+        Ok(funnels.collect())
+    }
+
+    /// Of the study's documents; statistics of the whole collection are in [`Study::terms`].
+    fn index(&self) -> Result<Index, Error> {
+        let builder = IndexBuilder::new(self.definition.analyzer.clone());
+        let mut builder = match self.words {
+            Some(_) => builder.keeping_tokens(),
+            None => builder,
+        };
+        self.docs.iter().for_each(|it| builder.add(&it.body()));
+        builder.finish()
+    }
+
+    fn case(&self, query: usize, index: &Index, known: Option<&Known<'_>>) -> Case {
+        let text = &self.queries[query].text;
+        let vocabulary = index.vocabulary();
+        let terms = query_terms(&self.definition.analyzer, text, |term| {
+            let stats = self.terms.get(term).copied().unwrap_or_default();
+            (vocabulary.number(term), stats.df, stats.cf)
+        });
+        let asked = known.map(|it| (it, it.query(text)));
+        let docs = self.pools[query].iter();
+        let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
+        let counted = |&doc: &u32| Counted {
+            meaning: asked
+                .as_ref()
+                .map(|(known, asked)| Meaning::new(known.rest(doc, &terms), asked)),
+            ..Counted::with_others(index.terms(doc), &terms)
+        };
+        let pool = docs.iter().map(counted).collect();
+        let limits = &self.definition.limits;
+        let times = limits.repeat_from..=limits.repeat_to;
+        let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
+            let terms = &terms;
+            times.clone().map(move |times| {
+                let body = index.terms(doc).repeat(times as usize);
+                (at, Counted::with_others(&body, terms))
+            })
+        });
+        Case {
+            repeated: match self.definition.probes.contains(&Axiom::Lnc2) {
+                true => repeated.collect(),
+                false => Vec::new(),
+            },
+            pool,
+            query: terms,
+        }
+    }
+}
+
+fn steps(instances: &Instances, limits: &Limits, cases: &[Case]) -> Vec<Step> {
+    let axiom = instances.axiom;
+    let count = |of: &dyn Fn(&Case) -> u64| cases.iter().map(of).sum::<u64>();
+    let pairs = |holds: &dyn Fn(&Case, &Counted, &Counted) -> bool| {
+        count(&|case| {
+            let pool = &case.pool;
+            let each = pool.iter().enumerate().flat_map(|(a, first)| {
+                let others = pool.iter().enumerate().filter(move |it| it.0 != a);
+                others.map(move |(_, second)| (first, second))
+            });
+            each.filter(|(first, second)| holds(case, first, second))
+                .count() as u64
+        })
+    };
+    let candidates = match (axiom, axiom.claim(instances.mode).arity()) {
+        (Axiom::Lnc2, _) => count(&|it| it.repeated.len() as u64),
+        (_, arity) => count(&|it| choices(it.pool.len(), arity)),
+    };
+    let mut steps = vec![(Reading::Candidates, candidates)];
+    let equal = |a: &Counted, b: &Counted| a.len == b.len;
+    let close = |a: &Counted, b: &Counted| limits.same_length(a.len, b.len);
+    let enough = |it: &Counted| it.total >= limits.min_terms;
+    match axiom {
+        Axiom::Tfc1 => {
+            let more =
+                |case: &Case, a: &Counted, b: &Counted| case.query.len() == 1 && a.total > b.total;
+            let every = |a: &Counted, b: &Counted| {
+                let mut counts = a.counts.iter().zip(&b.counts);
+                !a.counts.is_empty() && counts.all(|(a, b)| a > b)
+            };
+            steps.push((
+                Reading::Original,
+                pairs(&|case, a, b| more(case, a, b) && equal(a, b)),
+            ));
+            steps.push((
+                Reading::Relaxed,
+                pairs(&|case, a, b| more(case, a, b) && close(a, b) && enough(a) && enough(b)),
+            ));
+            steps.push((
+                Reading::ExtendedByLength,
+                pairs(&|_, a, b| every(a, b) && close(a, b)),
+            ));
+        }
+        Axiom::Tfc2 => {
+            steps.push((
+                Reading::Original,
+                count(&|it| steps_of_one(it, equal, Some(1))),
+            ));
+            steps.push((Reading::Relaxed, count(&|it| steps_of_one(it, close, None))));
+        }
+        Axiom::Mtdc => {
+            let swapped = |case: &Case, a: &Counted, b: &Counted| match case.query.as_slice() {
+                [one, two] => {
+                    let rarer = usize::from(one.df > two.df);
+                    let common = 1 - rarer;
+                    a.counts[rarer] == b.counts[common]
+                        && a.counts[common] == b.counts[rarer]
+                        && a.counts[rarer] > b.counts[rarer]
+                }
+                _ => false,
+            };
+            steps.push((
+                Reading::Original,
+                pairs(&|case, a, b| swapped(case, a, b) && equal(a, b)),
+            ));
+            steps.push((
+                Reading::Relaxed,
+                pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
+            ));
+        }
+        Axiom::Lnc1 => {
+            let one_more = |a: &Counted, b: &Counted| {
+                a.len + 1 == b.len && a.counts == b.counts && a.once_more(b).all == 1 && {
+                    // One more word, and all others as often: no other count differs.
+                    let shared = b.others.iter().filter(|it| a.others.contains(it)).count();
+                    shared + 1 == b.others.len() && a.others.len() <= b.others.len()
+                }
+            };
+            steps.push((Reading::Original, pairs(&|_, a, b| one_more(a, b))));
+        }
+        Axiom::Lnc2 => {
+            let repeats = |a: &Counted, b: &Counted| {
+                b.total > 0 && a.len > b.len && a.times(b).is_some_and(|it| it >= 2)
+            };
+            let one = |case: &Case| case.query.len() == 1;
+            steps.push((
+                Reading::Original,
+                pairs(&|case, a, b| one(case) && repeats(a, b)),
+            ));
+            steps.push((Reading::Extended, pairs(&|_, a, b| repeats(a, b))));
+        }
+        Axiom::Tp => {
+            let closer = |case: &Case, a: &Counted, b: &Counted| {
+                let distances = a.distance().zip(b.distance());
+                case.query.len() == 2
+                    && a.counts == b.counts
+                    && distances.is_some_and(|(a, b)| a < b)
+            };
+            steps.push((
+                Reading::Original,
+                pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
+            ));
+        }
+        Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => (),
+    }
+    let found = instances.found.iter().map(|&it| u64::from(it)).sum();
+    let last = match axiom {
+        Axiom::Lnc2 => Reading::Built,
+        _ => Reading::Mined,
+    };
+    steps.push((last, found));
+    let step = |(reading, n)| Step { reading, n };
+    steps.into_iter().map(step).collect()
+}
+
+/// Ordered choices of `arity` among `n`.
+fn choices(n: usize, arity: usize) -> u64 {
+    (0..arity as u64)
+        .map(|it| (n as u64).saturating_sub(it))
+        .product()
+}
+
+/// Triples with equal steps of the one query term, each of so many if a number is given.
+fn steps_of_one(
+    case: &Case,
+    same_length: impl Fn(&Counted, &Counted) -> bool,
+    step: Option<u32>,
+) -> u64 {
+    if case.query.len() != 1 {
+        return 0;
+    }
+    let holding: Vec<&Counted> = case.pool.iter().filter(|it| it.total > 0).collect();
+    let mut n = 0;
+    for few in &holding {
+        for more in holding.iter().filter(|it| it.total > few.total) {
+            let width = more.total - few.total;
+            if step.is_some_and(|it| it != width) || !same_length(few, more) {
+                continue;
+            }
+            let most = holding.iter().filter(|it| {
+                it.total == more.total + width && same_length(few, it) && same_length(more, it)
+            });
+            n += most.count() as u64;
+        }
+    }
+    n
+}
+
+/// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
+fn missed(axiom: Axiom, mode: Mode, limits: &Limits, cases: &[Case]) -> (Vec<Missed>, u64) {
+    let arity = axiom.claim(mode).arity();
+    let candidates = |case: &Case| match axiom {
+        Axiom::Lnc2 => case.repeated.len() as u64,
+        _ => choices(case.pool.len(), arity),
+    };
+    let all: u64 = cases.iter().map(candidates).sum();
+    let mut failures: Vec<Failures> = Vec::new();
+    let mut n_asked = 0;
+    let mut draw = Pcg64::new(u128::from(limits.seed), axiom as u128);
+    for case in cases {
+        let n = candidates(case);
+        // A query has its share of what is asked, at least one if it has any.
+        let share = match all > ASKED {
+            true => (n * ASKED).div_ceil(all),
+            false => n,
+        };
+        for at in 0..share {
+            let place = match share < n {
+                true => ((u128::from(draw.next_u64()) * u128::from(n)) >> 64) as u64,
+                false => at,
+            };
+            let texts = texts_at(axiom, case, place, arity);
+            let premises = axiom.premises(mode, limits, &case.query, &texts);
+            ask(&mut failures, &premises);
+            n_asked += 1;
+        }
+    }
+    (failures.into_iter().map(Failures::sum).collect(), n_asked)
+}
+
+/// The candidate at a place, in the order of the claim.
+fn texts_at(axiom: Axiom, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
+    if axiom == Axiom::Lnc2 {
+        let (of, repeated) = &case.repeated[place as usize];
+        return vec![repeated.clone(), case.pool[*of].clone()];
+    }
+    let mut left: Vec<usize> = Vec::new();
+    let mut place = place;
+    let mut n = case.pool.len() as u64;
+    for _ in 0..arity {
+        let mut at = (place % n) as usize;
+        place /= n;
+        n -= 1;
+        // Counted among those that were not taken yet.
+        let mut taken = left.clone();
+        taken.sort_unstable();
+        for it in taken {
+            at += usize::from(it <= at);
+        }
+        left.push(at);
+    }
+    left.into_iter().map(|it| case.pool[it].clone()).collect()
+}
+
+/// What is known of one premise so far.
+struct Failures {
+    premise: Measured,
+    n_failed: u64,
+    n_alone: u64,
+    missing: Vec<f64>,
+}
+
+impl Failures {
+    fn sum(self) -> Missed {
+        Missed {
+            quantity: self.premise.quantity,
+            relation: self.premise.relation,
+            bound: self.premise.bound,
+            n_failed: self.n_failed,
+            n_alone: self.n_alone,
+            missing: median(&self.missing),
+        }
+    }
+}
+
+/// Counts what fails of one candidate; premises of several query terms are one.
+fn ask(failures: &mut Vec<Failures>, premises: &[Measured]) {
+    let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
+    for premise in premises {
+        let kind = general(premise.quantity);
+        let known = failures.iter().position(|it| it.premise.quantity == kind);
+        let at = known.unwrap_or_else(|| {
+            failures.push(Failures {
+                premise: Measured {
+                    quantity: kind,
+                    ..*premise
+                },
+                n_failed: 0,
+                n_alone: 0,
+                missing: Vec::new(),
+            });
+            failures.len() - 1
+        });
+        if premise.holds() {
+            continue;
+        }
+        let values = premise.value.zip(premise.bound);
+        let by = values.map(|(value, bound)| (value - bound).abs());
+        match failed.iter_mut().find(|it| it.0 == at) {
+            Some(worst) => worst.1 = worst.1.zip(by).map(|(a, b)| a.max(b)),
+            None => failed.push((at, by)),
+        }
+    }
+    let alone = failed.len() == 1;
+    for (at, by) in failed {
+        failures[at].n_failed += 1;
+        failures[at].n_alone += u64::from(alone);
+        failures[at].missing.extend(by);
+    }
+}
+
+/// The same premise of whichever query term.
+fn general(quantity: Quantity) -> Quantity {
+    match quantity {
+        Quantity::TermLead { .. } => Quantity::TermLead { term: 0 },
+        Quantity::StepChange { .. } => Quantity::StepChange { term: 0 },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::figures::Choice;
+    use crate::study::fixture;
+
+    /// By hand. Query `river`; texts of two, two, three and two words with 2, 1, 1 and 0 of it.
+    const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
+
+    fn funnel(axiom: Axiom, delta: u32) -> Funnel {
+        let study = fixture::study("river", &TEXTS, delta);
+        let figures = study.figures(&Choice::default()).unwrap();
+        let mut funnels = figures.funnels.into_iter();
+        funnels.find(|it| it.axiom == axiom).unwrap()
+    }
+
+    fn counts(funnel: &Funnel) -> Vec<(Reading, u64)> {
+        funnel.steps.iter().map(|it| (it.reading, it.n)).collect()
+    }
+
+    #[test]
+    fn tfc1_is_relaxed_and_extended_step_by_step() {
+        // Originally 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in
+        // both also 1 > 3, but no longer those with 4. Of lengths alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
+        let found = funnel(Axiom::Tfc1, 1);
+        let expected = [
+            (Reading::Candidates, 12),
+            (Reading::Original, 3),
+            (Reading::Relaxed, 2),
+            (Reading::ExtendedByLength, 5),
+            (Reading::Mined, 2),
+        ];
+        assert_eq!(counts(&found), expected);
+        assert_eq!(found.n_asked, 12);
+    }
+
+    #[test]
+    fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
+        let found = funnel(Axiom::Tfc1, 0);
+        let missed = |quantity: Quantity| {
+            let mut all = found.missed.iter();
+            let it = all.find(|it| it.quantity == quantity).unwrap();
+            (it.n_failed, it.n_alone, it.missing)
+        };
+        // Text 3 is longer by one than all others: six ordered pairs; 1 and 3 fail nothing else.
+        let gap = Quantity::LengthGap { a: 1, b: 2 };
+        assert_eq!(missed(gap), (6, 1, Some(1.0)));
+        // Text 4 has no query term; as the second of a pair it fails that alone but for text 3.
+        let second = Quantity::Occurrences { text: 2 };
+        assert_eq!(missed(second), (3, 2, Some(1.0)));
+    }
+
+    #[test]
+    fn a_drawn_candidate_is_made_of_different_texts() {
+        let study = fixture::study("river", &TEXTS, 10);
+        let index = study.index().unwrap();
+        let case = study.case(0, &index, None);
+        let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
+            .map(|it| texts_at(Axiom::Tfc2, &case, it, 3))
+            .map(|it| it.iter().map(|it| (it.len, it.total)).collect())
+            .collect();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 24);
+        assert_eq!(choices(4, 3), 24);
+    }
+}

@@ -1,0 +1,51 @@
+//! A study for tests: one query over a few texts, in order.
+
+use super::make::{Maker, Stage};
+use super::{Definition, Study};
+use crate::collection::{Collection, Doc, Qrels, Query};
+use crate::probe::{Axiom, Limits, Mode};
+use crate::text::Analyzer;
+
+/// Every lexical axiom under BM25 and QL; the texts are called `1`, `2`, …, and the first is
+/// relevant.
+pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
+    let definition = Definition {
+        format: 1,
+        name: "local".to_owned(),
+        title: "Rivers".to_owned(),
+        description: String::new(),
+        collection: "c".to_owned(),
+        n_queries: None,
+        pool: "all".parse().unwrap(),
+        probes: Axiom::minable(false),
+        modes: vec![Mode::Fixed],
+        rankers: vec!["bm25".to_owned(), "ql".to_owned()],
+        analyzer: Analyzer::default(),
+        limits: Limits {
+            length_gap_terms: Some(delta),
+            ..Limits::STANDARD
+        },
+        vectors: None,
+        audit: Vec::new(),
+    };
+    let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Doc {
+        id: id.to_string(),
+        title: String::new(),
+        text: (*text).to_owned(),
+        group: None,
+    });
+    let mut qrels = Qrels::default();
+    qrels.0.insert("q".to_owned(), [("1".to_owned(), 1)].into());
+    let collection = Collection {
+        queries: vec![Query {
+            id: "q".to_owned(),
+            text: query.to_owned(),
+            group: None,
+        }],
+        docs: docs.collect(),
+        qrels,
+    };
+    let mut maker = Maker::new(collection, definition, None, None).unwrap();
+    while maker.step().unwrap().stage != Stage::Done {}
+    maker.finish("2026-11-20").unwrap()
+}
