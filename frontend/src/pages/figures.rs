@@ -126,7 +126,7 @@ fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoVi
         <Part
             id="funnel"
             name="From candidates to instances"
-            said="How many pairs of texts pass an axiom as it was first stated, once it is relaxed, \
+            said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
                   and once it is extended to queries of any length."
             drawing=Some(plot::funnel(&figures.funnels))
             table=table("funnel")
@@ -134,7 +134,7 @@ fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoVi
         <Part
             id="premises"
             name="What sends pairs away"
-            said="Each premise with the share of candidates that fail it, that fail nothing else, \
+            said="Each premise with the share of candidates that fail it, or only it, \
                   and by how much they miss it."
             drawing=None
             table=table("premises")
