@@ -3,6 +3,7 @@
 mod collection;
 mod probe;
 mod study;
+mod replay;
 mod serve;
 mod vectors;
 
@@ -53,6 +54,8 @@ enum Command {
     Report(study::Report),
     /// Make, complete, check and publish studies
     Study(study::StudyArgs),
+    /// Show a paper's table beside what a study gives
+    Replay(replay::Replay),
     /// Show the pages and answer programs
     Serve(serve::Serve),
     /// List, fetch and inspect neural models
@@ -74,6 +77,7 @@ impl Cli {
             Command::Eval(it) => it.run(),
             Command::Report(it) => it.run(data),
             Command::Study(it) => it.run(data),
+            Command::Replay(it) => it.run(data),
             Command::Serve(it) => it.run(data),
             Command::Models(it) => it.run(),
         }

@@ -299,6 +299,47 @@ pub(crate) fn rank(collection: &Collection, index: &Index, ranker: &Ranker, k: u
     Run(collection.queries.par_iter().map(ranked).collect())
 }
 
+/// Makes a study, or goes on with one that was interrupted: if what is stored was made from the
+/// same definition, collection and software, only what it lacks is scored. A study is the same
+/// to the last bit however often its making was interrupted.
+pub(crate) fn run_study(
+    mut definition: Definition,
+    collection: Collection,
+    folder: &Path,
+    data: &DataFolder,
+    models: &Models,
+) -> Result<Study, Error> {
+    read_vocabularies(&mut definition)?;
+    if let Ok(mut stored) = files::load(data, &definition.name)
+        && stored.definition == definition
+        && stored.software == env!("CARGO_PKG_VERSION")
+        && stored.collection_hash == hash_of(&collection, &definition)
+    {
+        let n_added = complete_study(&mut stored, folder, data, models)?;
+        eprintln!("the study is there already; rankers that it lacked: {n_added}");
+        return Ok(stored);
+    }
+    make_study(definition, collection, folder, data, models)
+}
+
+/// Of the collection with the queries of a study.
+fn hash_of(collection: &Collection, definition: &Definition) -> String {
+    match definition.n_queries {
+        Some(most) if most < collection.queries.len() => {
+            let mut cut = collection.clone();
+            cut.queries.truncate(most);
+            cut.hash()
+        }
+        Some(_) | None => collection.hash(),
+    }
+}
+
+fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
+    vocabulary::read_for(&mut definition.analyzer)?;
+    let others = definition.audit.iter_mut();
+    others.into_iter().try_for_each(vocabulary::read_for)
+}
+
 /// Makes a study and stores it, formulas first; models and score files are added one by one,
 /// so what is scored survives an interruption.
 pub(crate) fn make_study(
@@ -309,9 +350,7 @@ pub(crate) fn make_study(
     models: &Models,
 ) -> Result<Study, Error> {
     definition.check()?;
-    vocabulary::read_for(&mut definition.analyzer)?;
-    let others = definition.audit.iter_mut();
-    others.into_iter().try_for_each(vocabulary::read_for)?;
+    read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
     if let Some(n_queries) = definition.n_queries {

@@ -46,6 +46,10 @@ pub(crate) fn App() -> impl IntoView {
                         />
                         <Route path=path!("/workbench") view=Workbench/>
                         <Route
+                            path=path!("/replay")
+                            view=|| view! { <Apart page=Page::Replay name="Replay"/> }
+                        />
+                        <Route
                             path=path!("/about")
                             view=|| view! { <Apart page=Page::About name="About"/> }
                         />

@@ -19,6 +19,7 @@ use crate::page::Page;
 use crate::pages::about::About;
 use crate::pages::figures::Figures;
 use crate::pages::playground::Playground;
+use crate::pages::replay::Replay;
 
 /// A page of the lab while it is shown.
 pub struct Opened {
@@ -78,12 +79,15 @@ pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
     api::go(|asked| Box::pin(ask_page(asked)));
     let address = Address::new();
     let about = path == Page::About.href();
+    let replay = path == Page::Replay.href();
     let study = Page::figures_at(path).map(str::to_owned);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
         if about {
             view! { <About/> }.into_any()
+        } else if replay {
+            view! { <Replay/> }.into_any()
         } else if let Some(study) = study {
             view! { <Figures study/> }.into_any()
         } else {

@@ -37,6 +37,8 @@ pub(crate) enum Page {
         /// Place among its instances.
         number: u64,
     },
+    /// Tables of papers beside ours.
+    Replay,
     /// Own texts against every axiom.
     Playground,
     /// Own files to a study.
@@ -71,6 +73,7 @@ impl Page {
                     mode.name()
                 )
             }
+            Page::Replay => "/replay".to_owned(),
             Page::Playground => "/playground".to_owned(),
             Page::Workbench => "/workbench".to_owned(),
             Page::About => "/about".to_owned(),
@@ -84,10 +87,11 @@ impl Page {
     }
 
     /// The pages of the header with their names.
-    pub(crate) const NAVIGATION: [(Page, &str); 4] = [
+    pub(crate) const NAVIGATION: [(Page, &str); 5] = [
         (Page::Studies, "Studies"),
         (Page::Playground, "Playground"),
         (Page::Workbench, "Workbench"),
+        (Page::Replay, "Replay"),
         (Page::About, "About"),
     ];
 

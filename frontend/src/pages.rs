@@ -7,4 +7,5 @@ pub(crate) mod instances;
 pub(crate) mod instance;
 pub(crate) mod playground;
 pub(crate) mod workbench;
+pub(crate) mod replay;
 pub(crate) mod about;

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::index::Totals;
 use crate::probe::Axiom;
 use crate::probe::Mode;
+use crate::replay::Asked;
+use crate::report::Table;
 use crate::score::RankerAbout;
 use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
@@ -117,6 +119,22 @@ impl Endpoint for Draw {
     const METHOD: Method = Method::Get;
     const PATH: &'static str = "/api/figures";
     type Reply = Figures;
+}
+
+/// A paper's table beside a study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Replay {
+    /// Name of the study.
+    pub study: String,
+    /// Which table.
+    pub asked: Asked,
+}
+
+impl Endpoint for Replay {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/replay";
+    type Reply = Vec<Table>;
 }
 
 /// The instances of one cell.

@@ -26,4 +26,5 @@ pub mod effectiveness;
 pub mod study;
 pub mod report;
 pub mod plot;
+pub mod replay;
 pub mod api;

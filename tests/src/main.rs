@@ -7,6 +7,7 @@ mod harness;
 mod cli;
 mod vectors;
 mod wordpiece;
+mod studies;
 mod published;
 mod bad_input;
 mod http;

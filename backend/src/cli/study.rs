@@ -94,7 +94,7 @@ fn run_file(
     let models = Models::new(models, neural::Device::Cpu)?;
     let loaded = import::load(&definition.collection, data)?;
     tell_reading(&loaded);
-    let study = pipeline::make_study(
+    let study = pipeline::run_study(
         definition,
         loaded.collection,
         &loaded.folder,

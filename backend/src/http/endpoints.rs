@@ -9,8 +9,8 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::{
-    About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Resume,
-    Score, Show, Statistics, Studies, Watch,
+    About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Replay,
+    Resume, Score, Show, Statistics, Studies, Watch,
 };
 use utoipa::ToSchema;
 
@@ -45,6 +45,7 @@ impl Endpoints {
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
             on::<Draw, _, _>(Access::Everybody, studies::figures),
+            on::<Replay, _, _>(Access::Everybody, studies::replay),
             on::<List, _, _>(Access::Everybody, studies::instances),
             on::<Show, _, _>(Access::Everybody, studies::instance),
             on::<Export, _, _>(Access::Everybody, studies::export),

@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::api::{CollectionStats, Draw, Export, List, Look, Show, Statistics, Studies};
+use shared::api::{CollectionStats, Draw, Export, List, Look, Replay, Show, Statistics, Studies};
 use shared::error::Error as Wrong;
+use shared::report::Table;
 use shared::study::cell::Page;
 use shared::study::figures::Figures;
 use shared::study::instance::Shown;
@@ -61,6 +62,19 @@ pub(super) async fn figures(
         .shelf
         .of(&listed, move |study| Ok(study.figures(&asked.choice)?));
     Ok(Json(drawn.await?))
+}
+
+pub(super) async fn replay(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Replay>,
+) -> Result<Json<Vec<Table>>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let tables = app.shelf.of(&listed, move |study| {
+        Ok(shared::replay::replay(asked.asked, Some(study))?)
+    });
+    Ok(Json(tables.await?))
 }
 
 pub(super) async fn instances(

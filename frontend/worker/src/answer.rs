@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::{
-    CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Show,
-    Statistics,
+    CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Replay,
+    Show, Statistics,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::BroughtScores;
@@ -34,6 +34,11 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         Draw::PATH => {
             let Draw { study: _, choice } = parse(request)?;
             Ok(json(&study.figures(&choice).map_err(refused)?))
+        }
+        Replay::PATH => {
+            let Replay { study: _, asked } = parse(request)?;
+            let tables = shared::replay::replay(asked, Some(study));
+            Ok(json(&tables.map_err(refused)?))
         }
         List::PATH => {
             let List { study: _, listing } = parse(request)?;

@@ -141,9 +141,8 @@ pub fn premise_label(missed: &Missed) -> String {
     use crate::probe::Quantity;
     let label = premise::label(missed.quantity, missed.relation);
     match missed.quantity {
-        Quantity::TermLead { .. } | Quantity::StepChange { .. } => {
-            format!("{label} of every query term")
-        }
+        Quantity::TermLead { .. } => format!("{label} of every query term"),
+        Quantity::StepChange { .. } => format!("{label} every query term"),
         _ => label,
     }
 }
@@ -324,6 +323,11 @@ fn scatter(figures: &Figures) -> Option<Table> {
         Column::new(found.measure.as_str(), Kind::Number),
         Column::new("mean fraction over axioms", Kind::Number),
     ];
+    let axioms = found.axioms.iter().map(|it| it.about().name);
+    let axioms = axioms.collect::<Vec<_>>().join(", ");
+    table.notes.push(format!(
+        "Mean over the axioms that every ranker was judged on: {axioms}."
+    ));
     let rows = figures.rankers.iter().zip(&found.points);
     table.rows = rows
         .map(|(ranker, point)| {

@@ -12,7 +12,7 @@ const WIDTHS: [u32; 2] = [360, 1440];
 /// Name, address, what says that it is there.
 type Page = (&'static str, &'static str, &'static str);
 
-const PAGES: [Page; 7] = [
+const PAGES: [Page; 9] = [
     ("studies", "/", "a.card"),
     ("study", "/study/demo", "[role=grid] a.cell[data-step]"),
     (
@@ -28,6 +28,8 @@ const PAGES: [Page; 7] = [
     ("playground", "/playground", "#playground-query"),
     ("workbench", "/workbench", "#files-picker"),
     ("about", "/about", ".worked"),
+    ("figures", "/study/demo/figures", ".drawn svg.drawing"),
+    ("replay", "/replay?study=demo", "table.data"),
 ];
 
 #[test]
@@ -63,6 +65,16 @@ fn workbench_can_be_read_by_anybody() {
 #[test]
 fn about_can_be_read_by_anybody() {
     check("about");
+}
+
+#[test]
+fn figures_can_be_read_by_anybody() {
+    check("figures");
+}
+
+#[test]
+fn replay_can_be_read_by_anybody() {
+    check("replay");
 }
 
 fn check(name: &str) {

@@ -424,8 +424,13 @@ fn ask(failures: &mut Vec<Failures>, premises: &[Measured]) {
         if premise.holds() {
             continue;
         }
+        // What has to be above a whole number lacks one more.
+        let more = match premise.relation {
+            Relation::Above if premise.quantity.is_counted() => 1.0,
+            Relation::Above | Relation::AtMost | Relation::AtLeast | Relation::Equal => 0.0,
+        };
         let values = premise.value.zip(premise.bound);
-        let by = values.map(|(value, bound)| (value - bound).abs());
+        let by = values.map(|(value, bound)| (value - bound).abs() + more);
         match failed.iter_mut().find(|it| it.0 == at) {
             Some(worst) => worst.1 = worst.1.zip(by).map(|(a, b)| a.max(b)),
             None => failed.push((at, by)),

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::effectiveness::Effectiveness;
+use crate::probe::Axiom;
 use crate::stats::correlation::{Correlation, pearson};
 use crate::study::overview::Overview;
 
@@ -13,8 +14,10 @@ use crate::study::overview::Overview;
 pub struct Scatter {
     /// Which measure: `nDCG@10`.
     pub measure: String,
-    /// In the order of the rankers: effectiveness and the mean of the fractions over axioms;
-    /// none where one of them is missing.
+    /// The axioms that every ranker was judged on.
+    pub axioms: Vec<Axiom>,
+    /// In the order of the rankers: effectiveness and the mean of the fractions over these
+    /// axioms; none where one of them is missing.
     pub points: Vec<Option<[f64; 2]>>,
     /// Pearson's r; none for fewer than four rankers.
     pub correlation: Option<Correlation>,
@@ -26,21 +29,26 @@ impl Scatter {
         effectiveness: &Effectiveness,
         measure: usize,
     ) -> Scatter {
+        let columns = overview.probes.iter().enumerate();
+        let common: Vec<usize> = columns
+            .filter(|(at, _)| overview.rankers.iter().all(|it| it.cells[*at].is_some()))
+            .map(|it| it.0)
+            .collect();
         let rows = overview.rankers.iter().zip(&effectiveness.rows);
         let points = rows.map(|(row, rated)| {
             let effect = rated[measure].as_ref()?.mean.value;
-            let fractions: Vec<f64> = row
-                .cells
+            let fractions: Vec<f64> = common
                 .iter()
-                .map(|it| Some(it.as_ref()?.micro.value))
+                .map(|&it| Some(row.cells[it].as_ref()?.micro.value))
                 .collect::<Option<_>>()?;
             let mean = fractions.iter().sum::<f64>() / fractions.len() as f64;
-            Some([effect, mean])
+            (!fractions.is_empty()).then_some([effect, mean])
         });
         let points: Vec<Option<[f64; 2]>> = points.collect();
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
         Scatter {
             measure: effectiveness.measures[measure].clone(),
+            axioms: common.iter().map(|&it| overview.probes[it].axiom).collect(),
             correlation: pearson(&known),
             points,
         }

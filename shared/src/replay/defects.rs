@@ -1,0 +1,287 @@
+//! What is known to be wrong with the papers' numbers, each shown by a pair of numbers.
+
+use super::printed;
+use super::{Asked, Ours, Paper};
+use crate::probe::{Axiom, Mode};
+use crate::report::{Column, Kind, Table, Value};
+use crate::stats::correlation::pearson;
+use crate::study::Study;
+use crate::study::overview::{Cell, Overview};
+
+/// One row for each pair of numbers.
+pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table {
+    let column = |name: &str, kind| Column::new(name, kind);
+    let mut defects = Defects {
+        rows: Vec::new(),
+        ours,
+        study,
+    };
+    match paper {
+        Paper::Rennings2019 => defects.rennings(),
+        Paper::Camara2020 => defects.camara(),
+    }
+    Table {
+        name: "defects".to_owned(),
+        title: "What is known to be wrong, shown by pairs of numbers".to_owned(),
+        columns: vec![
+            column("what", Kind::Text),
+            column("the one", Kind::Text),
+            column("is", Kind::Number),
+            column("the other", Kind::Text),
+            column("is", Kind::Number),
+        ],
+        rows: defects.rows,
+        notes: vec![
+            "Fractions count a tie for the claim only where the claim allows it; two numbers that \
+             should be alike differ by ties at most."
+                .to_owned(),
+        ],
+    }
+}
+
+struct Defects<'a> {
+    rows: Vec<Vec<Value>>,
+    ours: &'a [Ours],
+    study: Option<&'a Study>,
+}
+
+/// A number with what it is.
+type Is = (String, Value);
+
+impl Defects<'_> {
+    fn add(&mut self, what: &str, one: Is, other: Is) {
+        let text = |it: String| Value::Text(it);
+        self.rows.push(vec![
+            text(what.to_owned()),
+            text(one.0),
+            one.1,
+            text(other.0),
+            other.1,
+        ]);
+    }
+
+    fn overview(&self, mode: Mode) -> Option<&Overview> {
+        let found = self.ours.iter().find(|it| it.mode == mode);
+        found.and_then(|it| it.overview.as_ref())
+    }
+
+    /// For every ranker that was judged in both readings its cells.
+    fn cells(&self, axiom: Axiom, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
+        let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
+            return Vec::new();
+        };
+        let place = |it: &Overview| it.probes.iter().position(|it| it.axiom == axiom);
+        let Some((a, b)) = place(first).zip(place(second)) else {
+            return Vec::new();
+        };
+        let both = first.rankers.iter().zip(&second.rankers);
+        both.filter_map(|(one, other)| {
+            let name = format!("{}, {}", one.ranker.label, one.ranker.detail);
+            Some((name, one.cells[a].clone()?, other.cells[b].clone()?))
+        })
+        .collect()
+    }
+
+    fn instances(&self, axiom: Axiom, mode: Mode) -> Value {
+        let study = self.study.and_then(|it| it.instances_of(axiom, mode).ok());
+        study.map_or(Value::Missing, |it| Value::Count(it.len() as u64))
+    }
+
+    fn camara(&mut self) {
+        let (fixed, printed, code) = (Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020);
+        for (ranker, one, other) in self.cells(Axiom::Tp, [code, fixed]) {
+            self.add(
+                "TP is upside down in the published code: it prefers the text whose query terms \
+                 stand farther apart",
+                (
+                    format!("{ranker}, mode code"),
+                    Value::Fraction(one.micro.value),
+                ),
+                (
+                    "1 − fixed − ties".to_owned(),
+                    Value::Fraction(turned(&other)),
+                ),
+            );
+        }
+        for (ranker, one, other) in self.cells(Axiom::Stmc1, [printed, fixed]) {
+            self.add(
+                "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
+                 less like the query",
+                (
+                    format!("{ranker}, mode paper"),
+                    Value::Fraction(one.micro.value),
+                ),
+                (
+                    "1 − fixed − ties".to_owned(),
+                    Value::Fraction(turned(&other)),
+                ),
+            );
+        }
+        for (ranker, one, other) in self.cells(Axiom::Stmc1, [code, printed]) {
+            self.add(
+                "STMC1 in the published code also asks for as many occurrences of query terms in \
+                 place of as many distinct ones: the effect of that premise alone",
+                (
+                    format!("{ranker}, mode code"),
+                    Value::Fraction(one.micro.value),
+                ),
+                ("mode paper".to_owned(), Value::Fraction(other.micro.value)),
+            );
+        }
+        self.add(
+            "STMC1 with that premise has other instances",
+            (
+                "instances, mode code".to_owned(),
+                self.instances(Axiom::Stmc1, code),
+            ),
+            (
+                "mode paper".to_owned(),
+                self.instances(Axiom::Stmc1, printed),
+            ),
+        );
+        self.lnc1();
+        self.add(
+            "M-TDC in the published code weighs terms by 1 over their occurrences, not by their \
+             documents",
+            (
+                "instances, mode code".to_owned(),
+                self.instances(Axiom::Mtdc, code),
+            ),
+            ("fixed".to_owned(), self.instances(Axiom::Mtdc, fixed)),
+        );
+        self.add(
+            "M-TDC's length test was the wrong way round when the paper's instances were mined",
+            ("printed instances".to_owned(), Value::Count(13_871)),
+            (
+                "TFC1, which shares the test".to_owned(),
+                Value::Count(119_690),
+            ),
+        );
+        self.add(
+            "LNC2 of DistilBERT: the text and the table disagree",
+            ("section 4.4".to_owned(), Value::Fraction(0.06)),
+            ("table 3".to_owned(), Value::Fraction(0.0)),
+        );
+        self.add(
+            "Instances with a relevant document: TP and STMC1 look exchanged in table 2",
+            ("TP, printed".to_owned(), Value::Count(20_559)),
+            ("TP, their notebook".to_owned(), Value::Count(19_666)),
+        );
+        self.add(
+            "One of the columns nDCG and MRR of table 3 has another's name: the same number \
+             stands for two rankers",
+            (
+                "QL, MRR".to_owned(),
+                Value::Score {
+                    value: 0.3633,
+                    digits: 4,
+                },
+            ),
+            (
+                "DistilBERT, nDCG".to_owned(),
+                Value::Score {
+                    value: 0.3633,
+                    digits: 4,
+                },
+            ),
+        );
+    }
+
+    fn lnc1(&mut self) {
+        let (fixed, code) = (Mode::Fixed, Mode::CodeCamara2020);
+        let Some(study) = self.study else { return };
+        let Ok(instances) = study.instances_of(Axiom::Lnc1, code) else {
+            return;
+        };
+        let pairs = study.pools.iter().map(|it| it.len() as u64);
+        let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
+        let kept = instances.found.iter().map(|&it| u64::from(it)).sum::<u64>();
+        let overview = self.overview(code);
+        let column = overview.and_then(|it| it.probes.iter().find(|it| it.axiom == Axiom::Lnc1));
+        let both = column.map_or(0, |it| it.n_both_orders);
+        let share = |part: u64, whole: u64| match whole {
+            0 => Value::Missing,
+            whole => Value::Fraction(part as f64 / whole as f64),
+        };
+        self.add(
+            "LNC1 in the published code never looks at query terms: most ordered pairs are \
+             instances, many in both orders, so that every ranker comes out near one half",
+            ("share of all ordered pairs".to_owned(), share(kept, pairs)),
+            (
+                "of these in both orders".to_owned(),
+                share(both, instances.len() as u64),
+            ),
+        );
+        for (ranker, one, other) in self.cells(Axiom::Lnc1, [code, fixed]) {
+            self.add(
+                "LNC1 by that code, and as the axiom says",
+                (
+                    format!("{ranker}, mode code"),
+                    Value::Fraction(one.micro.value),
+                ),
+                ("fixed".to_owned(), Value::Fraction(other.micro.value)),
+            );
+        }
+    }
+
+    fn rennings(&mut self) {
+        let overview = self.overview(Mode::Fixed);
+        let of = |idf: &str| {
+            let rankers = overview?.rankers.iter();
+            let mut known = rankers.filter(|it| it.ranker.spec.starts_with("bm25"));
+            let row = known.find(|it| it.ranker.spec.contains(idf))?;
+            let column = overview?
+                .probes
+                .iter()
+                .position(|it| it.axiom == Axiom::Tfc1)?;
+            Some(row.cells[column].as_ref()?.micro.value)
+        };
+        let value = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);
+        let (unclamped, positive) = (value(of("idf=rsj")), value(of("idf=lucene")));
+        self.add(
+            "BM25 fails TFC1 only because its idf goes below 0 for terms in more than half of the \
+             texts; with a positive idf it follows",
+            ("BM25, idf rsj, TFC1".to_owned(), unclamped),
+            ("BM25, idf lucene, TFC1".to_owned(), positive),
+        );
+        let printed = printed::table(Asked {
+            paper: Paper::Rennings2019,
+            table: 2,
+        });
+        let points: Vec<[f64; 2]> = printed
+            .rows
+            .iter()
+            .zip(LNC2_ALL)
+            .map(|(row, all)| {
+                let value = |at: usize| row.cells[at].printed.unwrap_or_default();
+                let axioms = (3..7).map(value).sum::<f64>() + all;
+                [value(0), axioms / 5.0]
+            })
+            .collect();
+        let r = pearson(&points);
+        self.add(
+            "The correlation of MAP with the mean axiomatic score, from the numbers of table 2; \
+             six rankers bound it hardly at all",
+            ("printed r".to_owned(), Value::Signed(0.44)),
+            (
+                match &r {
+                    Some(it) => format!(
+                        "r of the printed table, interval [{:.2}, {:.2}]",
+                        it.r.interval[0], it.r.interval[1]
+                    ),
+                    None => "r of the printed table".to_owned(),
+                },
+                r.map_or(Value::Missing, |it| Value::Signed(it.r.value)),
+            ),
+        );
+    }
+}
+
+/// The last column of table 2, LNC2 with duplicates in every split.
+const LNC2_ALL: [f64; 6] = [0.80, 0.68, 0.47, 0.19, 0.12, 0.47];
+
+/// The fraction of the same pairs the other way round, ties against both.
+fn turned(cell: &Cell) -> f64 {
+    let tied = cell.tally.tied as f64 / cell.tally.judged() as f64;
+    1.0 - cell.micro.value - tied
+}

@@ -1,0 +1,220 @@
+//! What the papers print, and what their published code gave.
+//!
+//! Sources: tables 1 and 2 of Rennings, Moraes & Hauff (ECIR 2019); tables 2 and 3 of Câmara &
+//! Hauff (ECIR 2020); for the latter's code the outputs that its repository holds
+//! (github.com/ArthurCamara/bert-axioms, state of submission db63d12).
+
+use super::{Asked, Of, Paper, What};
+use crate::probe::Axiom;
+
+/// A table as printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    /// What it shows.
+    pub about: &'static str,
+    /// From the left.
+    pub columns: Vec<Of>,
+    /// From the top.
+    pub rows: Vec<Row>,
+}
+
+/// A row as printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub what: What,
+    /// One for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// A number as printed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// None where the paper has none.
+    pub printed: Option<f64>,
+    /// What the published code gave, where that differs or says more.
+    pub code: Option<f64>,
+    /// Whether it is a number of things.
+    pub counted: bool,
+}
+
+const NINE: [Axiom; 9] = [
+    Axiom::Tfc1,
+    Axiom::Tfc2,
+    Axiom::Mtdc,
+    Axiom::Lnc1,
+    Axiom::Lnc2,
+    Axiom::Tp,
+    Axiom::Stmc1,
+    Axiom::Stmc2,
+    Axiom::Stmc3,
+];
+
+const FOUR: [Axiom; 4] = [Axiom::Tfc1, Axiom::Tfc2, Axiom::Mtdc, Axiom::Lnc2];
+
+/// What the last table of both papers shows.
+const FULFILLED: &str =
+    "effectiveness, and the fraction of instances that each model orders as the axiom says";
+
+/// A table that [`Paper::tables`] lists.
+pub fn table(Asked { paper, table }: Asked) -> Printed {
+    match (paper, table) {
+        (Paper::Rennings2019, 1) => rennings_1(),
+        (Paper::Rennings2019, _) => rennings_2(),
+        (Paper::Camara2020, 2) => camara_2(),
+        (Paper::Camara2020, _) => camara_3(),
+    }
+}
+
+fn axioms(axioms: &[Axiom]) -> Vec<Of> {
+    axioms.iter().map(|it| Of::Axiom(*it)).collect()
+}
+
+fn counts(name: &'static str, what: What, values: &[u32]) -> Row {
+    let cell = |&it: &u32| Cell {
+        printed: Some(f64::from(it)),
+        code: None,
+        counted: true,
+    };
+    Row {
+        name,
+        what,
+        cells: values.iter().map(cell).collect(),
+    }
+}
+
+fn fractions(name: &'static str, what: What, values: &[f64]) -> Row {
+    let cell = |&it: &f64| Cell {
+        printed: (!it.is_nan()).then_some(it),
+        code: None,
+        counted: false,
+    };
+    Row {
+        name,
+        what,
+        cells: values.iter().map(cell).collect(),
+    }
+}
+
+fn rennings_1() -> Printed {
+    Printed {
+        about: "instances of each axiom (of LNC2 where only the test split is built)",
+        columns: axioms(&FOUR),
+        rows: vec![
+            counts("train", What::Absent, &[2_758_223, 837_838, 33_509, 0]),
+            counts("dev", What::Absent, &[376_902, 50_772, 3_958, 0]),
+            counts("test", What::Absent, &[353_621, 183_898, 4_497, 10_074]),
+            counts(
+                "total",
+                What::Instances,
+                &[3_488_746, 1_072_508, 41_964, 10_074],
+            ),
+        ],
+    }
+}
+
+fn rennings_2() -> Printed {
+    let mut columns = vec![
+        Of::Measure("MAP", "AP"),
+        Of::Measure("MRR", "RR@10"),
+        Of::Measure("P@5", "P@5"),
+    ];
+    columns.extend(axioms(&FOUR));
+    let row = |name, what, values: [f64; 7]| fractions(name, what, &values);
+    Printed {
+        about: FULFILLED,
+        columns,
+        rows: vec![
+            row(
+                "BM25",
+                What::Ranker("bm25"),
+                [0.52, 0.60, 0.18, 0.73, 0.98, 1.00, 0.80],
+            ),
+            row(
+                "QL",
+                What::Ranker("ql"),
+                [0.54, 0.62, 0.19, 0.87, 0.63, 0.94, 0.68],
+            ),
+            row(
+                "Duet",
+                What::Absent,
+                [0.25, 0.29, 0.10, 0.69, 0.56, 0.48, 0.19],
+            ),
+            row(
+                "MatchPyramid",
+                What::Absent,
+                [0.44, 0.51, 0.18, 0.79, 0.58, 0.63, 0.00],
+            ),
+            row(
+                "DRMM",
+                What::Absent,
+                [0.55, 0.64, 0.20, 0.84, 0.60, 0.76, 0.05],
+            ),
+            row(
+                "aNMM",
+                What::Absent,
+                [0.57, 0.66, 0.21, 0.85, 0.56, 0.69, 0.38],
+            ),
+        ],
+    }
+}
+
+fn camara_2() -> Printed {
+    let mut relevant = counts(
+        "with a relevant document",
+        What::Relevant,
+        &[1_416, 17, 11, 138_399, 82, 20_559, 19_666, 70_829, 1_626],
+    );
+    relevant.cells[5].code = Some(19_666.0);
+    let mut agreement = fractions(
+        "agreement with relevance",
+        What::Agreement,
+        &[0.91, 0.29, 0.82, 0.50, f64::NAN, 0.18, 0.44, 0.63, 0.35],
+    );
+    agreement.cells[5].code = Some(0.1816);
+    Printed {
+        about: "instances of each axiom, those with a relevant document, and how often the order \
+                of the axiom is that of the judgements",
+        columns: axioms(&NINE),
+        rows: vec![
+            counts(
+                "instances",
+                What::Instances,
+                &[
+                    119_690, 10_682, 13_871, 14_481_949, 7_452, 3_010_246, 319_579, 7_321_319,
+                    217_104,
+                ],
+            ),
+            relevant,
+            agreement,
+        ],
+    }
+}
+
+fn camara_3() -> Printed {
+    let mut columns = vec![Of::Measure("nDCG", "nDCG@10"), Of::Measure("MRR", "RR@10")];
+    columns.extend(axioms(&NINE));
+    let mut ql = fractions(
+        "QL",
+        What::Ranker("ql"),
+        &[
+            0.2627, 0.3633, 0.99, 0.70, 0.88, 0.50, 1.00, 0.39, 0.49, 0.70, 0.70,
+        ],
+    );
+    ql.cells[7].code = Some(0.44);
+    let mut bert = fractions(
+        "DistilBERT",
+        What::Absent,
+        &[
+            0.3633, 0.4537, 0.61, 0.39, 0.51, 0.50, 0.00, 0.41, 0.50, 0.51, 0.51,
+        ],
+    );
+    bert.cells[7].code = Some(0.45);
+    Printed {
+        about: FULFILLED,
+        columns,
+        rows: vec![ql, bert],
+    }
+}

@@ -1,0 +1,77 @@
+//! What the papers show: the figures of a study, and the papers' tables beside ours.
+
+use super::site;
+use super::tab::{Role, with_tab};
+
+#[test]
+fn the_figures_of_a_study_follow_what_is_chosen() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/study/demo");
+        tab.click(Role::Link, "Figures");
+        tab.at("/study/demo/figures");
+        tab.until(
+            "the funnel",
+            "return !!document.querySelector('.drawn svg.drawing')",
+        );
+        for part in ["funnel", "premises", "tokenisation", "compared", "overlap"] {
+            assert_eq!(tab.count(&format!("h2#{part}")), 1, "{part}");
+        }
+        // A figure gives way to its table, and comes back.
+        let figures = tab.count("svg.drawing");
+        tab.click(Role::Button, "Table");
+        tab.until(
+            "the table of the funnel",
+            "return document.querySelector('#funnel').closest('section').querySelector('table')
+                ?.innerText.includes('candidates')",
+        );
+        assert_eq!(tab.count("svg.drawing"), figures - 1);
+        let told = tab.text("#compared");
+        assert!(told.contains("Rankers compared"), "{told}");
+        tab.js(
+            "const select = document.querySelectorAll('.choices select')[0];
+             select.value = 'code';
+             select.dispatchEvent(new Event('change', {bubbles: true}));",
+            &[],
+        );
+        tab.until(
+            "the other reading",
+            "return location.search.includes('mode=code')
+                && document.body.innerText.includes('mode code, from study demo')",
+        );
+    });
+}
+
+#[test]
+fn a_table_of_a_paper_stands_beside_a_study() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/replay");
+        tab.see("DistilBERT");
+        tab.see("No study was chosen");
+        tab.until(
+            "the studies",
+            "return document.querySelectorAll('.choices select')[1].options.length === 2",
+        );
+        tab.js(
+            "const select = document.querySelectorAll('.choices select')[1];
+             select.value = 'demo';
+             select.dispatchEvent(new Event('change', {bubbles: true}));",
+            &[],
+        );
+        tab.until(
+            "ours",
+            "return location.search.includes('study=demo')
+                && document.body.innerText.includes('Ours: study demo')",
+        );
+        // TP of the published code is one less that of the axiom, and less its ties.
+        let same = tab.js(
+            "const rows = [...document.querySelectorAll('section:last-of-type tbody tr')]
+                 .filter(it => it.innerText.includes('TP is upside down'));
+             const cells = rows.map(row => [...row.querySelectorAll('td')].map(it => it.innerText));
+             return cells.length === 2 && cells.every(it => it[1] === it[3])",
+            &[],
+        );
+        assert_eq!(same, true);
+        tab.open("/replay?paper=rennings2019&table=1");
+        tab.see("3,488,746");
+    });
+}

@@ -1,0 +1,99 @@
+//! Studies as files: made, interrupted, and gone on with.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Home, tiny_model};
+
+/// Two formulas and a small model, so that there is something to interrupt at every stage.
+fn study(home: &Home) {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let model = tiny_model();
+    let text = format!(
+        "format = 1\nname = \"killed\"\ntitle = \"Killed\"\ncollection = \"{demo}\"\n\
+         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\", \"tp\"]\n\
+         modes = [\"fixed\", \"code\"]\n\
+         rankers = [\"bm25\", \"ql\", \"{name}:bi\", \"{name}:late\"]\n\
+         audit = [{{ stemmer = \"none\" }}]\n\
+         [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
+         repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n",
+        name = model.file_name().unwrap().to_string_lossy()
+    );
+    home.write("study.toml", &text);
+}
+
+fn run_line() -> Vec<String> {
+    let model = tiny_model().display().to_string();
+    let line = [
+        "study",
+        "run",
+        "study.toml",
+        "--model",
+        &model,
+        "--data",
+        "data",
+    ];
+    line.map(str::to_owned).to_vec()
+}
+
+fn finish(home: &Home) -> String {
+    let line = run_line();
+    let args: Vec<&str> = line.iter().map(String::as_str).collect();
+    home.run_with(&args).done();
+    home.run("report killed --format json --data data").done()
+}
+
+#[test]
+fn a_killed_study_ends_with_the_same_report() {
+    let home = Home::new();
+    study(&home);
+    let begun = Instant::now();
+    let undisturbed = finish(&home);
+    let whole = begun.elapsed();
+    assert!(undisturbed.contains(":late"), "{undisturbed}");
+    // Moments by a fixed rule, so that a failure can be seen again: the golden ratio's parts.
+    for n in 1..=5_u32 {
+        let home = Home::new();
+        study(&home);
+        let part = (f64::from(n) * 0.618_034).fract();
+        let mut program = home.program();
+        program
+            .args(run_line())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = program.spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * part));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(
+            finish(&home),
+            undisturbed,
+            "killed after {part} of the time"
+        );
+    }
+    // A study that is whole is not made again.
+    let line = run_line();
+    let args: Vec<&str> = line.iter().map(String::as_str).collect();
+    let again = home.run_with(&args);
+    assert!(
+        again.err.contains("rankers that it lacked: 0"),
+        "{}",
+        again.err
+    );
+}
+
+#[test]
+fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
+    let home = Home::new();
+    let printed = home.run("replay camara2020 --table 2").done();
+    assert!(printed.contains("14,481,949"), "{printed}");
+    assert!(printed.contains("No study was chosen"), "{printed}");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let line = format!(
+        "replay camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
+    );
+    let beside = home.run(&line).done();
+    assert!(beside.contains("study replay-camara2020 of"), "{beside}");
+    let refused = home.run("replay camara2020 --table 9").refused();
+    assert!(refused.contains("2 and 3"), "{refused}");
+}
