@@ -5,6 +5,7 @@ mod probe;
 mod study;
 mod replay;
 mod serve;
+mod tune;
 mod vectors;
 
 use std::path::PathBuf;
@@ -50,6 +51,8 @@ enum Command {
     Judge(probe::Judge),
     /// Evaluate a run against judgements, with trec_eval's numbers
     Eval(collection::Eval),
+    /// Find parameters of a formula by a grid
+    Tune(tune::Tune),
     /// Write the tables of a study
     Report(study::Report),
     /// Make, complete, check and publish studies
@@ -75,6 +78,7 @@ impl Cli {
             Command::Score(it) => it.run(data),
             Command::Judge(it) => it.run(data),
             Command::Eval(it) => it.run(),
+            Command::Tune(it) => it.run(data),
             Command::Report(it) => it.run(data),
             Command::Study(it) => it.run(data),
             Command::Replay(it) => it.run(data),

@@ -23,6 +23,7 @@ pub mod score;
 pub mod verdict;
 pub mod stats;
 pub mod effectiveness;
+pub mod tune;
 pub mod study;
 pub mod report;
 pub mod plot;

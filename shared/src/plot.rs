@@ -10,6 +10,7 @@ mod bars;
 mod heatmap;
 mod histogram;
 mod scatter;
+mod surface;
 mod svg;
 mod thumbnail;
 
@@ -19,6 +20,7 @@ pub use histogram::histogram;
 pub use ink::{Ink, Theme};
 pub use scale::step_of_fraction;
 pub use scatter::scatter;
+pub use surface::surface;
 pub use svg::to_svg;
 pub use thumbnail::thumbnail;
 

@@ -92,15 +92,15 @@ impl Paper {
     pub fn needs(self) -> &'static str {
         match self {
             Paper::Rennings2019 => {
-                "Printed for WikiPassageQA, whose passages are not part of this software: import \
-                 its folder with `axioscope import FOLDER --to wikipassageqa`, then run `axioscope \
-                 replay rennings2019 --table 2 --collection wikipassageqa`."
+                "Printed for WikiPassageQA, whose passages are not part of this software. Where \
+                 they are at hand: axioscope import FOLDER --to wikipassageqa; axioscope replay \
+                 rennings2019 --table 2 --collection wikipassageqa."
             }
             Paper::Camara2020 => {
                 "Printed for 1,558 development queries of MS MARCO documents, drawn in a way that \
-                 cannot be repeated: import the documents, queries and judgements with `axioscope \
-                 import FOLDER --to msmarco-doc`, then run `axioscope replay camara2020 --table 3 \
-                 --collection msmarco-doc --vectors FILE`."
+                 cannot be repeated. Where the documents, queries and judgements are at hand: \
+                 axioscope import FOLDER --to msmarco-doc; axioscope replay camara2020 --table 3 \
+                 --collection msmarco-doc --vectors FILE."
             }
         }
     }

@@ -97,3 +97,38 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let refused = home.run("replay camara2020 --table 9").refused();
     assert!(refused.contains("2 and 3"), "{refused}");
 }
+
+#[test]
+fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
+    let home = Home::new();
+    study(&home);
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let line = format!(
+        "tune --collection {demo} --ranker bm25 --measure AP --pool rank:bm25:50 --json \
+         --figure surface.svg --write study.toml"
+    );
+    let told = home.run(&line).json();
+    assert_eq!(told["tried"].as_array().unwrap().len(), 220);
+    let best = told["best"].as_str().unwrap();
+    assert!(home.read("study.toml").contains(best), "{told}");
+    assert!(home.read("surface.svg").contains(best), "{told}");
+    // The same figure as by ranking and evaluating in two steps.
+    let pairs = format!("mine --collection {demo} --pool rank:bm25:50 --out mined.parquet");
+    home.run(&pairs).done();
+    let score = format!(
+        "score --collection {demo} --instances mined.parquet --ranker {best} --out scores.tsv"
+    );
+    home.run(&score).done();
+    let rows = home.read("scores.tsv");
+    let rows = rows.lines().filter(|it| !it.contains('#')).map(|it| {
+        let row: Vec<&str> = it.split('\t').collect();
+        format!("{} Q0 {} 1 {} tuned", row[0], row[1], row[2])
+    });
+    home.write("tuned.run", rows.collect::<Vec<_>>().join("\n"));
+    let eval = home.run(&format!("eval {demo}/qrels.tsv tuned.run -m AP --json"));
+    let (value, again) = (told["value"].as_f64(), eval.json()["AP"].as_f64());
+    let apart = (value.unwrap() - again.unwrap()).abs();
+    assert!(apart < 1e-9, "{value:?} {again:?}");
+    let refused = home.run(&format!("{line} --split train")).refused();
+    assert!(refused.contains("splits.tsv"), "{refused}");
+}

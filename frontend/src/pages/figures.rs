@@ -279,7 +279,20 @@ fn Part(
     let body = move || match (&drawing, as_table.get()) {
         (Some(figure), false) => {
             let figure = figure.clone();
-            view! { <div class="drawn"><Drawing figure/></div> }.into_any()
+            // Words in a figure are as large as those beside it.
+            let width = format!("{}px", figure.width + 2.0 * figure.margin);
+            view! {
+                <div
+                    class="drawn"
+                    role="region"
+                    tabindex="0"
+                    aria-label=name
+                    style=("--width", width)
+                >
+                    <Drawing figure/>
+                </div>
+            }
+            .into_any()
         }
         _ => view! { <DataTable table=table.clone()/> }.into_any(),
     };

@@ -164,7 +164,7 @@ fn One(table: Table) -> impl IntoView {
         })
     };
     view! {
-        <section class="section" aria-labelledby=id.clone()>
+        <section class="section lines" aria-labelledby=id.clone()>
             <header>
                 <h2 id=id.clone()>{title.clone()}</h2>
                 <Takes of=title csv/>

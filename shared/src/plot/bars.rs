@@ -64,7 +64,7 @@ pub fn funnel(funnels: &[Funnel]) -> Figure {
 
 /// Height of a panel's bars.
 const HIGH: f64 = 110.0;
-const BAR: f64 = 34.0;
+const BAR: f64 = 50.0;
 const PANEL: f64 = 3.0 * BAR + 44.0;
 const PANELS_A_ROW: usize = 4;
 
@@ -78,11 +78,11 @@ pub fn thirds(names: &[String], measure: &str, thirds: &Thirds) -> Figure {
         let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
         let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
         let head = (Font::Head, Ink::Ink);
-        marks.push(text([left, top - 14.0], Anchor::Start, head, fit(name, 18)));
+        marks.push(text([left, top - 14.0], Anchor::Start, head, fit(name, 20)));
         for (third, mean) in row.iter().enumerate() {
             let x = left + third as f64 * BAR;
             let word = ["little", "medium", "much"][third].to_owned();
-            let middle = x + BAR / 2.0 - 2.0;
+            let middle = x + BAR / 2.0 - 4.0;
             marks.push(text(
                 [middle, top + HIGH + 16.0],
                 Anchor::Middle,
@@ -95,7 +95,7 @@ pub fn thirds(names: &[String], measure: &str, thirds: &Thirds) -> Figure {
                 continue;
             };
             let y = y_of(mean.value);
-            let size = [BAR - 6.0, HIGH - y];
+            let size = [BAR - 8.0, HIGH - y];
             marks.push(rect([x, top + y], size, 1.0, Ink::Step(2 + third as i8)));
             let ends = mean.interval.map(|it| [middle, top + y_of(it)]);
             marks.push(Mark::Line {
@@ -115,7 +115,7 @@ pub fn thirds(names: &[String], measure: &str, thirds: &Thirds) -> Figure {
         }
         marks.push(Mark::Line {
             from: [left, top + HIGH],
-            to: [left + 3.0 * BAR - 6.0, top + HIGH],
+            to: [left + 3.0 * BAR - 8.0, top + HIGH],
             width: 1.0,
             stroke: Ink::Edge,
             opacity: 1.0,

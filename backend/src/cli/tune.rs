@@ -1,0 +1,190 @@
+//! `tune`: parameters of a formula by a grid.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use shared::effectiveness::Measure;
+use shared::plot;
+use shared::probe::Pool;
+use shared::probe::pool::Supply;
+use shared::rank::Ranker;
+use shared::study::Definition;
+use shared::study::make::source;
+use shared::tune::{Candidates, Grid, Surface, surface, value};
+
+use super::{Exit, print_json, tell_reading};
+use crate::config::AnalyzerArgs;
+use crate::error::Error;
+use crate::import::{self, Loaded};
+use crate::pipeline;
+use crate::progress::Bar;
+use crate::store::write_whole;
+
+/// Tries a grid of parameters and says which rank best
+#[derive(clap::Args)]
+pub(crate) struct Tune {
+    /// A folder, or the name of an imported collection; it needs judgements
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// bm25 (k1 and b are tried) or ql (μ is tried); other parameters stay as given
+    #[arg(long)]
+    ranker: Ranker,
+    /// What is best: nDCG@10, AP, AP(rel=2), RR, P@5, …
+    #[arg(long, default_value = "AP")]
+    measure: Measure,
+    /// Only queries of these splits, as splits.tsv of the collection has them: train,dev
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    split: Vec<String>,
+    /// What is ranked: rank:bm25:K, run:FILE:K, group, judged or all
+    #[arg(long, default_value = "rank:bm25:1000")]
+    pool: Pool,
+    /// The surface as a figure
+    #[arg(long, value_name = "FILE.svg")]
+    figure: Option<PathBuf>,
+    /// Puts the winner in a study file, in the place of its first ranker of that formula
+    #[arg(long, value_name = "STUDY.toml")]
+    write: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    analyzer: AnalyzerArgs,
+}
+
+/// What `tune --json` prints.
+#[derive(serde::Serialize)]
+struct Tuned<'a> {
+    measure: &'a str,
+    queries: u64,
+    best: String,
+    value: f64,
+    tried: Vec<(String, f64)>,
+}
+
+impl Tune {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let grid = Grid::around(&self.ranker)?;
+        let definition = self.write.as_deref().map(read_study).transpose()?;
+        let mut loaded = import::load(&self.collection, data)?;
+        tell_reading(&loaded);
+        self.keep_splits(&mut loaded)?;
+        let found = self.search(&loaded, &grid)?;
+        let best = grid.rankers[found.best];
+        if let Some(path) = &self.figure {
+            let figure = plot::to_svg(&plot::surface(&grid, &found), plot::Theme::Light);
+            write_whole(path, "choose another file", |mut file| {
+                file.write_all(figure.as_bytes())
+            })?;
+        }
+        if let (Some(path), Some(definition)) = (&self.write, definition) {
+            write_study(path, definition, &best)?;
+        }
+        self.tell(&grid, &found);
+        Ok(Exit::Done)
+    }
+
+    fn tell(&self, grid: &Grid, found: &Surface) {
+        let each = grid.rankers.iter().zip(&found.values);
+        if self.json {
+            print_json(&Tuned {
+                measure: &found.measure,
+                queries: found.n_queries,
+                best: grid.rankers[found.best].to_string(),
+                value: found.values[found.best],
+                tried: each.map(|(ranker, it)| (ranker.to_string(), *it)).collect(),
+            });
+            return;
+        }
+        for (ranker, value) in each {
+            println!("{ranker}\t{value:.4}");
+        }
+        println!(
+            "best\t{}\t{} {:.4} over {} queries",
+            grid.rankers[found.best], found.measure, found.values[found.best], found.n_queries
+        );
+    }
+
+    /// Leaves the queries of the splits that were named.
+    fn keep_splits(&self, loaded: &mut Loaded) -> Result<(), Error> {
+        if self.split.is_empty() {
+            return Ok(());
+        }
+        let path = loaded.folder.join("splits.tsv");
+        let way_out = "leave out --split, or put query id, tab, split on its lines";
+        let text = std::fs::read_to_string(&path).map_err(Error::file(&path, way_out))?;
+        let rows = text.lines().filter_map(|it| it.split_once('\t'));
+        let named = rows.filter(|(_, split)| self.split.iter().any(|it| it == split.trim()));
+        let kept: BTreeSet<&str> = named.map(|it| it.0).collect();
+        let queries = &mut loaded.collection.queries;
+        queries.retain(|it| kept.contains(it.id.as_str()));
+        if queries.is_empty() {
+            let reason = format!("no query is in {}", self.split.join(", "));
+            return Err(shared::error::Error::setting("split", reason).into());
+        }
+        Ok(())
+    }
+
+    fn search(&self, loaded: &Loaded, grid: &Grid) -> Result<Surface, Error> {
+        let collection = &loaded.collection;
+        self.pool.check(collection)?;
+        let analyzer = self.analyzer.resolve(None)?;
+        let index = pipeline::index(collection, &analyzer)?;
+        let run = match &self.pool {
+            Pool::Run { file, .. } => Some(import::read_run(file, &loaded.folder)?.0),
+            Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
+        };
+        let source = source(&self.pool, run, &index);
+        let numbers = collection.doc_numbers();
+        let number = |id: &str| numbers.get(id).copied();
+        let supply = Supply {
+            collection,
+            index: &index,
+            source: &source,
+        };
+        let queries: Vec<Candidates> = (0..collection.queries.len())
+            .into_par_iter()
+            .map(|at| {
+                let (docs, _) = self.pool.docs_of(at, &number, &supply);
+                let query = &collection.queries[at];
+                let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
+                Candidates::new(&index, (&query.id, &query.text), &docs, doc_id)
+            })
+            .collect();
+        let bar = Bar::of("tune", grid.rankers.len() as u64, "points");
+        let totals = index.totals();
+        let values = grid.rankers.par_iter().map(|ranker| {
+            let value = value(&queries, ranker, &totals, (&collection.qrels, self.measure));
+            bar.one_more();
+            value
+        });
+        let values: Option<Vec<(f64, u64)>> = values.collect();
+        let found = values.and_then(|it| surface(&self.measure.to_string(), it));
+        found.ok_or_else(|| {
+            let reason = "no query has a judgement; tuning needs qrels";
+            shared::error::Error::setting("tune", reason).into()
+        })
+    }
+}
+
+fn read_study(path: &Path) -> Result<Definition, Error> {
+    let text = std::fs::read_to_string(path)
+        .map_err(Error::file(path, "give the path of a study's TOML file"))?;
+    Ok(Definition::from_toml(&path.display().to_string(), &text)?)
+}
+
+/// The first ranker of the same formula gives way to the winner, or it is put at the end.
+fn write_study(path: &Path, mut definition: Definition, best: &Ranker) -> Result<(), Error> {
+    let spec = best.to_string();
+    let formula = spec.split(':').next().unwrap_or_default().to_owned();
+    let same = |it: &String| it.split(':').next() == Some(&formula);
+    match definition.rankers.iter().position(same) {
+        Some(at) => definition.rankers[at] = spec,
+        None => definition.rankers.push(spec),
+    }
+    let text = definition.to_toml();
+    write_whole(path, "choose another file", |mut file| {
+        file.write_all(text.as_bytes())
+    })
+}

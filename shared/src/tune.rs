@@ -1,0 +1,198 @@
+//! Parameters of a formula by a grid: which values rank best, by a measure over judged queries.
+//!
+//! As Rennings, Moraes and Hauff (ECIR 2019) tuned BM25 and query likelihood for MAP. Each point
+//! of the grid ranks the same candidates again; of equally good points the first counts, in the
+//! order of the grid.
+
+use serde::{Deserialize, Serialize};
+
+use crate::collection::{Qrels, Ranked, Run};
+use crate::effectiveness::{Measure, evaluate};
+use crate::error::Error;
+use crate::index::stats::QueryTerms;
+use crate::index::{DocNo, Index, Totals};
+use crate::probe::counts::Counted;
+use crate::rank::{Bm25, Likelihood, Ranker};
+
+/// Values to be tried, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// What a row is: `k1`, or nothing where there is one row.
+    pub row: &'static str,
+    /// Its values, as shown.
+    pub rows: Vec<f64>,
+    /// What a column is: `b`, `μ`.
+    pub column: &'static str,
+    /// Its values, as shown.
+    pub columns: Vec<f64>,
+    /// Rows × columns.
+    pub rankers: Vec<Ranker>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Surface {
+    /// Which measure: `AP`.
+    pub measure: String,
+    /// Queries with judgements and candidates.
+    pub n_queries: u64,
+    /// For each ranker of the grid its mean over these queries.
+    pub values: Vec<f64>,
+    /// Place of the best.
+    pub best: usize,
+}
+
+impl Grid {
+    /// The usual values for a formula; what the grid does not try stays as given. Only BM25 and
+    /// query likelihood with Dirichlet smoothing have one.
+    pub fn around(ranker: &Ranker) -> Result<Grid, Error> {
+        match *ranker {
+            Ranker::Bm25(usual) => {
+                let rows: Vec<f64> = (1..=20).map(|it| f64::from(it) / 10.0).collect();
+                let columns: Vec<f64> = (0..=10).map(|it| f64::from(it) / 10.0).collect();
+                let each = rows.iter().flat_map(|&k1| {
+                    let columns = columns.iter();
+                    columns.map(move |&b| Ranker::Bm25(Bm25 { k1, b, ..usual }))
+                });
+                Ok(Grid {
+                    rankers: each.collect(),
+                    row: "k1",
+                    column: "b",
+                    rows,
+                    columns,
+                })
+            }
+            Ranker::Likelihood(Likelihood::Dirichlet { .. }) => {
+                let columns = [
+                    50.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 1_500.0, 2_000.0, 2_500.0, 3_000.0,
+                    4_000.0, 5_000.0,
+                ];
+                let with = |&mu: &f64| Ranker::Likelihood(Likelihood::Dirichlet { mu });
+                Ok(Grid {
+                    rankers: columns.iter().map(with).collect(),
+                    row: "",
+                    rows: vec![0.0],
+                    column: "μ",
+                    columns: columns.to_vec(),
+                })
+            }
+            Ranker::Likelihood(_) => Err(Error::setting(
+                "ranker",
+                "the grid is over μ of Dirichlet smoothing; give bm25 or ql",
+            )),
+        }
+    }
+}
+
+/// A query with the documents that are ranked for it, counted.
+pub struct Candidates {
+    id: String,
+    terms: QueryTerms,
+    docs: Vec<(String, Vec<u32>, u32)>,
+}
+
+impl Candidates {
+    /// Counts the documents of a query; `doc_id` names a document.
+    pub fn new(
+        index: &Index,
+        (id, query): (&str, &str),
+        docs: &[DocNo],
+        doc_id: impl Fn(DocNo) -> String,
+    ) -> Candidates {
+        let terms = index.query_terms(query);
+        let docs = docs.iter().map(|&doc| {
+            let counted = Counted::new(index.terms(doc), &terms);
+            (doc_id(doc), counted.counts, counted.len)
+        });
+        Candidates {
+            docs: docs.collect(),
+            id: id.to_owned(),
+            terms,
+        }
+    }
+
+    fn ranked(&self, ranker: &Ranker, totals: &Totals) -> Vec<Ranked> {
+        let weighed = ranker.weigh(&self.terms, totals);
+        let docs = self.docs.iter();
+        docs.map(|(doc, counts, len)| Ranked {
+            doc: doc.clone(),
+            rank: 0,
+            score: weighed.score(counts, *len),
+        })
+        .collect()
+    }
+}
+
+/// The mean of a measure for one point of a grid; none where no query is judged.
+pub fn value(
+    queries: &[Candidates],
+    ranker: &Ranker,
+    totals: &Totals,
+    (qrels, measure): (&Qrels, Measure),
+) -> Option<(f64, u64)> {
+    let each = queries.iter();
+    let run = each.map(|it| (it.id.clone(), it.ranked(ranker, totals)));
+    let found = evaluate(qrels, &Run(run.collect()), &[measure])?;
+    Some((found.mean[0], found.per_query.len() as u64))
+}
+
+/// Puts the values of a grid together.
+pub fn surface(measure: &str, values: Vec<(f64, u64)>) -> Option<Surface> {
+    let n_queries = values.first()?.1;
+    let values: Vec<f64> = values.into_iter().map(|it| it.0).collect();
+    let mut best = 0;
+    for (at, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = at;
+        }
+    }
+    Some(Surface {
+        measure: measure.to_owned(),
+        n_queries,
+        values,
+        best,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Analyzer;
+
+    /// `a` is relevant, long, and has the query term twice; `b` is short and has it once. Without
+    /// regard to length (b = 0) `a` comes first.
+    #[test]
+    fn the_best_point_puts_the_relevant_document_first() {
+        let long = format!("river river {}", "of mud and stone ".repeat(20));
+        let index = Index::build(&Analyzer::default(), [long.as_str(), "river", "sea", "sky"]);
+        let index = index.unwrap();
+        let ids = ["a", "b", "c", "d"];
+        let name = |it: DocNo| ids[it as usize].to_owned();
+        let queries = [Candidates::new(&index, ("q", "river"), &[0, 1, 2, 3], name)];
+        let mut qrels = Qrels::default();
+        qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
+        let grid = Grid::around(&Ranker::Bm25(Bm25::STANDARD)).unwrap();
+        assert_eq!(grid.rankers.len(), grid.rows.len() * grid.columns.len());
+        let measure: Measure = "AP".parse().unwrap();
+        let values = grid.rankers.iter();
+        let values = values.map(|it| value(&queries, it, &index.totals(), (&qrels, measure)));
+        let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
+        let found = surface("AP", values).unwrap();
+        // The first row, k1 = .1, begins with b = 0.
+        assert_eq!((found.best, found.values[0], found.n_queries), (0, 1.0, 1));
+        assert_eq!(found.values[10], 0.5);
+    }
+
+    #[test]
+    fn a_formula_without_a_grid_is_refused() {
+        let ranker: Ranker = "ql:lambda=0.5".parse().unwrap();
+        assert!(
+            Grid::around(&ranker)
+                .unwrap_err()
+                .to_string()
+                .contains("Dirichlet")
+        );
+        let ranker: Ranker = "ql".parse().unwrap();
+        assert_eq!(Grid::around(&ranker).unwrap().rankers.len(), 12);
+    }
+}
