@@ -15,12 +15,14 @@ mod latex;
 mod markdown;
 mod overview;
 mod figures;
+mod compared;
 
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Estimate;
 
 pub use self::csv::to_csv;
+pub use compared::{of_baseline, of_diff, to_junit};
 pub use figures::{of_figures, premise_label, reading};
 pub use html::to_html;
 pub use latex::to_latex;

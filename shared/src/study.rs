@@ -13,6 +13,8 @@ pub mod overview;
 pub mod findings;
 pub mod audit;
 pub mod figures;
+pub mod diff;
+pub mod baseline;
 pub mod cell;
 pub mod instance;
 pub mod bench;

@@ -3,6 +3,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::harness::{Home, tiny_model};
 
 /// Two formulas and a small model, so that there is something to interrupt at every stage.
@@ -131,4 +133,59 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     assert!(apart < 1e-9, "{value:?} {again:?}");
     let refused = home.run(&format!("{line} --split train")).refused();
     assert!(refused.contains("splits.tsv"), "{refused}");
+}
+
+#[test]
+fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
+    let home = Home::new();
+    study(&home);
+    let text = home.read("study.toml");
+    let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
+    home.write("study.toml", &formulas);
+    home.run("study run study.toml").done();
+    home.run("study check killed --write-baseline base.json")
+        .done();
+    let same = home
+        .run("study check killed --baseline base.json --junit same.xml")
+        .done();
+    assert!(same.contains("0 of 18 cells below the baseline"), "{same}");
+    assert!(home.read("same.xml").contains("failures=\"0\""));
+    // One cell was better once.
+    let mut base: Value = serde_json::from_str(&home.read("base.json")).unwrap();
+    base["cells"][0]["fraction"] = json!(1.5);
+    home.write("base.json", base.to_string());
+    let line = "study check killed --baseline base.json --junit out.xml --markdown out.md";
+    assert_eq!(home.run(line).code, Some(3));
+    assert!(
+        home.read("out.md")
+            .contains("1 of 18 cells below the baseline")
+    );
+    let junit = home.read("out.xml");
+    assert!(
+        junit.contains("failures=\"1\"") && junit.contains("<failure message="),
+        "{junit}"
+    );
+    base["instances_hash"] = json!("00");
+    home.write("base.json", base.to_string());
+    let refused = home.run(line).refused();
+    assert!(refused.contains("other instances"), "{refused}");
+
+    let diff = "study diff killed --from bm25 --to bm25:k1=1.2,b=0.75,k3=inf,idf=rsj --json";
+    let tables = home.run(diff).json();
+    let lost = |row: &Value| row[4]["count"].as_u64().unwrap();
+    let rows = tables[0]["rows"].as_array().unwrap();
+    assert!(rows.iter().map(lost).sum::<u64>() > 0, "{tables}");
+    assert_eq!(tables[0]["name"], "moves");
+    let refused = home
+        .run("study diff killed --from bm25 --to nobody")
+        .refused();
+    assert!(refused.contains("nobody"), "{refused}");
+    // A study with other limits is not compared.
+    let other = formulas.replace("length_gap_terms = 10", "length_gap_terms = 3");
+    home.write("other.toml", other.replace("\"killed\"", "\"other\""));
+    home.run("study run other.toml").done();
+    let refused = home
+        .run("study diff killed --from bm25 --to bm25 --other other")
+        .refused();
+    assert!(refused.contains("what differs: the limits"), "{refused}");
 }

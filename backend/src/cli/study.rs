@@ -1,5 +1,7 @@
 //! `study`, `report`: everything that is made of instances and scores.
 
+mod baseline;
+
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,11 +42,11 @@ enum StudyCommand {
         /// Name of the study
         name: String,
     },
-    /// Make a study again and compare its instances; exit code 3 if they differ
-    Check {
-        /// Name of the study
-        name: String,
-    },
+    /// Make a study again and compare its instances, or compare its cells with a baseline; exit
+    /// code 3 if they differ, or if a cell has fallen
+    Check(baseline::Check),
+    /// Say which instances moved between two rankers, of one study or of two
+    Diff(baseline::Diff),
     /// Let visitors see a study
     Publish {
         /// Name of the study
@@ -73,7 +75,8 @@ impl StudyArgs {
         match self.command {
             StudyCommand::Run { file } => run_file(&file, &folder, data, &self.model),
             StudyCommand::Resume { name } => resume(&name, &folder, data, &self.model),
-            StudyCommand::Check { name } => check(&name, &folder, data),
+            StudyCommand::Check(it) => it.run(&folder, data),
+            StudyCommand::Diff(it) => it.run(&folder),
             StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
             StudyCommand::Withdraw { name } => show(&name, &folder, Visibility::Withdrawn),
             StudyCommand::Export { name, out } => export(&name, &folder, &out),

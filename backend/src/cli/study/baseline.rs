@@ -1,0 +1,149 @@
+//! `study check` and `study diff`: whether a study is as it was, and what moved.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use shared::error::Error as Wrong;
+use shared::report;
+use shared::score::Scores;
+use shared::study::Study;
+use shared::study::baseline::Baseline;
+use shared::study::dials::Dials;
+use shared::study::diff::diff;
+
+use super::super::Exit;
+use crate::error::Error;
+use crate::pipeline;
+use crate::store::{DataFolder, write_whole};
+
+#[derive(clap::Args)]
+pub(crate) struct Check {
+    /// Name of the study
+    name: String,
+    /// Compare cells with those of this file, in place of making the instances again
+    #[arg(long, value_name = "FILE.json")]
+    baseline: Option<PathBuf>,
+    /// Write such a file from the study as it is
+    #[arg(long, value_name = "FILE.json", conflicts_with = "baseline")]
+    write_baseline: Option<PathBuf>,
+    /// By how much a fraction may fall
+    #[arg(long, value_name = "X", default_value_t = 0.0, requires = "baseline")]
+    tolerance: f64,
+    /// The comparison for programs that run tests
+    #[arg(long, value_name = "FILE.xml", requires = "baseline")]
+    junit: Option<PathBuf>,
+    /// The comparison as a table
+    #[arg(long, value_name = "FILE.md", requires = "baseline")]
+    markdown: Option<PathBuf>,
+}
+
+impl Check {
+    pub(super) fn run(self, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
+        if let Some(path) = &self.write_baseline {
+            let study = pipeline::load_study(folder, &self.name)?;
+            let json = serde_json::to_string_pretty(&baseline_of(&study)?);
+            let json = json.expect("a baseline has finite numbers") + "\n";
+            write(path, &json)?;
+            return Ok(Exit::Done);
+        }
+        match &self.baseline {
+            Some(path) => self.compare(path, folder),
+            None => super::check(&self.name, folder, data),
+        }
+    }
+
+    fn compare(&self, path: &Path, folder: &DataFolder) -> Result<Exit, Error> {
+        if !(0.0..=1.0).contains(&self.tolerance) {
+            return Err(Wrong::setting("tolerance", "must be from 0 to 1").into());
+        }
+        let way_out = "write one with `study check NAME --write-baseline FILE`";
+        let text = std::fs::read_to_string(path).map_err(Error::file(path, way_out))?;
+        let before: Baseline = serde_json::from_str(&text)
+            .map_err(|it| Wrong::file(&path.display().to_string(), format!("{it}; {way_out}")))?;
+        let study = pipeline::load_study(folder, &self.name)?;
+        let compared = before.compare(&baseline_of(&study)?, self.tolerance)?;
+        let table = report::to_markdown(&[report::of_baseline(&self.name, &compared)]);
+        if let Some(path) = &self.junit {
+            write(path, &report::to_junit(&self.name, &compared))?;
+        }
+        match &self.markdown {
+            Some(path) => write(path, &table)?,
+            None => print!("{table}"),
+        }
+        match compared.iter().all(|it| it.holds) {
+            true => Ok(Exit::Done),
+            false => Ok(Exit::Differs),
+        }
+    }
+}
+
+fn baseline_of(study: &Study) -> Result<Baseline, Error> {
+    let modes = study.definition.modes.iter();
+    let overviews = modes.map(|&mode| {
+        study.overview(&Dials {
+            mode: Some(mode),
+            ..Dials::default()
+        })
+    });
+    let overviews = overviews.collect::<Result<Vec<_>, Wrong>>()?;
+    let nothing = || Wrong::setting("study", "it has no reading");
+    Ok(Baseline::of(&overviews).ok_or_else(nothing)?)
+}
+
+#[derive(clap::Args)]
+pub(crate) struct Diff {
+    /// Name of the study
+    name: String,
+    /// Its ranker, as it is typed or by its label
+    #[arg(long)]
+    from: String,
+    /// The ranker to compare with
+    #[arg(long)]
+    to: String,
+    /// The study of that ranker, if it is another; it must have the same instances
+    #[arg(long, value_name = "NAME")]
+    other: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Diff {
+    pub(super) fn run(self, folder: &DataFolder) -> Result<Exit, Error> {
+        let first = pipeline::load_study(folder, &self.name)?;
+        let second = match &self.other {
+            Some(name) => pipeline::load_study(folder, name)?,
+            None => first.clone(),
+        };
+        let from = ranker(&first, &self.from)?;
+        let to = ranker(&second, &self.to)?;
+        let tables = report::of_diff(&diff((&first, from), (&second, to))?);
+        match self.json {
+            true => print!("{}", report::to_json(&tables)),
+            false => print!("{}", report::to_markdown(&tables)),
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// By its spec, the beginning of it, or its label.
+fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
+    let by = |same: &dyn Fn(&Scores) -> bool| study.scores.iter().find(|it| same(it));
+    let found = by(&|it| it.ranker.spec == named)
+        .or_else(|| by(&|it| it.ranker.label == named))
+        .or_else(|| by(&|it| it.ranker.spec.starts_with(named)));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = study
+            .scores
+            .iter()
+            .map(|it| it.ranker.spec.as_str())
+            .collect();
+        Wrong::unknown("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    write_whole(path, "choose another file", |mut file| {
+        file.write_all(text.as_bytes())
+    })
+}

@@ -1,0 +1,135 @@
+//! Whether a study is as good as an earlier one, cell by cell: for those who run it again with
+//! each change of a ranker.
+
+use serde::{Deserialize, Serialize};
+
+use super::overview::Overview;
+use crate::error::Error;
+use crate::probe::{Axiom, Mode};
+
+/// What is expected: written once, compared again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Version of this layout; 1.
+    pub format: u32,
+    /// Name of the study.
+    pub study: String,
+    /// Of its instances.
+    pub instances_hash: String,
+    /// In the order of the study.
+    pub cells: Vec<Expected>,
+}
+
+/// The fraction of one ranker on one axiom.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// As it is typed.
+    pub ranker: String,
+    /// On what.
+    pub axiom: Axiom,
+    /// In which reading.
+    pub mode: Mode,
+    /// Over instances.
+    pub fraction: f64,
+}
+
+/// One cell beside what was expected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// What was expected.
+    pub expected: Expected,
+    /// What there is; none where the ranker is gone or was judged on nothing.
+    pub found: Option<f64>,
+    /// Whether it is at least what was expected, less the tolerance.
+    pub holds: bool,
+}
+
+impl Baseline {
+    /// Of a study, over its readings.
+    pub fn of(overviews: &[Overview]) -> Option<Baseline> {
+        let first = overviews.first()?;
+        let cells = overviews.iter().flat_map(|overview| {
+            overview.rankers.iter().flat_map(move |row| {
+                let cells = row.cells.iter().zip(&overview.probes);
+                cells.filter_map(move |(cell, column)| {
+                    Some(Expected {
+                        ranker: row.ranker.spec.clone(),
+                        axiom: column.axiom,
+                        mode: overview.mode,
+                        fraction: cell.as_ref()?.micro.value,
+                    })
+                })
+            })
+        });
+        Some(Baseline {
+            format: 1,
+            study: first.name.clone(),
+            instances_hash: first.hash.clone(),
+            cells: cells.collect(),
+        })
+    }
+
+    /// Compares another making of the study; refuses other instances.
+    pub fn compare(&self, now: &Baseline, tolerance: f64) -> Result<Vec<Compared>, Error> {
+        if self.instances_hash != now.instances_hash {
+            let reason = format!(
+                "the baseline is of instances {:.12}, the study has {:.12}: fractions over other \
+                 instances are not compared; write a new baseline, or make the study as before",
+                self.instances_hash, now.instances_hash
+            );
+            return Err(Error::setting("baseline", reason));
+        }
+        let compared = self.cells.iter().map(|expected| {
+            let same = |it: &&Expected| {
+                (&it.ranker, it.axiom, it.mode) == (&expected.ranker, expected.axiom, expected.mode)
+            };
+            let found = now.cells.iter().find(same).map(|it| it.fraction);
+            Compared {
+                expected: expected.clone(),
+                found,
+                holds: found.is_some_and(|it| it >= expected.fraction - tolerance),
+            }
+        });
+        Ok(compared.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::dials::Dials;
+    use crate::study::fixture;
+
+    fn baseline(query: &str) -> Baseline {
+        let texts = ["river river bank", "river bank", "the river"];
+        let study = fixture::study(query, &texts, 10);
+        Baseline::of(&[study.overview(&Dials::default()).unwrap()]).unwrap()
+    }
+
+    #[test]
+    fn a_cell_that_falls_or_is_gone_does_not_hold() {
+        let before = baseline("river bank");
+        assert!(before.cells.len() >= 3);
+        let holds = |now: &Baseline, tolerance: f64| -> Vec<bool> {
+            let compared = before.compare(now, tolerance).unwrap();
+            compared.iter().map(|it| it.holds).collect()
+        };
+        assert!(holds(&before, 0.0).iter().all(|it| *it));
+        let mut worse = before.clone();
+        worse.cells[0].fraction -= 0.05;
+        let gone = worse.cells.pop();
+        assert!(gone.is_some());
+        let found = holds(&worse, 0.01);
+        assert_eq!(
+            (found[0], found[1], found.last()),
+            (false, true, Some(&false))
+        );
+        assert!(holds(&worse, 0.06)[0]);
+    }
+
+    #[test]
+    fn other_instances_are_refused() {
+        let error = baseline("river bank").compare(&baseline("bank"), 0.0);
+        assert!(error.unwrap_err().to_string().contains("other instances"));
+    }
+}
