@@ -12,6 +12,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod instances;
+pub(crate) mod dataset;
 pub(crate) mod studies;
 pub(crate) mod scores;
 pub(crate) mod jobs;

@@ -12,6 +12,7 @@ pub mod dials;
 pub mod overview;
 pub mod findings;
 pub mod audit;
+pub mod dataset;
 pub mod figures;
 pub mod diff;
 pub mod baseline;

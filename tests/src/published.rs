@@ -250,3 +250,55 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
     let eval = format!("eval {} bi.run -m nDCG@10", qrels.display());
     expect![["nDCG@10\t0.6424\n"]].assert_eq(&home.run(&eval).done());
 }
+
+/// Every ranker of TREC DL 2019 beside the published code's readings: TP is the other way round,
+/// STMC1 as printed as well, LNC1 keeps 247,957 of 425,700 ordered pairs.
+#[test]
+fn the_readings_of_the_published_code_for_every_ranker() {
+    let test = "the_readings_of_the_published_code_for_every_ranker";
+    let Some(folder) = collection(test, "trecdl-passage") else {
+        return;
+    };
+    let Some(vectors) = collection(test, "glove-6B-50d-10k") else {
+        return;
+    };
+    let home = Home::new();
+    let runs = [
+        "BM25",
+        "BM25_RM3",
+        "D_BERT_KD_TASB",
+        "OPEN_AI_ADA2",
+        "SPLADE_P_P_ENSEMBLE_DISTIL",
+    ];
+    let rankers = runs.map(|it| format!("--ranker scores:{it}.run")).join(" ");
+    let replay = format!(
+        "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
+         --vectors {} {rankers} --json",
+        folder.display(),
+        vectors.join("glove.6B.50d.10k.txt.gz").display()
+    );
+    let tables = home.run(&replay).json();
+    let rows = tables[1]["rows"].as_array().unwrap();
+    let of = |what: &str| -> Vec<(f64, f64)> {
+        let rows = rows.iter().filter(|it| {
+            let said = it[0]["text"].as_str().unwrap();
+            said.starts_with(what)
+        });
+        let number = |it: &serde_json::Value| it["fraction"].as_f64().unwrap();
+        rows.map(|it| (number(&it[2]), number(&it[4]))).collect()
+    };
+    for what in ["TP is upside down", "STMC1 takes a distance"] {
+        let pairs = of(what);
+        assert_eq!(pairs.len(), 2 + runs.len(), "{what}");
+        for (one, other) in pairs {
+            assert!((one - other).abs() < 1e-12, "{what}: {one} {other}");
+        }
+    }
+    assert_eq!(of("LNC1 by that code").len(), 2 + runs.len());
+    let (kept, both) = of("LNC1 in the published code")[0];
+    assert_eq!(
+        format!("{kept:.4}"),
+        format!("{:.4}", 247_957.0 / 425_700.0)
+    );
+    assert!(both > 0.5, "{both}");
+}

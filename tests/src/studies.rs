@@ -189,3 +189,41 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
         .refused();
     assert!(refused.contains("what differs: the limits"), "{refused}");
 }
+
+#[test]
+fn a_study_becomes_a_data_set_with_texts_or_without() {
+    let home = Home::new();
+    study(&home);
+    let text = home.read("study.toml");
+    home.write(
+        "study.toml",
+        text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\""),
+    );
+    home.run("study run study.toml").done();
+    home.run("study dataset killed --out with").done();
+    home.run("study dataset killed --out without --without-texts")
+        .done();
+    let lines = home.read("with/premises.jsonl");
+    assert_eq!(lines, home.read("without/premises.jsonl"));
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["axiom"], "tfc1");
+    assert_eq!(first["scores"].as_array().unwrap().len(), 3);
+    let n_instances = home.run("study list").done();
+    assert!(n_instances.contains("killed"), "{n_instances}");
+    assert!(home.path("with/texts.jsonl").is_file());
+    assert!(!home.path("without/texts.jsonl").exists());
+    let card = home.read("without/README.md");
+    assert!(
+        card.contains("not among the files") && card.contains("tfc1"),
+        "{card}"
+    );
+    // Its instances are read as those of `mine`.
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let judge = format!("judge --collection {demo} --instances with/instances.parquet --json");
+    let judged = home.run(&format!("{judge} --ranker bm25")).json();
+    assert!(
+        judged["tfc1"]["satisfied"].as_u64().unwrap() > 0,
+        "{judged}"
+    );
+    assert!(home.read("with/queries.jsonl").lines().count() > 60);
+}

@@ -19,7 +19,7 @@ use crate::models::Models;
 use crate::pipeline;
 use crate::runtime::with_store;
 use crate::store::studies::Visibility;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, dataset, write_whole};
 
 #[derive(clap::Args)]
 pub(crate) struct StudyArgs {
@@ -65,6 +65,18 @@ enum StudyCommand {
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
     },
+    /// Write a study as a data set: instances and scores in Parquet, premises in JSON lines, texts
+    /// and a card
+    Dataset {
+        /// Name of the study
+        name: String,
+        /// A folder
+        #[arg(long, value_name = "FOLDER")]
+        out: PathBuf,
+        /// Ids, counts and scores alone, for a collection whose texts may not be published
+        #[arg(long)]
+        without_texts: bool,
+    },
     /// List all studies
     List,
 }
@@ -80,6 +92,20 @@ impl StudyArgs {
             StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
             StudyCommand::Withdraw { name } => show(&name, &folder, Visibility::Withdrawn),
             StudyCommand::Export { name, out } => export(&name, &folder, &out),
+            StudyCommand::Dataset {
+                name,
+                out,
+                without_texts,
+            } => {
+                let texts = match without_texts {
+                    true => dataset::Texts::Withheld,
+                    false => dataset::Texts::Written,
+                };
+                let study = pipeline::load_study(&folder, &name)?;
+                dataset::write(&study, &out, texts)?;
+                println!("{} holds study `{name}` as a data set", out.display());
+                Ok(Exit::Done)
+            }
             StudyCommand::List => list(&folder),
         }
     }

@@ -138,14 +138,14 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     Ok(study)
 }
 
-fn ids(study: &Study) -> Ids<'_> {
+pub(crate) fn ids(study: &Study) -> Ids<'_> {
     Ids {
         queries: study.queries.iter().map(|it| it.id.as_str()).collect(),
         docs: study.docs.iter().map(|it| it.id.as_str()).collect(),
     }
 }
 
-fn origin(study: &Study) -> Origin {
+pub(crate) fn origin(study: &Study) -> Origin {
     Origin {
         format: 1,
         software: study.software.clone(),

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
+use crate::index::Index;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::{Counted, Meaning};
 use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Quantity, Relation};
 use crate::stats::quantile::median;
@@ -110,7 +110,7 @@ impl Study {
     /// One funnel for each axiom.
     pub(super) fn funnels(&self, shown: &[&Instances]) -> Result<Vec<Funnel>, Error> {
         let index = self.index()?;
-        let vectors = self.words.as_ref().map(|it| &it.vectors);
+        let vectors = self.vectors();
         let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
         let known = vectors.map(|it| Known::new(it, &index, &rows));
         let cases: Vec<Case> = (0..self.queries.len())
@@ -128,17 +128,6 @@ impl Study {
             }
         });
         Ok(funnels.collect())
-    }
-
-    /// Of the study's documents; statistics of the whole collection are in [`Study::terms`].
-    fn index(&self) -> Result<Index, Error> {
-        let builder = IndexBuilder::new(self.definition.analyzer.clone());
-        let mut builder = match self.words {
-            Some(_) => builder.keeping_tokens(),
-            None => builder,
-        };
-        self.docs.iter().for_each(|it| builder.add(&it.body()));
-        builder.finish()
     }
 
     fn case(&self, query: usize, index: &Index, known: Option<&Known<'_>>) -> Case {

@@ -1,0 +1,184 @@
+//! A study as a data set for others: files that pandas, polars and `datasets` read.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::Compression;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use serde_json::json;
+use shared::probe::Mined;
+use shared::report;
+use shared::study::Study;
+use shared::study::dials::Dials;
+
+use crate::error::Error;
+use crate::store::studies::files::{ids, origin};
+use crate::store::{instances, write_whole};
+
+const WAY_OUT: &str = "make room, or choose another folder";
+
+/// Whether texts and queries go along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Texts {
+    /// They do.
+    Written,
+    /// Only their ids.
+    Withheld,
+}
+
+/// Writes all files; each appears whole or not at all.
+pub(crate) fn write(study: &Study, folder: &Path, texts: Texts) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(Error::file(folder, WAY_OUT))?;
+    let mined = Mined {
+        texts: study.texts.clone(),
+        pools: Vec::new(),
+        instances: study.instances.clone(),
+    };
+    let path = folder.join("instances.parquet");
+    instances::write(&path, &mined, &ids(study), &origin(study))?;
+    write_whole(&folder.join("scores.parquet"), WAY_OUT, |file| {
+        scores(study, file)
+    })?;
+    write_whole(&folder.join("premises.jsonl"), WAY_OUT, |file| {
+        let mut out = BufWriter::new(file);
+        study.each_instance(|line| {
+            let json = serde_json::to_string(line).map_err(Failed::Json)?;
+            writeln!(out, "{json}").map_err(Failed::File)
+        })?;
+        out.flush().map_err(Failed::File)
+    })?;
+    if texts == Texts::Written {
+        write_texts(study, folder)?;
+    }
+    let card = card(study, texts)?;
+    write_whole(&folder.join("README.md"), WAY_OUT, |mut file| {
+        file.write_all(card.as_bytes())
+    })
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Study(#[from] shared::error::Error),
+    #[error(transparent)]
+    Json(serde_json::Error),
+    #[error(transparent)]
+    File(std::io::Error),
+}
+
+fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
+    let lines = |name: &str, lines: &mut dyn Iterator<Item = serde_json::Value>| {
+        write_whole(&folder.join(name), WAY_OUT, |file| {
+            let mut out = BufWriter::new(file);
+            for line in lines {
+                writeln!(out, "{line}")?;
+            }
+            out.flush()
+        })
+    };
+    let queries = study.queries.iter();
+    let mut queries = queries.map(|it| json!({"query_id": it.id, "query": it.text}));
+    lines("queries.jsonl", &mut queries)?;
+    let mut texts = (0..study.texts.len() as u32)
+        .map(|text| json!({"text_id": study.text_id(text), "text": study.text_body(text)}));
+    lines("texts.jsonl", &mut texts)
+}
+
+/// Columns `ranker`, `query_id`, `text_id`, `score`, `truncated`.
+fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
+    let schema = parse_message_type(
+        "message scores {
+             required binary ranker (UTF8);
+             required binary query_id (UTF8);
+             required binary text_id (UTF8);
+             required double score;
+             required boolean truncated;
+         }",
+    )?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .build();
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+    let text_ids = (0..study.texts.len() as u32).map(|it| study.text_id(it).into_bytes());
+    let text_ids: Vec<ByteArray> = text_ids.map(ByteArray::from).collect();
+    for scores in &study.scores {
+        let pairs = study.pairs.iter().enumerate();
+        let known: Vec<(usize, usize, u32, f64)> = pairs
+            .filter_map(|(at, (query, text))| Some((at, query, text, scores.at(at)?)))
+            .collect();
+        if known.is_empty() {
+            continue;
+        }
+        let mut group = writer.next_row_group()?;
+        let words: [Vec<ByteArray>; 3] = [
+            vec![scores.ranker.spec.as_str().into(); known.len()],
+            known
+                .iter()
+                .map(|it| study.queries[it.1].id.as_str().into())
+                .collect(),
+            known
+                .iter()
+                .map(|it| text_ids[it.2 as usize].clone())
+                .collect(),
+        ];
+        for values in words {
+            let mut column = group.next_column()?.expect("the schema has this column");
+            let typed = column.typed::<ByteArrayType>();
+            typed.write_batch(&values, None, None)?;
+            column.close()?;
+        }
+        let values: Vec<f64> = known.iter().map(|it| it.3).collect();
+        let mut column = group.next_column()?.expect("the schema has this column");
+        let typed = column.typed::<DoubleType>();
+        typed.write_batch(&values, None, None)?;
+        column.close()?;
+        let truncated = |at: usize| scores.truncated.binary_search(&(at as u32)).is_ok();
+        let truncated: Vec<bool> = known.iter().map(|it| truncated(it.0)).collect();
+        let mut column = group.next_column()?.expect("the schema has this column");
+        let typed = column.typed::<BoolType>();
+        typed.write_batch(&truncated, None, None)?;
+        column.close()?;
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// What somebody has to know who finds the files alone.
+fn card(study: &Study, texts: Texts) -> Result<String, Error> {
+    let overview = study.overview(&Dials::default())?;
+    let with_texts = match texts {
+        Texts::Written => {
+            "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts are \
+             those of their collection.\n"
+        }
+        Texts::Withheld => {
+            "- Texts and queries are not among the files: take them from the collection, by their \
+             ids. A text id `421#lnc2:3` stands for document 421 three times, joined by spaces.\n"
+        }
+    };
+    Ok(format!(
+        "---\npretty_name: {title}\ntags:\n- information-retrieval\n- retrieval-axioms\n\
+         configs:\n- config_name: instances\n  data_files: instances.parquet\n\
+         - config_name: scores\n  data_files: scores.parquet\n---\n\n\
+         # Instances of retrieval axioms\n\nMined by Axioscope {software} on {made}.\n\n\
+         - `instances.parquet`: `probe`, `mode`, `claim`, `query_id`, `text_1`, `text_2`, `text_3` \
+         (absent for pairs); texts in the order of the claim.\n\
+         - `scores.parquet`: `ranker`, `query_id`, `text_id`, `score`, `truncated`.\n\
+         - `premises.jsonl`: one instance a line with every premise as measured and the scores of \
+         its texts.\n{with_texts}\n\
+         Collection {collection_hash}, instances {hash}.\n\n{tables}",
+        title = serde_json::to_string(&overview.title).unwrap_or_default(),
+        software = study.software,
+        made = study.made,
+        collection_hash = study.collection_hash,
+        hash = study.instances_hash,
+        tables = report::to_markdown(&report::of_overview(&overview)),
+    ))
+}
