@@ -20,17 +20,20 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shared::collection::{Run, beir, trec};
 use shared::index::stats::QueryTerms;
-use shared::index::{DocNo, Index};
+use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::counts::{Case, Counted};
 use shared::probe::mine::{Mined, Miner, QueryMined};
 use shared::probe::{Axiom, Limits, Mode};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
+use shared::vectors::glove::{Settings, Trainer};
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
 const THREE: [Axiom; 3] = [Axiom::Tfc1, Axiom::Lnc1, Axiom::Mtdc];
+/// Passes over the texts that word vectors are trained in.
+const PASSES: u32 = 5;
 /// Short work is repeated, and the mean of a round is told.
 const ROUNDS: u32 = 200;
 
@@ -169,6 +172,8 @@ impl Bench {
             "top" => self.top(),
             "ranking" => self.ranking(),
             "mine" => self.mine(),
+            "bootstrap" => bootstrap(),
+            "glove" => self.glove()?,
             "memory" => self.memory()?,
             unknown => return Err(format!("unknown task `{unknown}`").into()),
         })
@@ -295,6 +300,26 @@ impl Bench {
         })
     }
 
+    /// Word vectors of the collection, as many passes as the peer makes.
+    fn glove(&self) -> Result<Value, Box<dyn Error>> {
+        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        self.given.texts.iter().for_each(|it| builder.add(it));
+        let index = builder.finish()?;
+        let settings = Settings {
+            n_epochs: PASSES,
+            ..Settings::default()
+        };
+        let start = Clock::start();
+        let mut trainer = Trainer::new(&index, settings)?;
+        (0..PASSES).for_each(|_| drop(trainer.epoch()));
+        let vectors = trainer.finish();
+        Ok(json!({
+            "seconds": start.seconds(),
+            "n_tokens": u64::from(PASSES) * index.totals().n_terms,
+            "n_words": vectors.len(),
+        }))
+    }
+
     fn memory(&self) -> Result<Value, Box<dyn Error>> {
         let index = self.given.index(&Analyzer::default())?;
         Ok(json!({
@@ -303,6 +328,21 @@ impl Bench {
             "peak_bytes": peak_bytes(),
         }))
     }
+}
+
+/// The interval of a fraction over 3 million instances of 1,558 queries, as many as a table of
+/// Câmara & Hauff has.
+fn bootstrap() -> Value {
+    let query = |at: u64| shared::stats::bootstrap::Counted {
+        agreeing: 900 + at * 37 % 900,
+        judged: 1_926,
+    };
+    let queries: Vec<_> = (0..1_558).map(query).collect();
+    let start = Clock::start();
+    let found = shared::stats::bootstrap::fraction(&queries);
+    let seconds = start.seconds();
+    let interval = found.map(|it| it.micro.interval);
+    json!({ "seconds": seconds, "interval": interval })
 }
 
 /// Query terms with the statistics of the collection and the numbers of another index.

@@ -203,8 +203,12 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
     home.run("study dataset killed --out with").done();
     home.run("study dataset killed --out without --without-texts")
         .done();
-    let lines = home.read("with/premises.jsonl");
-    assert_eq!(lines, home.read("without/premises.jsonl"));
+    let unpack = |folder: &str| {
+        let packed = std::fs::File::open(home.path(folder).join("premises.jsonl.gz")).unwrap();
+        std::io::read_to_string(flate2::read::GzDecoder::new(packed)).unwrap()
+    };
+    let lines = unpack("with");
+    assert_eq!(lines, unpack("without"));
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     assert_eq!(first["axiom"], "tfc1");
     assert_eq!(first["scores"].as_array().unwrap().len(), 3);

@@ -5,7 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::Compression;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -45,13 +46,14 @@ pub(crate) fn write(study: &Study, folder: &Path, texts: Texts) -> Result<(), Er
     write_whole(&folder.join("scores.parquet"), WAY_OUT, |file| {
         scores(study, file)
     })?;
-    write_whole(&folder.join("premises.jsonl"), WAY_OUT, |file| {
-        let mut out = BufWriter::new(file);
+    write_whole(&folder.join("premises.jsonl.gz"), WAY_OUT, |file| {
+        let mut out = GzEncoder::new(BufWriter::new(file), Compression::fast());
         study.each_instance(|line| {
             let json = serde_json::to_string(line).map_err(Failed::Json)?;
             writeln!(out, "{json}").map_err(Failed::File)
         })?;
-        out.flush().map_err(Failed::File)
+        let mut file = out.finish().map_err(Failed::File)?;
+        file.flush().map_err(Failed::File)
     })?;
     if texts == Texts::Written {
         write_texts(study, folder)?;
@@ -102,7 +104,7 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
          }",
     )?;
     let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
+        .set_compression(parquet::basic::Compression::SNAPPY)
         .build();
     let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
     let text_ids = (0..study.texts.len() as u32).map(|it| study.text_id(it).into_bytes());
@@ -171,7 +173,7 @@ fn card(study: &Study, texts: Texts) -> Result<String, Error> {
          - `instances.parquet`: `probe`, `mode`, `claim`, `query_id`, `text_1`, `text_2`, `text_3` \
          (absent for pairs); texts in the order of the claim.\n\
          - `scores.parquet`: `ranker`, `query_id`, `text_id`, `score`, `truncated`.\n\
-         - `premises.jsonl`: one instance a line with every premise as measured and the scores of \
+         - `premises.jsonl.gz`: one instance a line with every premise as measured and the scores of \
          its texts.\n{with_texts}\n\
          Collection {collection_hash}, instances {hash}.\n\n{tables}",
         title = serde_json::to_string(&overview.title).unwrap_or_default(),

@@ -85,11 +85,13 @@ fn cells(overview: &Overview) -> Table {
         Column::new("tied", Kind::Number),
         Column::new("violated", Kind::Number),
         Column::new("unscored", Kind::Number),
+        Column::new("share asked", Kind::Number),
         Column::new("queries", Kind::Number),
         Column::new("fraction", Kind::Estimate),
         Column::new("mean over queries", Kind::Estimate),
         Column::new("p", Kind::Number),
         Column::new("p after Holm", Kind::Number),
+        Column::new("detectable from .5", Kind::Number),
         Column::new("fraction of texts seen whole", Kind::Number),
         Column::new("instances hash", Kind::Text),
         Column::new("fingerprint", Kind::Text),
@@ -104,7 +106,7 @@ fn cells(overview: &Overview) -> Table {
             ];
             row.extend(
                 cell.as_ref()
-                    .map_or_else(|| vec![Value::Missing; 10], counted),
+                    .map_or_else(|| vec![Value::Missing; 12], counted),
             );
             row.push(Value::Text(short(&overview.hash)));
             row.push(Value::Text(short(&ranker.fingerprint)));
@@ -204,11 +206,13 @@ fn counted(cell: &Cell) -> Vec<Value> {
         Value::Count(cell.tally.tied),
         Value::Count(cell.tally.violated),
         Value::Count(cell.tally.unscored),
+        Value::Fraction(cell.asked()),
         Value::Count(cell.n_queries),
         Value::Estimate(cell.micro),
         Value::Estimate(cell.over_queries),
         Value::P(cell.p),
         Value::P(cell.p_holm),
+        cell.detectable.map_or(Value::Missing, Value::Fraction),
         cell.whole.map_or(Value::Missing, Value::Fraction),
     ]
 }

@@ -212,14 +212,14 @@ fn a_program_gets_one_row_for_each_cell() {
     check(
         to_csv(&tables[1]).replace("\r\n", "⏎\n"),
         expect![[r#"
-        ranker,axiom,mode,satisfied,tied,violated,unscored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,fraction of texts seen whole,instances hash,fingerprint⏎
-        BM25,tfc1,fixed,13094,0,963,0,60,0.9314932062317707,0.926,0.937,0.9314932062317707,0.926,0.937,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
-        BM25,lnc2,fixed,9785,0,0,0,60,1,1,1,1,1,1,0.00006666666666666667,0.0002,,3f9ac21e773f,f1f1f1f1f1f1⏎
-        "<script>|%&
-        _mean",tfc1,fixed,7310,20,6727,0,60,0.5200256100163619,0.38,0.61,0.5200256100163619,0.38,0.61,0.11333333333333334,0.34,,3f9ac21e773f,f1f1f1f1f1f1⏎
-        "<script>|%&
-        _mean",lnc2,fixed,,,,,,,,,,,,,,,3f9ac21e773f,f1f1f1f1f1f1⏎
-    "#]],
+            ranker,axiom,mode,satisfied,tied,violated,unscored,share asked,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,detectable from .5,fraction of texts seen whole,instances hash,fingerprint⏎
+            BM25,tfc1,fixed,13094,0,963,0,1,60,0.9314932062317707,0.926,0.937,0.9314932062317707,0.926,0.937,0.00006666666666666667,0.0002,,,3f9ac21e773f,f1f1f1f1f1f1⏎
+            BM25,lnc2,fixed,9785,0,0,0,1,60,1,1,1,1,1,1,0.00006666666666666667,0.0002,,,3f9ac21e773f,f1f1f1f1f1f1⏎
+            "<script>|%&
+            _mean",tfc1,fixed,7310,20,6727,0,1,60,0.5200256100163619,0.38,0.61,0.5200256100163619,0.38,0.61,0.11333333333333334,0.34,,,3f9ac21e773f,f1f1f1f1f1f1⏎
+            "<script>|%&
+            _mean",lnc2,fixed,,,,,,,,,,,,,,,,,3f9ac21e773f,f1f1f1f1f1f1⏎
+        "#]],
     );
 }
 

@@ -138,6 +138,14 @@ pub struct Cell {
     pub whole: Option<f64>,
 }
 
+impl Cell {
+    /// The share of the instances that the ranker could be asked: those whose texts it scored.
+    pub fn asked(&self) -> f64 {
+        let judged = self.tally.judged();
+        judged as f64 / (judged + self.tally.unscored).max(1) as f64
+    }
+}
+
 /// One axiom with its counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -8,12 +8,22 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// What is asked of PyPI; PyStemmer gives ir_axioms the stems that ours has.
-const LEXICAL: [&str; 4] = ["bm25s==0.3.16", "numba", "ir_axioms==1.2.5", "PyStemmer"];
+const LEXICAL: [&str; 5] = [
+    "bm25s==0.3.16",
+    "numba",
+    "ir_axioms==1.2.5",
+    "PyStemmer",
+    "gensim==4.4.0",
+];
 const NEURAL: [&str; 2] = ["torch", "transformers"];
 
 /// A Python of its own that has the packages for lexical peers.
 pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
-    python(bench, &LEXICAL, "import bm25s, numba, ir_axioms, Stemmer")
+    python(
+        bench,
+        &LEXICAL,
+        "import bm25s, numba, ir_axioms, Stemmer, gensim",
+    )
 }
 
 /// The same with PyTorch.

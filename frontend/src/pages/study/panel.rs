@@ -450,7 +450,20 @@ fn Facts(
         view! { <dt>"In both orders"</dt> <dd>{format::count(it.n_both_orders)}</dd> }
     });
     let unscored = (cell.tally.unscored > 0).then(|| {
-        view! { <dt>"Without a score"</dt> <dd>{format::count(cell.tally.unscored)}</dd> }
+        let asked = format::fraction(cell.asked());
+        let unscored = format::count(cell.tally.unscored);
+        view! {
+            <dt>"Could be asked"</dt>
+            <dd>{asked} " of them, " {unscored} " lack a score"</dd>
+        }
+    });
+    let detectable = cell.detectable.map(|it| {
+        view! {
+            <dt title="What so many queries would have shown four times in five">
+                "Detectable from .5"
+            </dt>
+            <dd>"± " {format::fraction(it)}</dd>
+        }
     });
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
@@ -497,6 +510,7 @@ fn Facts(
             {parts}
             {both}
             {unscored}
+            {detectable}
             <dt>"Pool"</dt>
             <dd>{overview.pool.to_string()}</dd>
             <dt>"Analyser"</dt>
