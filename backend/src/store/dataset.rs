@@ -157,8 +157,8 @@ fn card(study: &Study, texts: Texts) -> Result<String, Error> {
     let overview = study.overview(&Dials::default())?;
     let with_texts = match texts {
         Texts::Written => {
-            "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts are \
-             those of their collection.\n"
+            "- `queries.jsonl`, `texts.jsonl`: what the ids stand for. The rights to these texts \
+             are those of their collection.\n"
         }
         Texts::Withheld => {
             "- Texts and queries are not among the files: take them from the collection, by their \

@@ -347,6 +347,11 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
             None,
         ),
     };
+    // A long name has no room beside its cells.
+    let note = match note {
+        Some(note) => format!("{name}. {note}"),
+        None => name.clone(),
+    };
     let cells = frame.probes.iter().enumerate().map(|(at, column)| {
         let spot = Spot {
             who,
@@ -374,7 +379,7 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
     let measures = measures.collect_view();
     view! {
         <div role="rowheader" class="ranker" style=("--c", "1") title=note>
-            {name.clone()} <span>{detail}</span>
+            {name} <span>{detail}</span>
         </div>
         {cells}
         {measures}
