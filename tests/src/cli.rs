@@ -655,25 +655,25 @@ fn a_report_comes_in_five_formats() {
     "#]]
     .assert_eq(&first_lines(&report("md"), 10));
     expect![[r#"
-        ranker,axiom,mode,satisfied,tied,violated,unscored,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,fraction of texts seen whole,instances hash,fingerprint
-        BM25,tfc1,fixed,22,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,4319308885f3
-        BM25,tfc2,fixed,2,0,2,0,1,0.5,0,1,0.5,0,1,1,1,,ed333afb2971,4319308885f3
-        BM25,mtdc,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
-        BM25,lnc1,fixed,3,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
-        BM25,lnc2,fixed,45,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,4319308885f3
-        BM25,tp,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,4319308885f3
-        QL,tfc1,fixed,21,0,1,0,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,,ed333afb2971,14576bffed96
-        QL,tfc2,fixed,2,0,2,0,1,0.5,0,1,0.5,0,1,1,1,,ed333afb2971,14576bffed96
-        QL,mtdc,fixed,2,1,1,0,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,,ed333afb2971,14576bffed96
-        QL,lnc1,fixed,3,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,14576bffed96
-        QL,lnc2,fixed,45,0,0,0,3,1,1,1,1,1,1,0.25,1,,ed333afb2971,14576bffed96
-        QL,tp,fixed,4,0,0,0,2,1,1,1,1,1,1,0.5,1,,ed333afb2971,14576bffed96
-        own,tfc1,fixed,2,0,1,19,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,ed333afb2971,77622c188408
-        own,tfc2,fixed,1,0,0,3,1,1,0,1,1,0,1,1,1,,ed333afb2971,77622c188408
-        own,mtdc,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,lnc1,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,lnc2,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,tp,fixed,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        ranker,axiom,mode,satisfied,tied,violated,unscored,share asked,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,detectable from .5,fraction of texts seen whole,instances hash,fingerprint
+        BM25,tfc1,fixed,22,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,4319308885f3
+        BM25,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,ed333afb2971,4319308885f3
+        BM25,mtdc,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
+        BM25,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
+        BM25,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,4319308885f3
+        BM25,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
+        QL,tfc1,fixed,21,0,1,0,1,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,0.08270200200145225,,ed333afb2971,14576bffed96
+        QL,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,ed333afb2971,14576bffed96
+        QL,mtdc,fixed,2,1,1,0,1,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,0.4933737238570111,,ed333afb2971,14576bffed96
+        QL,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,14576bffed96
+        QL,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,14576bffed96
+        QL,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,14576bffed96
+        own,tfc1,fixed,2,0,1,19,0.13636363636363635,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,,ed333afb2971,77622c188408
+        own,tfc2,fixed,1,0,0,3,0.25,1,1,0,1,1,0,1,1,1,,,ed333afb2971,77622c188408
+        own,mtdc,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,lnc1,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,lnc2,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        own,tp,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
     "#]].assert_eq(&report("csv").replace("\r\n", "\n"));
     let latex = report("tex");
     assert!(

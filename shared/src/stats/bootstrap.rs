@@ -60,7 +60,7 @@ pub struct Fraction {
     pub n_queries: u64,
     /// The least distance from .5 that so many queries of this kind would have shown four times
     /// in five, at the level .05: 2.80 standard errors of the micro fraction (Cohen, Statistical
-    /// Power Analysis, 1988). None for a single query.
+    /// Power Analysis, 1988). None for a single query, and where every draw is the same.
     pub detectable: Option<f64>,
 }
 
@@ -85,7 +85,9 @@ pub fn fraction(queries: &[Counted]) -> Option<Fraction> {
     }
     let n = units.len();
     Some(Fraction {
-        detectable: (n > 1).then(|| POWER * standard_deviation(&micro)),
+        detectable: (n > 1)
+            .then(|| POWER * standard_deviation(&micro))
+            .filter(|it| *it > 0.0),
         p: p_against_half(&micro, n),
         micro: estimate(whole.micro(), micro, n),
         over_queries: estimate(whole.over_queries(n), over_queries, n),
