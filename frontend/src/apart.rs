@@ -12,7 +12,6 @@ use web_sys::HtmlElement;
 
 use crate::api::{self, Asked, Error, host};
 use crate::lab;
-use crate::page::Page;
 use crate::widgets::error::Failure;
 
 #[wasm_bindgen(module = "/src/apart.js")]
@@ -42,15 +41,14 @@ extern "C" {
 /// A page that is a program of its own.
 #[component]
 pub(crate) fn Apart(
-    /// Which.
-    page: Page,
+    /// Where it is.
+    path: String,
     /// Its name.
     name: &'static str,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let stand = RwSignal::new(Stand::Fetching);
     let opened = StoredValue::new_local(None::<Opened>);
-    let path = page.href();
     let fetch = move || {
         stand.set(Stand::Fetching);
         let path = path.clone();
@@ -73,7 +71,11 @@ pub(crate) fn Apart(
     let location = use_location();
     Effect::new(move |before: Option<()>| {
         // Read, not only tracked: nobody else does, and a memo that was never read is never told.
-        let _ = (location.search.get(), location.hash.get());
+        let _ = (
+            location.pathname.get(),
+            location.search.get(),
+            location.hash.get(),
+        );
         opened.with_value(|it| {
             if let (Some(it), Some(())) = (it, before) {
                 it.moved();
@@ -105,6 +107,14 @@ pub(crate) fn Apart(
         {state}
         <div node_ref=place></div>
     }
+}
+
+/// Fetches the lab before somebody asks for one of its pages.
+pub(crate) fn fetch_ahead() {
+    leptos::task::spawn_local(async {
+        // Whoever opens a page tries again, and says what is wrong.
+        let _ = lab().await;
+    });
 }
 
 /// What went wrong, in the words of the browser.

@@ -10,7 +10,6 @@ use leptos_router::path;
 use crate::apart::Apart;
 use crate::keys::{self, KEYS, Press};
 use crate::page::Page;
-use crate::pages::instance::Instance;
 use crate::pages::instances::Instances;
 use crate::pages::studies::Studies;
 use crate::pages::study::Study;
@@ -42,16 +41,16 @@ pub(crate) fn App() -> impl IntoView {
                         />
                         <Route
                             path=path!("/playground")
-                            view=|| view! { <Apart page=Page::Playground name="Playground"/> }
+                            view=|| view! { <Apart path=Page::Playground.href() name="Playground"/> }
                         />
                         <Route path=path!("/workbench") view=Workbench/>
                         <Route
                             path=path!("/replay")
-                            view=|| view! { <Apart page=Page::Replay name="Replay"/> }
+                            view=|| view! { <Apart path=Page::Replay.href() name="Replay"/> }
                         />
                         <Route
                             path=path!("/about")
-                            view=|| view! { <Apart page=Page::About name="About"/> }
+                            view=|| view! { <Apart path=Page::About.href() name="About"/> }
                         />
                     </Routes>
                 </ErrorBoundary>
@@ -73,8 +72,16 @@ fn Figures() -> impl IntoView {
     // Another study is another page.
     move || {
         let study = params.with(|it| it.get("name").unwrap_or_default());
-        view! { <Apart page=Page::Figures { study } name="Figures"/> }
+        let path = Page::Figures { study }.href();
+        view! { <Apart path name="Figures"/> }
     }
+}
+
+/// The instance that the address names; the next one takes its place without a pause.
+#[component]
+fn Instance() -> impl IntoView {
+    let path = use_location().pathname.get_untracked();
+    view! { <Apart path name="Instance"/> }
 }
 
 /// Brand, pages, keys and theme.

@@ -1,4 +1,5 @@
-//! The pages that not everybody opens: Playground, About, and the figures of a study.
+//! The pages that not everybody opens: one instance, Playground, Replay, About, and the figures
+//! of a study.
 //!
 //! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
 //! program of their own therefore. The page lends it a place and answers its requests, so that
@@ -18,6 +19,7 @@ use crate::api::{self, Asked, Error};
 use crate::page::Page;
 use crate::pages::about::About;
 use crate::pages::figures::Figures;
+use crate::pages::instance::Instance;
 use crate::pages::playground::Playground;
 use crate::pages::replay::Replay;
 
@@ -37,6 +39,8 @@ impl Opened {
 /// The parts of the address that a page of the lab follows.
 #[derive(Clone)]
 pub(crate) struct Address {
+    /// Before `?`.
+    pub(crate) path: ArcRwSignal<String>,
     /// Behind `?`.
     pub(crate) search: ArcRwSignal<String>,
     /// Behind `#`, with it.
@@ -46,6 +50,7 @@ pub(crate) struct Address {
 impl Address {
     fn new() -> Address {
         let address = Address {
+            path: ArcRwSignal::new(String::new()),
             search: ArcRwSignal::new(String::new()),
             hash: ArcRwSignal::new(String::new()),
         };
@@ -60,15 +65,21 @@ impl Address {
 
     fn read(&self) {
         let location = window().location();
+        self.path.set(location.pathname().unwrap_or_default());
         self.search.set(location.search().unwrap_or_default());
         self.hash.set(location.hash().unwrap_or_default());
     }
 
     /// The value of a word behind `?`.
     pub(crate) fn word(&self, key: &str) -> Option<String> {
-        let words = web_sys::UrlSearchParams::new_with_str(&self.search.get_untracked()).ok()?;
-        words.get(key)
+        word(&self.search.get_untracked(), key)
     }
+}
+
+/// The value of a word of a search, with or without its `?`.
+pub(crate) fn word(search: &str, key: &str) -> Option<String> {
+    let words = web_sys::UrlSearchParams::new_with_str(search).ok()?;
+    words.get(key)
 }
 
 /// Shows the page that is at `path` in a place until the result is dropped. `ask` takes path,
@@ -81,6 +92,7 @@ pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
     let about = path == Page::About.href();
     let replay = path == Page::Replay.href();
     let study = Page::figures_at(path).map(str::to_owned);
+    let instance = Page::instance_at(path).is_some();
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
@@ -88,6 +100,8 @@ pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
             view! { <About/> }.into_any()
         } else if replay {
             view! { <Replay/> }.into_any()
+        } else if instance {
+            view! { <Instance/> }.into_any()
         } else if let Some(study) = study {
             view! { <Figures study/> }.into_any()
         } else {

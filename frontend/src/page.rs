@@ -59,7 +59,7 @@ impl Page {
                 axiom,
                 ranker,
             } => {
-                format!("/study/{study}/{}/{ranker}", axiom.slug())
+                format!("/study/{study}/{}/{ranker}", escape(&axiom.slug()))
             }
             Page::Instance {
                 study,
@@ -69,7 +69,7 @@ impl Page {
             } => {
                 format!(
                     "/study/{study}/{}/{}/instance/{number}",
-                    axiom.slug(),
+                    escape(&axiom.slug()),
                     mode.name()
                 )
             }
@@ -84,6 +84,15 @@ impl Page {
     pub(crate) fn figures_at(path: &str) -> Option<&str> {
         let study = path.strip_prefix("/study/")?.strip_suffix("/figures")?;
         (!study.is_empty() && !study.contains('/')).then_some(study)
+    }
+
+    /// What the path of an instance names: study, axiom, mode and number.
+    pub(crate) fn instance_at(path: &str) -> Option<[&str; 4]> {
+        let parts: Vec<&str> = path.strip_prefix("/study/")?.split('/').collect();
+        match parts[..] {
+            [study, axiom, mode, "instance", number] => Some([study, axiom, mode, number]),
+            _ => None,
+        }
     }
 
     /// The pages of the header with their names.
@@ -104,6 +113,20 @@ impl Page {
     }
 }
 
+/// Percent-encodes all but what RFC 3986 calls unreserved.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +145,11 @@ mod tests {
         let figures = Page::Figures { study }.href();
         assert_eq!(Page::figures_at(&figures), Some("demo"));
         assert_eq!(Page::figures_at("/study/demo"), None);
+        let instance = "/study/demo/tfc1/fixed/instance/0";
+        assert_eq!(
+            Page::instance_at(instance),
+            Some(["demo", "tfc1", "fixed", "0"])
+        );
+        assert_eq!(Page::instance_at("/study/demo/tfc1/0"), None);
     }
 }

@@ -242,6 +242,8 @@ impl Bench {
                     query: &query,
                     pool: &counted,
                     limits: &limits,
+                    totals: index.totals(),
+                    alike: &[],
                 };
                 THREE
                     .iter()
@@ -264,6 +266,8 @@ impl Bench {
                     query,
                     pool,
                     limits: &limits,
+                    totals: index.totals(),
+                    alike: &[],
                 };
                 THREE
                     .iter()

@@ -11,7 +11,7 @@ pub mod mine;
 
 use serde::{Deserialize, Serialize};
 
-pub use axiom::Axiom;
+pub use axiom::{Axiom, Formula, Further};
 pub use limits::{Limits, Mode, Source};
 pub use mine::Mined;
 pub use pool::Pool;
@@ -262,6 +262,32 @@ pub enum Quantity {
     Similarity,
     /// 1 − cos(text 1 − Q, text 2 − Q), by word vectors.
     Dissimilarity,
+    /// | |text 1| − |text 2| | as a share of the longer.
+    LengthShare,
+    /// The difference of the sums of query terms as a share of the larger.
+    SumShare,
+    /// The greatest difference of a query term's counts as a share of the larger.
+    CountShare,
+    /// The difference of BM25's scores as a share of the larger.
+    ScoreShare,
+    /// The difference of the greatest and the least idf of the query as a share of the former.
+    IdfShare,
+    /// Distinct query terms in both texts; none if they hold different ones.
+    SharedTerms,
+    /// Distinct query terms in both texts; none if one lacks any.
+    AllSharedTerms,
+    /// By how much text 1 is ahead of text 2 in what the axiom compares.
+    Lead {
+        /// Which axiom.
+        axiom: Further,
+    },
+    /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
+    Preference {
+        /// Which axiom.
+        axiom: Axiom,
+    },
+    /// What comes out of a formula.
+    Combined,
 }
 
 impl Quantity {
@@ -269,7 +295,16 @@ impl Quantity {
     pub fn is_counted(self) -> bool {
         !matches!(
             self,
-            Quantity::SimilarityLead { .. } | Quantity::Similarity | Quantity::Dissimilarity
+            Quantity::SimilarityLead { .. }
+                | Quantity::Similarity
+                | Quantity::Dissimilarity
+                | Quantity::LengthShare
+                | Quantity::SumShare
+                | Quantity::CountShare
+                | Quantity::ScoreShare
+                | Quantity::IdfShare
+                | Quantity::Lead { .. }
+                | Quantity::Combined
         )
     }
 }

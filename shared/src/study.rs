@@ -116,7 +116,7 @@ impl Definition {
         }
         let without = |it: &&Axiom| it.needs_vectors() && self.vectors.is_none();
         if let Some(axiom) = self.probes.iter().find(without) {
-            return Err(crate::vectors::missing(axiom.slug()));
+            return Err(crate::vectors::missing(&axiom.slug()));
         }
         self.limits.check()
     }

@@ -122,7 +122,7 @@ fn write_to(
                     text_ids[instances.claim(row).texts()[place] as usize].clone()
                 };
                 let values: Vec<ByteArray> = match at {
-                    0 => vec![instances.axiom.slug().into(); rows.len()],
+                    0 => vec![instances.axiom.slug().as_ref().into(); rows.len()],
                     1 => vec![instances.mode.name().into(); rows.len()],
                     2 => vec![instances.claim.name().into(); rows.len()],
                     3 => rows
@@ -233,7 +233,7 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
                         id.escape_debug()
                     ))
                 })?;
-                if (probe, in_mode, here) != (axiom.slug(), mode.name(), query) {
+                if (probe, in_mode, here) != (axiom.slug().as_ref(), mode.name(), query) {
                     break;
                 }
                 for place in 0..all.claim.arity() {

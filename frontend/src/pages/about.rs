@@ -4,11 +4,13 @@ mod example;
 mod method;
 
 use leptos::prelude::*;
-use shared::probe::Axiom;
+use shared::probe::{Axiom, Further};
 
 use crate::keys::KEYS;
 use crate::lab::Address;
 use crate::page::Page;
+use crate::pages::playground::sheet::Sheet;
+use crate::pages::study::address::query_string;
 use example::Example;
 use method::{Modes, Numbers};
 
@@ -39,6 +41,8 @@ pub(crate) fn About() -> impl IntoView {
                     <Symbols/>
                     {axioms}
                 </section>
+                <Others/>
+                <Formulas/>
                 <Modes/>
                 <Numbers/>
                 <Api/>
@@ -51,8 +55,10 @@ pub(crate) fn About() -> impl IntoView {
 }
 
 /// A section of the page: its anchor and its name.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("axioms", "The axioms"),
+    ("ir_axioms", "The axioms of ir_axioms"),
+    ("formulas", "Formulas"),
     ("modes", "Readings"),
     ("numbers", "How the numbers are made"),
     ("api", "The API"),
@@ -86,7 +92,7 @@ fn follow_anchor() {
 fn Contents() -> impl IntoView {
     let axioms = || {
         let axioms = Axiom::ALL.iter().map(|it| {
-            view! { <li><a href=anchor(it.slug())>{it.about().name}</a></li> }
+            view! { <li><a href=anchor(&it.slug())>{it.name()}</a></li> }
         });
         view! { <ul>{axioms.collect_view()}</ul> }
     };
@@ -148,12 +154,20 @@ fn Symbols() -> impl IntoView {
 fn One(axiom: Axiom) -> impl IntoView {
     let about = axiom.about();
     let [premises, claim] = sides(about.formula);
+    let example = match axiom {
+        _ if about.example.is_empty() => ().into_any(),
+        Axiom::Further(_) | Axiom::Combined(_) => {
+            view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
+                .into_any()
+        }
+        _ => view! { <Example axiom/> }.into_any(),
+    };
     let title = format!("{}-title", axiom.slug());
     let heading = title.clone();
     view! {
         <section class="axiom-about" id=axiom.slug() aria-labelledby=title>
             <h3 id=heading>
-                <a href=anchor(axiom.slug())>{about.name}</a>
+                <a href=anchor(&axiom.slug())>{about.name}</a>
                 <span class="note">{about.gist}</span>
             </h3>
             <p class="statement">{about.statement}</p>
@@ -167,9 +181,87 @@ fn One(axiom: Axiom) -> impl IntoView {
                 <dt>"Known troubles"</dt>
                 <dd>{about.troubles}</dd>
             </dl>
-            <Example axiom/>
+            {example}
         </section>
     }
+}
+
+/// Those of the package, each with a link to its worked example.
+#[component]
+fn Others() -> impl IntoView {
+    let axioms = Further::ALL
+        .iter()
+        .map(|&it| view! { <One axiom=Axiom::Further(it)/> })
+        .collect_view();
+    view! {
+        <section class="section" aria-labelledby="ir_axioms">
+            <header>
+                <h2 id="ir_axioms">"The axioms of ir_axioms"</h2>
+            </header>
+            <p>
+                "What the package compares beside these, with its margins: two numbers are about
+                equal whose difference is at most 10 % of the larger. Its release 1.2.5 is the
+                reading " <i>"as in published code"</i>
+                "; the other readings mend what it does otherwise than the literature. Word
+                likeness is that of the word vectors at hand, and LB1 takes BM25."
+            </p>
+            {axioms}
+        </section>
+    }
+}
+
+/// How several axioms become one.
+#[component]
+fn Formulas() -> impl IntoView {
+    const OPERATORS: [(&str, &str); 8] = [
+        ("a | b", "the first of them that prefers a text decides"),
+        ("a & b", "the text that both prefer"),
+        (
+            "a % b % c",
+            "the text that half of them or more prefer, and more than the other",
+        ),
+        (
+            "a + b, a - b",
+            "preferences summed: 1 for the first text, −1 for the second",
+        ),
+        ("2 * a, a / 2", "a preference with a weight"),
+        (
+            "-a, +a",
+            "the other text; only which text, without a weight",
+        ),
+        ("a if len", "only for texts equally long within 10 %"),
+        (
+            "a if undecided(b), a if decided(b)",
+            "only where b prefers none, or one",
+        ),
+    ];
+    let rows = OPERATORS.iter().map(|(written, said)| {
+        view! { <div><dt class="formula">{*written}</dt><dd>{*said}</dd></div> }
+    });
+    view! {
+        <section class="section" aria-labelledby="formulas">
+            <header>
+                <h2 id="formulas">"Formulas"</h2>
+            </header>
+            <p>
+                "A formula of axioms is an axiom: in a study file, on the command line, in the
+                Workbench and in the Playground. "
+                <code>"tfc1 & (prox1 | tp)"</code>
+                " prefers the text with more query terms where these stand closer as well.
+                Operators bind from strongest to weakest: signs, " <code>"* / %"</code> ", "
+                <code>"+ -"</code> ", " <code>"&"</code> ", " <code>"|"</code> ", "
+                <code>"if"</code> "."
+            </p>
+            <dl class="symbols">{rows.collect_view()}</dl>
+        </section>
+    }
+}
+
+/// The page of the Playground with the worked example of an axiom.
+fn playground(axiom: Axiom) -> String {
+    let words = Sheet::example(axiom).to_words();
+    let words = words.into_iter().filter(|it| !it.1.is_empty());
+    Page::Playground.href() + &query_string(words)
 }
 
 /// Premises and claim of a formula.
@@ -327,7 +419,8 @@ mod tests {
 
     #[test]
     fn every_formula_has_premises_and_a_claim() {
-        for axiom in Axiom::ALL {
+        let further = Axiom::further(true);
+        for axiom in Axiom::ALL.iter().chain(&further) {
             let [premises, claim] = sides(axiom.about().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }

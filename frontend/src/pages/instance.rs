@@ -9,10 +9,8 @@ mod terms;
 mod texts;
 mod tokens;
 
+use leptos::html;
 use leptos::prelude::*;
-use leptos_meta::Title;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use shared::api::Show;
 use shared::probe::{Axiom, Mode};
 use shared::report::format;
@@ -21,6 +19,7 @@ use shared::study::instance::Shown;
 use super::study::address::{InstanceView, StudyView, query_string};
 use crate::api;
 use crate::keys::{self, Press};
+use crate::lab::{self, Address};
 use crate::page::Page;
 use crate::widgets::dials::mode_word;
 use crate::widgets::error::Failure;
@@ -44,13 +43,13 @@ struct Place {
 }
 
 impl Place {
-    fn read(get: impl Fn(&str) -> Option<String>) -> Option<Place> {
-        let mode = get("mode")?;
+    fn read([study, axiom, mode, number]: [&str; 4]) -> Option<Place> {
+        let axiom = js_sys::decode_uri_component(axiom).ok()?;
         Some(Place {
-            study: get("name")?,
-            axiom: get("axiom")?.parse().ok()?,
+            study: study.to_owned(),
+            axiom: String::from(axiom).parse().ok()?,
             mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
-            number: get("number")?.parse().ok()?,
+            number: number.parse().ok()?,
         })
     }
 
@@ -62,12 +61,19 @@ impl Place {
 /// The page.
 #[component]
 pub(crate) fn Instance() -> impl IntoView {
-    let params = use_params_map();
-    let query = use_query_map();
-    let place = Memo::new(move |_| Place::read(|key| params.read().get(key)));
+    let Address { path, search, .. } = Address::here();
+    // The address of another page is no news: this one is about to go.
+    let place =
+        Memo::new(
+            move |before: Option<&Option<Place>>| match Page::instance_at(&path.read()) {
+                Some(parts) => Place::read(parts),
+                None => before.cloned().flatten(),
+            },
+        );
     let view = Memo::new(move |_| {
         let mode = place.get().map_or(Mode::Fixed, |it| it.mode);
-        InstanceView::read(&|key| query.read().get(key), mode)
+        let search = search.get();
+        InstanceView::read(&|key| lab::word(&search, key), mode)
     });
     let tie = Memo::new(move |_| view.get().list.dials.delta_score);
     let show = LocalResource::new(move || {
@@ -100,6 +106,7 @@ pub(crate) fn Instance() -> impl IntoView {
         let said = answer.ok()?.said.into_iter().nth(view.get().ranker?)?;
         Some(said.ranker.label)
     });
+    let wanted = RwSignal::new(None::<Step>);
     let body = move || match (place.get(), show.get().flatten()) {
         (None, _) => view! {
             <h1>"There is no such instance"</h1>
@@ -123,14 +130,15 @@ pub(crate) fn Instance() -> impl IntoView {
             }
             .into_any()
         }
-        (Some(_), Some((place, Ok(shown)))) => view! { <Loaded place shown view ways/> }.into_any(),
+        (Some(_), Some((place, Ok(shown)))) => {
+            view! { <Loaded place shown view ways wanted/> }.into_any()
+        }
     };
     let stale = move || {
         let answered = show.get().flatten().map(|it| it.0);
         answered.is_some() && answered != place.get()
     };
     view! {
-        <Title text="Instance"/>
         <Crumbs place view ranker ways/>
         <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
     }
@@ -155,11 +163,11 @@ fn Crumbs(
             }),
             ..StudyView::default()
         };
-        let axiom = place.axiom.about().name;
+        let axiom = place.axiom.name();
         let list = match (view.ranker, ranker.get()) {
             (Some(row), name) => {
                 let href = view.list.href(&place.study, place.axiom, row);
-                let name = name.map_or(axiom.to_owned(), |it| format!("{it} on {axiom}"));
+                let name = name.map_or(axiom.to_string(), |it| format!("{it} on {axiom}"));
                 view! { <a href=href>{name}</a> }.into_any()
             }
             (None, _) => view! { <span>{axiom}</span> }.into_any(),
@@ -188,6 +196,7 @@ fn Loaded(
     shown: Shown,
     view: Memo<InstanceView>,
     ways: Memo<Option<Around>>,
+    wanted: RwSignal<Option<Step>>,
 ) -> impl IntoView {
     // The term that is pointed at, in a table or in a text.
     let lit = RwSignal::new(None::<u32>);
@@ -198,14 +207,11 @@ fn Loaded(
         .get(ranker)
         .map(|it| reason::said(&shown, it))
         .unwrap_or_default();
-    let mode = format!("{}, {}", shown.axiom.about().name, mode_word(shown.mode));
-    let caption = format!(
-        "Premises of {} with value and bound",
-        shown.axiom.about().name
-    );
+    let mode = format!("{}, {}", shown.axiom.name(), mode_word(shown.mode));
+    let caption = format!("Premises of {} with value and bound", shown.axiom.name());
     let study = place.study.clone();
+    document().set_title(&format!("{} · Axioscope", shown.query.text));
     view! {
-        <Title text=shown.query.text.clone()/>
         <div class="claim">
             <div>
                 <h1 class="query" dir="auto">
@@ -213,7 +219,7 @@ fn Loaded(
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <Buttons place view ways/>
+            <Buttons place view ways wanted/>
         </div>
         <Texts shown=shown.clone() lit/>
         <div class="why">
@@ -234,17 +240,25 @@ fn Loaded(
 
 /// Previous, next, Playground.
 #[component]
-fn Buttons(place: Place, view: Memo<InstanceView>, ways: Memo<Option<Around>>) -> impl IntoView {
+fn Buttons(
+    place: Place,
+    view: Memo<InstanceView>,
+    ways: Memo<Option<Around>>,
+    /// A step asked for by key before its way was known.
+    wanted: RwSignal<Option<Step>>,
+) -> impl IntoView {
     let playground = Page::Playground.href()
         + &query_string([
             ("study", place.study.clone()),
-            ("axiom", place.axiom.slug().to_owned()),
+            ("axiom", place.axiom.slug().into_owned()),
             ("mode", place.mode.name().to_owned()),
             ("number", place.number.to_string()),
         ]);
+    let here = place.number;
     let place = StoredValue::new(place);
+    let known = move || ways.get().filter(|it| it.number == here);
     let href = move |step: Step| {
-        let around = ways.get()?;
+        let around = known()?;
         let (at, number) = match step {
             Step::Previous => around.previous?,
             Step::Next => around.next?,
@@ -254,24 +268,44 @@ fn Buttons(place: Place, view: Memo<InstanceView>, ways: Memo<Option<Around>>) -
         let at = around.listed.then_some(at);
         Some(place.with_value(|it| it.href(number, &InstanceView { at, ..view })))
     };
-    let navigate = use_navigate();
-    let for_key = playground.clone();
+    let [previous, next, play] = std::array::from_fn(|_| NodeRef::<html::A>::new());
+    // The page around this one has the router, and follows links.
+    let follow = |button: NodeRef<html::A>| {
+        if let Some(button) = button.get_untracked().filter(|it| it.has_attribute("href")) {
+            button.click();
+        }
+    };
     keys::on_key(move |key| {
-        let href = match key {
-            "k" => untrack(|| href(Step::Previous)),
-            "j" => untrack(|| href(Step::Next)),
-            "p" => Some(for_key.clone()),
+        let (button, step) = match key {
+            "k" => (previous, Some(Step::Previous)),
+            "j" => (next, Some(Step::Next)),
+            "p" => (play, None),
             _ => return Press::Passed,
         };
-        if let Some(href) = href {
-            navigate(&href, NavigateOptions::default());
+        match (untrack(known), step) {
+            (None, Some(step)) => wanted.set(Some(step)),
+            _ => follow(button),
         }
         Press::Taken
+    });
+    Effect::new(move |_| {
+        if known().is_none() {
+            return;
+        }
+        if let Some(step) = wanted.try_update(Option::take).flatten() {
+            let button = match step {
+                Step::Previous => previous,
+                Step::Next => next,
+            };
+            // Once the links are drawn.
+            request_animation_frame(move || follow(button));
+        }
     });
     let disabled = move |step: Step| href(step).is_none().then_some("true");
     view! {
         <div class="btns">
             <a
+                node_ref=previous
                 class="btn"
                 rel="prev"
                 href=move || href(Step::Previous)
@@ -281,6 +315,7 @@ fn Buttons(place: Place, view: Memo<InstanceView>, ways: Memo<Option<Around>>) -
                 "Previous"
             </a>
             <a
+                node_ref=next
                 class="btn"
                 rel="next"
                 href=move || href(Step::Next)
@@ -289,7 +324,10 @@ fn Buttons(place: Place, view: Memo<InstanceView>, ways: Memo<Option<Around>>) -
                 "Next"
                 <kbd>"J"</kbd>
             </a>
-            <a class="btn" href=playground>"Playground" <kbd>"P"</kbd></a>
+            <a node_ref=play class="btn" href=playground>
+                "Playground"
+                <kbd>"P"</kbd>
+            </a>
         </div>
     }
 }

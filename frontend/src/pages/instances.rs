@@ -39,6 +39,7 @@ use rows::{Asked, Row, Rows};
 /// The page.
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
+    crate::apart::fetch_ahead();
     let params = use_params_map();
     let cell = Memo::new(move |_| {
         let params = params.read();

@@ -257,6 +257,7 @@ fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
         limits,
         mode,
         rankers,
+        further,
     } = match sheet.settings.read() {
         Ok(read) => read,
         Err(wrong) => return Outcome::Wrong(wrong),
@@ -279,6 +280,7 @@ fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
         limits,
         mode,
         rankers,
+        further,
     };
     let known = stats.as_ref().map(|it| Known {
         totals: it.totals,

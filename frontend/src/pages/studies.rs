@@ -200,7 +200,7 @@ fn One(
     let names = card
         .probes
         .iter()
-        .map(|it| view! { <span>{it.about().name}</span> });
+        .map(|it| view! { <span>{it.name()}</span> });
     let names = names.collect_view();
     let who = card.rankers.iter().cloned().map(|name| {
         let title = name.clone();
@@ -282,7 +282,7 @@ fn Empty() -> impl IntoView {
 #[derive(Clone)]
 struct Sample {
     ranker: String,
-    axiom: &'static str,
+    axiom: String,
     fraction: f64,
 }
 
@@ -295,7 +295,7 @@ impl Sample {
             cells.find_map(|(axiom, fraction)| {
                 Some(Sample {
                     ranker: ranker.clone(),
-                    axiom: axiom.about().name,
+                    axiom: axiom.name().into_owned(),
                     fraction: (*fraction)?,
                 })
             })

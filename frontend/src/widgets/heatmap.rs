@@ -408,7 +408,7 @@ fn measures(frame: &Overview, row: &Row) -> Vec<(usize, &'static str, Option<f64
 #[component]
 fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
     let state = Memo::new(move |_| State::of(&map.overview.read(), spot));
-    let axiom = spot.axiom.about().name;
+    let axiom = spot.axiom.name();
     // A pointer first selects, and opens what is selected already; Enter opens.
     let was_selected = StoredValue::new(false);
     let on_click = move |event: ev::MouseEvent| {
@@ -451,7 +451,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
             href=move || map.href.run(spot)
             aria-selected=move || (map.selected.get() == spot).to_string()
             tabindex=move || if map.current.get() == spot { "0" } else { "-1" }
-            aria-label=move || state.with(|it| it.said(&name, axiom))
+            aria-label=move || state.with(|it| it.said(&name, &axiom))
             on:focus=move |_| {
                 map.current.set(spot);
                 map.focus.run(spot);

@@ -36,6 +36,8 @@ pub struct QueryTerm {
     pub number: Option<TermNo>,
     /// c(w, Q), occurrences in the query.
     pub count: u32,
+    /// Where it stands among the terms of the query.
+    pub places: Vec<u32>,
     /// n, documents of the collection that hold it.
     pub df: u32,
     /// cf, occurrences in the collection.
@@ -52,9 +54,10 @@ pub fn query_terms(
     mut look_up: impl FnMut(&str) -> (Option<TermNo>, u32, u64),
 ) -> QueryTerms {
     let mut distinct: QueryTerms = Vec::new();
-    for (term, _) in analyzer.terms(query) {
+    for (place, (term, _)) in analyzer.terms(query).into_iter().enumerate() {
         if let Some(known) = distinct.iter_mut().find(|it| it.term == term) {
             known.count += 1;
+            known.places.push(place as u32);
             continue;
         }
         let (number, df, cf) = look_up(&term);
@@ -62,6 +65,7 @@ pub fn query_terms(
             term,
             number,
             count: 1,
+            places: vec![place as u32],
             df,
             cf,
         });

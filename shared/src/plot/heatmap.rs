@@ -79,7 +79,7 @@ fn finding(overview: &Overview) -> String {
         for (column, cell) in overview.probes.iter().zip(&row.cells) {
             if let Some(cell) = cell {
                 let ranker = one_line(&row.ranker.label);
-                let name = format!("{ranker} on {}", column.axiom.about().name);
+                let name = format!("{ranker} on {}", column.axiom.name());
                 cells.push((cell.micro.value, cell.p_holm, name));
             }
         }
@@ -155,7 +155,7 @@ impl Drawing<'_> {
         let label = one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
         for (n, column) in self.overview.probes.iter().enumerate() {
-            let name = format!("{label} on {}", column.axiom.about().name);
+            let name = format!("{label} on {}", column.axiom.name());
             let cell = row.cells.get(n).and_then(Option::as_ref);
             self.marks.push(drawn([column_at(n), self.y], &name, cell));
         }
@@ -173,7 +173,7 @@ impl Drawing<'_> {
         self.group("The axiom itself agrees with");
         self.names("Relevance", "where grades differ");
         for (n, column) in self.overview.probes.iter().enumerate() {
-            let name = format!("Relevance on {}", column.axiom.about().name);
+            let name = format!("Relevance on {}", column.axiom.name());
             self.marks.push(drawn(
                 [column_at(n), self.y],
                 &name,

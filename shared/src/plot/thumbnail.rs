@@ -13,12 +13,12 @@ const ROW: f64 = 19.0;
 pub fn thumbnail(card: &Card) -> Figure {
     let column = (WIDTH - NAMES) / card.probes.len().max(1) as f64;
     let mut marks = Vec::new();
-    let names: Vec<&str> = card.probes.iter().map(|it| it.about().name).collect();
+    let names: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
     // Seven pixels a letter: narrower columns go without names.
     if names.iter().all(|it| 7.0 * it.len() as f64 <= column) {
         for (n, name) in names.iter().enumerate() {
             let at = [NAMES + (n as f64 + 0.5) * column, 12.0];
-            marks.push(text(at, Anchor::Middle, NOTE, (*name).to_owned()));
+            marks.push(text(at, Anchor::Middle, NOTE, (*name).clone().into_owned()));
         }
     }
     for (row, ranker) in card.rankers.iter().enumerate() {

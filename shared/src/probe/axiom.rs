@@ -9,18 +9,23 @@ pub mod tp;
 pub mod stmc1;
 pub mod stmc2;
 pub mod stmc3;
+mod further;
+mod formula;
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Case, Counted, Found};
 use super::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
 use crate::error::Error;
-use crate::index::stats::QueryTerms;
 
-/// A heuristic that a good ranking function should follow.
+pub use formula::Formula;
+pub use further::Further;
+
+/// A heuristic that a good ranking function should follow. Written as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Axiom {
     /// More query terms are better.
     Tfc1,
@@ -40,6 +45,35 @@ pub enum Axiom {
     Stmc2,
     /// Repeated query terms do not make up for words farther in meaning.
     Stmc3,
+    /// Another axiom of the package `ir_axioms`.
+    Further(Further),
+    /// Several axioms as one.
+    Combined(Formula),
+}
+
+/// As it is written: a text.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Axiom {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Axiom {}
+
+impl TryFrom<String> for Axiom {
+    type Error = Error;
+
+    fn try_from(word: String) -> Result<Axiom, Error> {
+        word.parse()
+    }
+}
+
+impl From<Axiom> for String {
+    fn from(it: Axiom) -> String {
+        it.slug().into_owned()
+    }
 }
 
 /// What there is to say about an axiom before seeing any data.
@@ -58,12 +92,12 @@ pub struct About {
     /// What the papers and their published code have wrong or open.
     pub troubles: &'static str,
     /// A worked example: query, then the texts in the order of the claim. Empty for an axiom
-    /// that needs word vectors, which somebody has to bring.
+    /// that needs word vectors, which somebody has to bring, or scores in a collection.
     pub example: &'static [&'static str],
 }
 
 impl Axiom {
-    /// Every axiom, in the order people meet them.
+    /// The axioms of Rennings et al. and Câmara & Hauff, in the order people meet them.
     pub const ALL: &[Axiom] = &[
         Axiom::Tfc1,
         Axiom::Tfc2,
@@ -77,8 +111,8 @@ impl Axiom {
     ];
 
     /// The name in commands, addresses and files: `mtdc`.
-    pub fn slug(self) -> &'static str {
-        match self {
+    pub fn slug(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Axiom::Tfc1 => "tfc1",
             Axiom::Tfc2 => "tfc2",
             Axiom::Mtdc => "mtdc",
@@ -88,6 +122,16 @@ impl Axiom {
             Axiom::Stmc1 => "stmc1",
             Axiom::Stmc2 => "stmc2",
             Axiom::Stmc3 => "stmc3",
+            Axiom::Further(it) => it.slug(),
+            Axiom::Combined(it) => return Cow::Owned(it.to_string()),
+        })
+    }
+
+    /// The name for people: `M-TDC`.
+    pub fn name(self) -> Cow<'static, str> {
+        match self {
+            Axiom::Combined(it) => Cow::Owned(it.to_string()),
+            other => Cow::Borrowed(other.about().name),
         }
     }
 
@@ -103,6 +147,8 @@ impl Axiom {
             Axiom::Stmc1 => &stmc1::ABOUT,
             Axiom::Stmc2 => &stmc2::ABOUT,
             Axiom::Stmc3 => &stmc3::ABOUT,
+            Axiom::Further(it) => it.about(),
+            Axiom::Combined(_) => &COMBINED,
         }
     }
 
@@ -118,6 +164,7 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::claim(),
             Axiom::Stmc2 => stmc2::claim(),
             Axiom::Stmc3 => stmc3::claim(mode),
+            Axiom::Further(_) | Axiom::Combined(_) => ClaimKind::Above,
         }
     }
 
@@ -134,30 +181,38 @@ impl Axiom {
             Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
             Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
             Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
+            Axiom::Further(it) => it.mine(mode, case, &mut found),
+            Axiom::Combined(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
         }
         found
     }
 
-    /// The premises as measured on texts in the order of the claim, whether they hold or not.
-    /// The texts must carry [`Counted::others`], and [`Counted::meaning`] where the axiom needs
-    /// it: without, its premises have no value and fail. They are an instance iff all hold.
-    pub fn premises(
-        self,
-        mode: Mode,
-        limits: &Limits,
-        query: &QueryTerms,
-        texts: &[Counted],
-    ) -> Vec<Measured> {
+    /// Calls `take` with the places of each preferred text and of the other, for an axiom about
+    /// two texts of the pool.
+    fn each_preferred(self, mode: Mode, case: &Case<'_>, mut take: impl FnMut(usize, usize)) {
+        for pair in self.mine(mode, case).places.as_chunks::<2>().0 {
+            take(pair[0] as usize, pair[1] as usize);
+        }
+    }
+
+    /// The premises as measured on the texts of the case, which stand in the order of the claim,
+    /// whether they hold or not. They must carry [`Counted::others`] and
+    /// [`Counted::positions`], and [`Counted::meaning`] where the axiom needs it: without, its
+    /// premises have no value and fail. They are an instance iff all hold.
+    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+        let (limits, texts) = (case.limits, case.pool);
         match self {
             Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
             Axiom::Tfc2 => tfc2::premises(limits, texts),
-            Axiom::Mtdc => mtdc::premises(mode, limits, query, texts),
+            Axiom::Mtdc => mtdc::premises(mode, limits, case.query, texts),
             Axiom::Lnc1 => lnc1::premises(mode, texts),
             Axiom::Lnc2 => lnc2::premises(mode, limits, texts),
             Axiom::Tp => tp::premises(mode, texts),
             Axiom::Stmc1 => stmc1::premises(mode, texts),
             Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
             Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
+            Axiom::Further(it) => it.premises(mode, case),
+            Axiom::Combined(it) => it.premises(mode, case),
         }
     }
 
@@ -167,34 +222,78 @@ impl Axiom {
             Axiom::Lnc1 => lnc1::needs_others(mode),
             Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => false,
             Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => false,
+            Axiom::Further(it) => it.needs_others(),
+            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_others(mode)),
+        }
+    }
+
+    /// Whether mining needs [`Counted::positions`].
+    pub(crate) fn needs_positions(self) -> bool {
+        match self {
+            Axiom::Further(it) => it.needs_positions(),
+            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_positions()),
+            _ => false,
         }
     }
 
     /// Whether mining needs [`Counted::meaning`], and so word vectors.
     pub fn needs_vectors(self) -> bool {
-        matches!(self, Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3)
+        match self {
+            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => true,
+            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => false,
+            Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
+            Axiom::Further(it) => it.needs_vectors(),
+            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_vectors()),
+        }
     }
 
-    /// Every axiom that can be mined with or without word vectors.
+    /// Whether mining needs [`Meaning::words`](super::counts::Meaning::words).
+    pub(crate) fn needs_words(self) -> bool {
+        match self {
+            Axiom::Further(it) => it.needs_vectors(),
+            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_words()),
+            _ => false,
+        }
+    }
+
+    /// Those of `ir_axioms` that can be mined with or without word vectors.
+    pub fn further(with_vectors: bool) -> Vec<Axiom> {
+        let all = Further::ALL.iter().map(|&it| Axiom::Further(it));
+        all.filter(|it| with_vectors || !it.needs_vectors())
+            .collect()
+    }
+
+    /// The axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
+    fn named(word: &str) -> Option<Axiom> {
+        let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
+        let word = plain(word.trim());
+        let further = Further::ALL.iter().map(|&it| Axiom::Further(it));
+        let mut all = Axiom::ALL.iter().copied().chain(further);
+        all.find(|it| plain(&it.slug()) == word)
+    }
+
+    /// Those of [`Axiom::ALL`] that can be mined with or without word vectors.
     pub fn minable(with_vectors: bool) -> Vec<Axiom> {
         let all = Axiom::ALL.iter().copied();
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
-    /// A list as it is typed: `tfc1,mtdc` or `all`, which is all that can be mined.
+    /// A list as it is typed: `tfc1,prox1,tfc1&lnc1`. `all` is every one of [`Axiom::ALL`] that
+    /// can be mined, `ir_axioms` every further one.
     pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Axiom>, Error> {
-        if list == "all" {
-            return Ok(Axiom::minable(with_vectors));
+        let mut axioms = Vec::new();
+        for word in list.split(',') {
+            match word.trim() {
+                "all" => axioms.extend(Axiom::minable(with_vectors)),
+                "ir_axioms" => axioms.extend(Axiom::further(with_vectors)),
+                word => axioms.push(word.parse::<Axiom>()?),
+            }
         }
-        let mut axioms = list
-            .split(',')
-            .map(str::parse)
-            .collect::<Result<Vec<Axiom>, Error>>()?;
         axioms.sort_unstable();
         axioms.dedup();
         match axioms.iter().find(|it| it.needs_vectors() && !with_vectors) {
-            Some(axiom) => Err(crate::vectors::missing(axiom.slug())),
+            Some(axiom) => Err(crate::vectors::missing(&axiom.slug())),
             None => Ok(axioms),
         }
     }
@@ -204,17 +303,36 @@ impl std::str::FromStr for Axiom {
     type Err = Error;
 
     fn from_str(word: &str) -> Result<Axiom, Error> {
-        let slug = word.trim().to_ascii_lowercase().replace('-', "");
-        let found = Axiom::ALL.iter().find(|it| it.slug() == slug).copied();
-        found.ok_or_else(|| {
-            let all: Vec<&str> = Axiom::ALL.iter().map(|it| it.slug()).collect();
-            Error::setting(
-                "probes",
-                format!("`{word}` is none of {}, all", all.join(", ")),
-            )
-        })
+        if let Some(found) = Axiom::named(word) {
+            return Ok(found);
+        }
+        let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);
+        if is_formula && !word.trim().is_empty() {
+            return Ok(Axiom::Combined(word.parse()?));
+        }
+        let all: Vec<_> = Axiom::ALL.iter().map(|it| it.slug()).collect();
+        let shown: String = word.chars().take(80).collect();
+        Err(Error::setting(
+            "probes",
+            format!(
+                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, or a formula of \
+                 them as tfc1&lnc1",
+                all.join(", ")
+            ),
+        ))
     }
 }
+
+/// What is said of every formula.
+const COMBINED: About = About {
+    name: "formula",
+    gist: "combined",
+    statement: "The text that a formula of several axioms prefers scores higher.",
+    formula: "formula(d1, d2) > 0 ⇒ S(d1) > S(d2)",
+    source: "The operators of ir_axioms: Bondarenko et al., SIGIR 2022",
+    troubles: "Its name is its formula.",
+    example: &[],
+};
 
 /// | |text a| − |text b| | ≤ δ.
 fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> Measured {

@@ -1,8 +1,9 @@
 //! What a probe sees of a text: its length and what it holds of the query.
 
+use crate::index::Totals;
 use crate::index::stats::QueryTerms;
 use crate::text::vocabulary::TermNo;
-use crate::vectors::Bag;
+use crate::vectors::{Alike, Bag};
 
 /// A text, counted for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,6 +21,9 @@ pub struct Counted {
     /// Terms outside of the query with their counts, ascending; filled by
     /// [`Counted::with_others`] only, since one axiom in two modes needs it.
     pub others: Vec<(TermNo, u32)>,
+    /// For each distinct query term where it stands, ascending; filled by
+    /// [`Counted::place_terms`] only.
+    pub positions: Vec<Vec<u32>>,
     /// What its words outside of the query mean, if there are word vectors.
     pub meaning: Option<Meaning>,
 }
@@ -31,13 +35,19 @@ pub struct Meaning {
     pub rest: Bag,
     /// cos(d − Q, Q); none if one of them has no word with a vector.
     pub to_query: Option<f64>,
+    /// How like the query's its words are one by one, where that was asked for.
+    pub words: Option<Alike>,
 }
 
 impl Meaning {
     /// Of a text for a query.
     pub fn new(rest: Bag, query: &Bag) -> Meaning {
         let to_query = rest.similarity(query);
-        Meaning { rest, to_query }
+        Meaning {
+            rest,
+            to_query,
+            words: None,
+        }
     }
 }
 
@@ -71,6 +81,16 @@ impl Counted {
         counted.total = counted.counts.iter().sum();
         counted.cover = counted.counts.iter().filter(|&&it| it > 0).count() as u32;
         counted
+    }
+
+    /// Notes where the query terms stand in the terms of the text.
+    pub fn place_terms(&mut self, terms: &[TermNo], query: &QueryTerms) {
+        self.positions = vec![Vec::new(); query.len()];
+        for (position, &term) in terms.iter().enumerate() {
+            if let Some(place) = query.iter().position(|it| it.number == Some(term)) {
+                self.positions[place].push(position as u32);
+            }
+        }
     }
 
     /// Occurrences of terms outside of the query.
@@ -160,9 +180,29 @@ pub struct Case<'a> {
     pub pool: &'a [Counted],
     /// Bounds.
     pub limits: &'a super::Limits,
+    /// Of the whole collection.
+    pub totals: Totals,
+    /// How like each query term is to each, row by row; empty without word vectors.
+    pub alike: &'a [f64],
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// Some texts of the same query.
+    pub fn with_pool<'b>(&self, pool: &'b [Counted]) -> Case<'b>
+    where
+        'a: 'b,
+    {
+        Case { pool, ..*self }
+    }
+
+    /// ln(N / n) of a query term; 0 for one that no document holds.
+    pub(crate) fn idf(&self, term: usize) -> f64 {
+        match self.query[term].df {
+            0 => 0.0,
+            df => libm::log(self.totals.n_docs as f64 / f64::from(df)),
+        }
+    }
+
     /// Calls `take` with every unordered pair of texts that are equally long within δ. Texts
     /// are walked by length, so that pairs too far apart are never met.
     pub(crate) fn each_equally_long(&self, mut take: impl FnMut(usize, usize)) {
@@ -220,6 +260,7 @@ mod tests {
             term: number.to_string(),
             number: Some(number),
             count: 1,
+            places: Vec::new(),
             df: 1,
             cf: 1,
         };

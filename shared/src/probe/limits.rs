@@ -28,6 +28,13 @@ pub struct Limits {
     /// STMC2: the least cosine of two texts that are about the same.
     #[serde(default = "similar")]
     pub similar: f64,
+    /// The axioms of `ir_axioms`: two numbers are about equal whose difference is at most this
+    /// share of the larger.
+    #[serde(default = "share")]
+    pub share: f64,
+    /// STMC2 of `ir_axioms`: as `share`, for two ratios.
+    #[serde(default = "ratio_share")]
+    pub ratio_share: f64,
     /// The most instances of one probe kept for one query; none keeps all.
     pub per_query: Option<u32>,
     /// Seed of the draw when `per_query` is exceeded.
@@ -37,6 +44,16 @@ pub struct Limits {
 /// 1 − 0.2, the distance of Câmara & Hauff (ECIR 2020), section 4.3.
 const fn similar() -> f64 {
     0.8
+}
+
+/// 10 %, as `ir_axioms` has it after Hagen et al. (CIKM 2016).
+const fn share() -> f64 {
+    0.1
+}
+
+/// 20 %, as `ir_axioms` has it.
+const fn ratio_share() -> f64 {
+    0.2
 }
 
 impl Limits {
@@ -51,6 +68,8 @@ impl Limits {
         filled_terms: 512,
         fillable_terms: 256,
         similar: similar(),
+        share: share(),
+        ratio_share: ratio_share(),
         per_query: None,
         seed: 42,
     };
@@ -95,6 +114,12 @@ impl Limits {
         if !(-1.0..=1.0).contains(&self.similar) {
             return Err(Error::setting("similar", "a cosine is from -1 to 1"));
         }
+        if ![self.share, self.ratio_share]
+            .iter()
+            .all(|it| (0.0..=1.0).contains(it))
+        {
+            return Err(Error::setting("share", "a share is from 0 to 1"));
+        }
         if self.per_query == Some(0) {
             return Err(Error::setting(
                 "per_query",
@@ -129,7 +154,8 @@ pub enum Mode {
     /// As printed in Câmara & Hauff (ECIR 2020).
     #[serde(rename = "paper")]
     PaperCamara2020,
-    /// As the published code of Câmara & Hauff does it, defects included.
+    /// As published code does it, defects included: that of Câmara & Hauff, and for its own
+    /// axioms that of `ir_axioms`, release 1.2.5.
     #[serde(rename = "code")]
     CodeCamara2020,
 }

@@ -191,19 +191,34 @@ fn mine_query(miner: &Miner<'_>, query: &str, pool: &[DocNo]) -> QueryMined {
     };
     let known = known.filter(|_| asked.iter().any(|it| it.0.needs_vectors()));
     let known = known.map(|it| (it, it.query(query)));
-    let counted: Vec<Counted> = pool
-        .iter()
-        .map(|&doc| Counted {
-            meaning: known
-                .as_ref()
-                .map(|(known, query)| Meaning::new(known.rest(doc, &terms), query)),
-            ..count(index.terms(doc), &terms)
-        })
-        .collect();
+    let words = known
+        .as_ref()
+        .filter(|_| asked.iter().any(|it| it.0.needs_words()));
+    let words = words.map(|(it, _)| it.words_of_query(query, &terms));
+    let placed = asked.iter().any(|it| it.0.needs_positions());
+    let read = |&doc: &DocNo| {
+        let mut counted = count(index.terms(doc), &terms);
+        if placed {
+            counted.place_terms(index.terms(doc), &terms);
+        }
+        if let Some((known, query)) = &known {
+            let mut meaning = Meaning::new(known.rest(doc, &terms), query);
+            meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
+            counted.meaning = Some(meaning);
+        }
+        counted
+    };
+    let counted: Vec<Counted> = pool.iter().map(read).collect();
+    let alike = match (&known, &words) {
+        (Some((known, _)), Some(words)) => known.alike_in_query(words),
+        _ => Vec::new(),
+    };
     let case = Case {
         query: &terms,
         pool: &counted,
         limits,
+        totals: index.totals(),
+        alike: &alike,
     };
     let found: Vec<Found> = asked
         .iter()

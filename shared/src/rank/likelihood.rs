@@ -120,6 +120,7 @@ mod tests {
             term: "x".into(),
             number: None,
             count: 1,
+            places: Vec::new(),
             df: 0,
             cf: 0,
         };
@@ -127,6 +128,7 @@ mod tests {
             term: "bank".into(),
             number: Some(0),
             count: 2,
+            places: Vec::new(),
             df: 3,
             cf: 5,
         };

@@ -232,6 +232,7 @@ fn unit(index: &Index, term: TermNo) -> QueryTerm {
         term: String::new(),
         number: Some(term),
         count: 1,
+        places: Vec::new(),
         df: index.df(term),
         cf: index.cf(term),
     }

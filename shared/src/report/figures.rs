@@ -84,7 +84,7 @@ fn funnel(figures: &Figures) -> Table {
             found.map_or(Value::Missing, |it| Value::Count(it.n))
         };
         let last = funnel.steps.last();
-        let name = [text(funnel.axiom.about().name)];
+        let name = [text(funnel.axiom.name())];
         let last = [last.map_or(Value::Missing, |it| Value::Count(it.n))];
         let counts = readings.iter().map(of);
         name.into_iter().chain(counts).chain(last).collect()
@@ -118,7 +118,7 @@ fn premises(figures: &Figures) -> Table {
                 all => Value::Fraction(n as f64 / all as f64),
             };
             vec![
-                text(funnel.axiom.about().name),
+                text(funnel.axiom.name()),
                 text(premise_label(it)),
                 text(premise::bound(&measured(it))),
                 share(it.n_failed),
@@ -165,7 +165,7 @@ fn audit(figures: &Figures) -> Option<Table> {
         "do its instances hold under other terms",
     );
     table.columns = vec![Column::new("analyser", Kind::Text)];
-    let axioms = first.rows.iter().map(|it| it.axiom.about().name);
+    let axioms = first.rows.iter().map(|it| it.axiom.name());
     let columns = axioms.map(|it| Column::new(it, Kind::Number));
     table.columns.extend(columns);
     let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
@@ -219,7 +219,7 @@ fn compared(figures: &Figures) -> Option<Table> {
             );
             Some(vec![
                 text(ranker.label.clone()),
-                text(funnel.axiom.about().name),
+                text(funnel.axiom.name()),
                 Value::Signed(it.micro.value),
                 text(bounds),
                 it.effect_size.map_or(Value::Missing, Value::Signed),
@@ -323,7 +323,7 @@ fn scatter(figures: &Figures) -> Option<Table> {
         Column::new(found.measure.as_str(), Kind::Number),
         Column::new("mean fraction over axioms", Kind::Number),
     ];
-    let axioms = found.axioms.iter().map(|it| it.about().name);
+    let axioms = found.axioms.iter().map(|it| it.name());
     let axioms = axioms.collect::<Vec<_>>().join(", ");
     table.notes.push(format!(
         "Mean over the axioms that every ranker was judged on: {axioms}."

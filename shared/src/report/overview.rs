@@ -2,7 +2,7 @@
 //! rankers.
 
 use super::{Column, Kind, Table, Value, format};
-use crate::probe::Limits;
+use crate::probe::{Axiom, Limits};
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
 use crate::study::dials::{Dials, Only};
@@ -26,7 +26,7 @@ pub fn of_overview(overview: &Overview) -> Vec<Table> {
 
 fn fractions(overview: &Overview) -> Table {
     let mut columns = vec![Column::new("ranker", Kind::Text)];
-    let axioms = overview.probes.iter().map(|it| it.axiom.about().name);
+    let axioms = overview.probes.iter().map(|it| it.axiom.name());
     columns.extend(axioms.map(|it| Column::new(it, Kind::Estimate)));
     columns.extend(
         overview
@@ -101,7 +101,7 @@ fn cells(overview: &Overview) -> Table {
         for (column, cell) in overview.probes.iter().zip(cells) {
             let mut row = vec![
                 Value::Text(ranker.label.clone()),
-                Value::Text(column.axiom.slug().to_owned()),
+                Value::Text(column.axiom.slug().into_owned()),
                 Value::Text(overview.mode.name().to_owned()),
             ];
             row.extend(
@@ -137,7 +137,7 @@ fn axioms(overview: &Overview) -> Table {
     let rows = overview.probes.iter().map(|it| {
         let compared = it.relevance.as_ref().map(|it| it.tally.judged());
         vec![
-            Value::Text(it.axiom.slug().to_owned()),
+            Value::Text(it.axiom.slug().into_owned()),
             Value::Text(overview.mode.name().to_owned()),
             Value::Text(it.claim.name().to_owned()),
             Value::Count(it.n_instances),
@@ -281,7 +281,7 @@ fn notes(overview: &Overview) -> Vec<String> {
             count(overview.n_pairs)
         ),
         format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer),
-        limits(&overview.limits),
+        limits(&overview.limits, overview.probes.iter().map(|it| it.axiom)),
         format!(
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
              bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \
@@ -297,7 +297,7 @@ fn notes(overview: &Overview) -> Vec<String> {
     notes
 }
 
-fn limits(limits: &Limits) -> String {
+fn limits(limits: &Limits, axioms: impl Iterator<Item = Axiom>) -> String {
     let Limits {
         length_gap_terms,
         min_terms,
@@ -308,6 +308,8 @@ fn limits(limits: &Limits) -> String {
         fillable_terms,
         // Said with the word vectors, without which it decides nothing.
         similar: _,
+        share,
+        ratio_share,
         per_query,
         seed,
     } = *limits;
@@ -316,10 +318,18 @@ fn limits(limits: &Limits) -> String {
         None => "all instances kept".to_owned(),
         Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
     };
+    let mut theirs = axioms.filter(|it| matches!(it, Axiom::Further(_) | Axiom::Combined(_)));
+    let shares = match theirs.next().is_some() {
+        true => format!(
+            " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \
+             {ratio_share})."
+        ),
+        false => String::new(),
+    };
     format!(
         "Limits: δ {gap} terms, min_terms {min_terms}, {cap}; LNC2 repeats {repeat_from} to \
          {repeat_to} times up to {repeated_terms} terms (mode paper: up to {filled_terms}, mode \
-         code: texts up to {fillable_terms})."
+         code: texts up to {fillable_terms}).{shares}"
     )
 }
 

@@ -1,7 +1,7 @@
 //! Premises in words.
 
 use super::format;
-use crate::probe::{Measured, Quantity, Relation};
+use crate::probe::{Further, Measured, Quantity, Relation};
 
 /// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
 pub fn label(quantity: Quantity, relation: Relation) -> String {
@@ -32,6 +32,41 @@ pub fn label(quantity: Quantity, relation: Relation) -> String {
         }
         (Quantity::Similarity, _) => "cosine of the other words".to_owned(),
         (Quantity::Dissimilarity, _) => "1 − cosine of the other words".to_owned(),
+        (Quantity::LengthShare, _) => "difference in length, share".to_owned(),
+        (Quantity::SumShare, _) => "difference in query terms, share".to_owned(),
+        (Quantity::CountShare, _) => "greatest difference of a query term, share".to_owned(),
+        (Quantity::ScoreShare, _) => "difference of BM25, share".to_owned(),
+        (Quantity::IdfShare, _) => "difference of idf in the query, share".to_owned(),
+        (Quantity::SharedTerms, _) => "the same query terms in both, so many".to_owned(),
+        (Quantity::AllSharedTerms, _) => "all query terms in both, so many".to_owned(),
+        (Quantity::Lead { axiom }, _) => lead(axiom).to_owned(),
+        (Quantity::Preference { axiom }, _) => format!("{} prefers", axiom.name()),
+        (Quantity::Combined, _) => "the formula".to_owned(),
+    }
+}
+
+/// What text 1 is ahead of text 2 in.
+fn lead(of: Further) -> &'static str {
+    match of {
+        Further::Tfc1IrAxioms => "more query terms",
+        Further::Tfc3 => "pairs of terms of which both are there",
+        Further::MtdcIrAxioms | Further::LenMtdc => "more of the rarer term, pairs",
+        Further::Lnc1IrAxioms => "terms shorter",
+        Further::TfLnc => "more of a term at equal length without it, terms",
+        Further::Lb1 => "has a query term that the other lacks",
+        Further::Reg => "more of the term least like the others",
+        Further::AntiReg => "more of the term most like the others",
+        Further::AspectReg => "more aspects covered",
+        Further::And | Further::LenAnd => "has all query terms",
+        Further::Mand | Further::LenMand => "more distinct query terms",
+        Further::Div | Further::LenDiv => "less of its words in the query, Jaccard",
+        Further::Prox1 => "words fewer between first occurrences",
+        Further::Prox2 => "first occurrences earlier, in all",
+        Further::Prox3 => "the query as a phrase earlier",
+        Further::Prox4 => "closer grouping of all terms",
+        Further::Prox5 => "mean span smaller",
+        Further::Stmc1IrAxioms => "mean cosine of words to the query higher",
+        Further::Stmc2IrAxioms => "the query term in place of the word like it",
     }
 }
 
@@ -58,9 +93,10 @@ pub fn number(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// A cosine, or a difference of two.
+/// A cosine, a share, or a difference of two of them.
 fn cosine(value: f64) -> String {
-    format::score(value, if value == 0.0 { 0 } else { 4 })
+    let whole = value == libm::trunc(value);
+    format::score(value, if whole { 0 } else { 4 })
 }
 
 /// A number of things.

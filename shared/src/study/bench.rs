@@ -30,6 +30,9 @@ pub struct Typed {
     pub mode: Mode,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
+    /// Axioms beside [`Axiom::ALL`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<Axiom>,
 }
 
 /// Every axiom on what was typed.
@@ -72,6 +75,9 @@ pub struct Applied {
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
 pub const LONGEST: usize = 200_000;
 
+/// The most axioms that are taken beside [`Axiom::ALL`].
+pub const MOST_FURTHER: usize = 64;
+
 /// What is known of the collection that texts are compared in.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
@@ -103,6 +109,12 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
             format!("at most {LONGEST} bytes each are taken"),
         ));
     }
+    if typed.further.len() > MOST_FURTHER {
+        return Err(Error::setting(
+            "further axioms",
+            format!("at most {MOST_FURTHER} are taken at once"),
+        ));
+    }
     typed.limits.check()?;
     let rankers = typed.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
@@ -120,9 +132,12 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
         .iter()
         .map(|it| read.contributions(it, &totals))
         .collect();
+    let further = typed.further.iter().copied();
+    let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
     let axioms = Axiom::minable(vectors.is_some())
         .into_iter()
-        .filter_map(|it| apply(it, typed, &read, &contributions));
+        .chain(further)
+        .filter_map(|it| apply(it, typed, totals, &read, &contributions));
     Ok(Answer {
         query: read.query(),
         terms: read.terms_about(),
@@ -156,6 +171,7 @@ fn statistics(
 fn apply(
     axiom: Axiom,
     typed: &Typed,
+    totals: Totals,
     read: &Read<'_>,
     contributions: &[Contributions],
 ) -> Option<Applied> {
@@ -167,7 +183,8 @@ fn apply(
                 .iter()
                 .map(|&it| read.counted[it as usize].clone())
                 .collect();
-            let premises = axiom.premises(typed.mode, &typed.limits, &read.terms, &counted);
+            let case = read.case(&typed.limits, totals, &counted);
+            let premises = axiom.premises(typed.mode, &case);
             (order, premises)
         });
     let failing = |premises: &[Measured]| premises.iter().filter(|it| !it.holds()).count();
@@ -220,6 +237,7 @@ mod tests {
             limits: Limits::STANDARD,
             mode: Mode::Fixed,
             rankers: vec!["bm25".to_owned(), "ql".to_owned()],
+            further: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::Study;
 use crate::error::Error;
 use crate::index::stats::query_terms;
 use crate::index::{Index, IndexBuilder};
-use crate::probe::counts::{Counted, Meaning};
+use crate::probe::counts::{Case, Counted, Meaning};
 use crate::probe::mine::Text;
 use crate::probe::{Axiom, ClaimKind, Measured, Mode, TextNo};
 use crate::vectors::{Known, Vectors};
@@ -66,23 +66,34 @@ impl Study {
                 (vocabulary.number(term), stats.df, stats.cf)
             });
             let bag = known.as_ref().map(|it| (it, it.query(&asked.text)));
+            let words = known
+                .as_ref()
+                .map(|it| it.words_of_query(&asked.text, &terms));
             let texts = self.pairs.of(query);
             let count = |&text: &TextNo| {
                 let text = self.texts[text as usize];
                 let body = index.terms(text.doc());
                 match text {
-                    Text::Document { doc } => Counted {
-                        meaning: bag
-                            .as_ref()
-                            .map(|(known, bag)| Meaning::new(known.rest(doc, &terms), bag)),
-                        ..Counted::with_others(body, &terms)
-                    },
+                    Text::Document { doc } => {
+                        let mut counted = Counted::with_others(body, &terms);
+                        counted.place_terms(body, &terms);
+                        counted.meaning = bag.as_ref().map(|(known, bag)| {
+                            let mut meaning = Meaning::new(known.rest(doc, &terms), bag);
+                            meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
+                            meaning
+                        });
+                        counted
+                    }
                     Text::Repeated { times, .. } => {
                         Counted::with_others(&body.repeat(times as usize), &terms)
                     }
                 }
             };
             let counted: Vec<Counted> = texts.iter().map(count).collect();
+            let alike = match (&known, &words) {
+                (Some(known), Some(words)) => known.alike_in_query(words),
+                _ => Vec::new(),
+            };
             for instances in &self.instances {
                 for claim in instances.of(query) {
                     let place = |text: &TextNo| {
@@ -94,7 +105,13 @@ impl Study {
                         .iter()
                         .map(|it| counted[place(it)].clone())
                         .collect();
-                    let limits = &self.definition.limits;
+                    let case = Case {
+                        query: &terms,
+                        pool: &counted,
+                        limits: &self.definition.limits,
+                        totals: self.totals,
+                        alike: &alike,
+                    };
                     let (axiom, mode) = (instances.axiom, instances.mode);
                     let from = self.pairs.range(query).start;
                     let scores = self.scores.iter().map(|scores| {
@@ -108,7 +125,7 @@ impl Study {
                         query_id: &asked.id,
                         terms: terms.iter().map(|it| it.term.as_str()).collect(),
                         text_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
-                        premises: axiom.premises(mode, limits, &terms, &counted),
+                        premises: axiom.premises(mode, &case),
                         scores: scores.collect(),
                     })?;
                 }

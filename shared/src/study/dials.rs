@@ -166,6 +166,8 @@ fn needs_equal_length(axiom: Axiom) -> bool {
     match axiom {
         Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3 => true,
         Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2 => false,
+        // Theirs is a share of the longer text.
+        Axiom::Further(_) | Axiom::Combined(_) => false,
     }
 }
 

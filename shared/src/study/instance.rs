@@ -6,13 +6,16 @@ use super::{Study, TermStats};
 use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::probe::counts::{Counted, Meaning};
-use crate::probe::{Axiom, Claim, Instances, Measured, Mode};
+use crate::probe::counts::{Case, Counted, Meaning};
+use crate::probe::{Axiom, Claim, Instances, Limits, Measured, Mode};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
 use crate::text::{Analyzer, Span};
-use crate::vectors::{NearWord, Vectors, bag_of_query, bag_outside, nearest};
+use crate::vectors::{
+    NearWord, Vectors, alike, alike_in_query, bag_of_query, bag_outside, each_word, nearest,
+    words_of_query,
+};
 use crate::verdict::Verdict;
 
 use std::collections::BTreeMap;
@@ -221,7 +224,10 @@ impl Study {
             terms: read.terms_about(),
             texts,
             claim: instances.claim.about(&places),
-            premises: axiom.premises(mode, &self.definition.limits, &read.terms, &read.counted),
+            premises: axiom.premises(
+                mode,
+                &read.case(&self.definition.limits, self.totals, &read.counted),
+            ),
             said: self
                 .scores
                 .iter()
@@ -270,6 +276,8 @@ pub(super) struct Read<'a> {
     pub(super) terms: QueryTerms,
     /// Each text.
     pub(super) counted: Vec<Counted>,
+    /// How like each query term is to each.
+    alike: Vec<f64>,
 }
 
 impl<'a> Read<'a> {
@@ -294,22 +302,51 @@ impl<'a> Read<'a> {
             (numbers.get(term).copied(), stats.df, stats.cf)
         });
         let meaning = vectors.map(|it| (it, bag_of_query(it, analyzer, query.0)));
+        let asked = vectors.map(|it| words_of_query(it, analyzer, query.0, &terms));
         let count = |body: &(&str, Vec<(String, Span)>)| {
             let found: Vec<u32> = body.1.iter().map(|it| numbers[it.0.as_str()]).collect();
-            let meaning = meaning.as_ref().map(|(vectors, asked)| {
-                Meaning::new(bag_outside(vectors, analyzer, body.0, &terms), asked)
+            let mut counted = Counted::with_others(&found, &terms);
+            counted.place_terms(&found, &terms);
+            counted.meaning = meaning.as_ref().map(|(vectors, bag)| {
+                let mut words = Vec::new();
+                each_word(analyzer, body.0, |token, term| {
+                    words.push((numbers[term], vectors.row(token)));
+                });
+                let rest = bag_outside(vectors, analyzer, body.0, &terms);
+                let mut meaning = Meaning::new(rest, bag);
+                let words = words.into_iter();
+                meaning.words = asked.as_ref().map(|it| alike(vectors, it, &terms, words));
+                meaning
             });
-            Counted {
-                meaning,
-                ..Counted::with_others(&found, &terms)
-            }
+            counted
         };
         let counted = bodies.iter().map(count).collect();
+        let alike = match (vectors, &asked) {
+            (Some(vectors), Some(asked)) => alike_in_query(vectors, asked),
+            _ => Vec::new(),
+        };
         Read {
+            alike,
             query,
             bodies,
             terms,
             counted,
+        }
+    }
+
+    /// Some of the texts, for an axiom.
+    pub(super) fn case<'b>(
+        &'b self,
+        limits: &'b Limits,
+        totals: Totals,
+        pool: &'b [Counted],
+    ) -> Case<'b> {
+        Case {
+            query: &self.terms,
+            pool,
+            limits,
+            totals,
+            alike: &self.alike,
         }
     }
 
@@ -320,7 +357,7 @@ impl<'a> Read<'a> {
         vectors: &Vectors,
         at: usize,
     ) -> Option<Likeness> {
-        let Meaning { rest, to_query } = self.counted[at].meaning.as_ref()?;
+        let Meaning { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
         let query = (&self.terms, &asked);
         Some(Likeness {

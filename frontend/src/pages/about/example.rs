@@ -32,7 +32,7 @@ pub(super) fn Example(
     }
     let sheet = Sheet::example(axiom);
     let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
-    let name = axiom.about().name;
+    let name = axiom.name();
     let found = worked(sheet).map(|it| shown(axiom, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <Shown axiom answer applied/> }.into_any(),
@@ -62,6 +62,7 @@ fn worked(sheet: Sheet) -> Result<Answer, Error> {
         limits,
         mode,
         rankers,
+        further,
     } = read.expect("the usual settings make sense");
     let Sheet { query, texts, .. } = sheet;
     answer(
@@ -72,6 +73,7 @@ fn worked(sheet: Sheet) -> Result<Answer, Error> {
             limits,
             mode,
             rankers,
+            further,
         },
         None,
     )

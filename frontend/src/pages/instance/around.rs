@@ -16,6 +16,8 @@ pub(super) struct Around {
     pub(super) listed: bool,
     /// Only this outcome stands in the list.
     outcome: Option<Outcome>,
+    /// Of the instance whose neighbours they are.
+    pub(super) number: u64,
     at: u64,
     n: u64,
     /// Place in the list and number.
@@ -45,6 +47,7 @@ impl Around {
         let alone = Around {
             listed: false,
             outcome: None,
+            number: place.number,
             at: place.number,
             n: page.n_instances,
             previous: None,
@@ -65,6 +68,7 @@ impl Around {
         Some(Around {
             listed: false,
             outcome: None,
+            number,
             at: first + here as u64,
             n: page.n_instances,
             previous: neighbour(here.checked_sub(1)),

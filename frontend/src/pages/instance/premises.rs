@@ -101,24 +101,7 @@ fn places(premise: &Measured) -> Option<[f64; 2]> {
 fn term_of(quantity: Quantity) -> Option<usize> {
     match quantity {
         Quantity::TermLead { term } | Quantity::StepChange { term } => Some(usize::from(term)),
-        Quantity::LengthGap { .. }
-        | Quantity::LengthLead { .. }
-        | Quantity::Length { .. }
-        | Quantity::Occurrences { .. }
-        | Quantity::OccurrenceLead { .. }
-        | Quantity::DifferingTerms
-        | Quantity::UncoveredTerms
-        | Quantity::OnceMoreTerms
-        | Quantity::OnceMoreSharedTerms
-        | Quantity::Cover { .. }
-        | Quantity::DistanceLead { .. }
-        | Quantity::Repetitions
-        | Quantity::CoverLead { .. }
-        | Quantity::OutsideOverOccurrences { .. }
-        | Quantity::OutsideLead { .. }
-        | Quantity::SimilarityLead { .. }
-        | Quantity::Similarity
-        | Quantity::Dissimilarity => None,
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why an instance is one, and what a ranker made of it, in sentences.
 
 use shared::probe::{Axiom, ClaimKind, Quantity};
-use shared::report::format;
+use shared::report::{format, premise};
 use shared::study::instance::{Said, Shown};
 use shared::verdict::Outcome;
 
@@ -9,7 +9,7 @@ use crate::widgets::contributions::{difference, signed};
 
 /// What tells the texts apart, and what the axiom concludes.
 pub(super) fn claim(shown: &Shown) -> String {
-    let name = shown.axiom.about().name;
+    let name = shown.axiom.name();
     let says = match shown.claim.kind() {
         ClaimKind::Above => "text 1 should score higher",
         ClaimKind::NotBelow => "text 1 must not score lower",
@@ -76,6 +76,16 @@ fn apart(shown: &Shown) -> String {
              the query",
             "The other words of text 1 are farther in meaning from the query",
         ),
+        Axiom::Further(_) | Axiom::Combined(_) => match shown.premises.last() {
+            Some(last) => format!(
+                "Text 1 is ahead of text 2 ({}: {})",
+                premise::label(last.quantity, last.relation),
+                last.value.map_or(format::MISSING.to_owned(), |it| {
+                    premise::number(last.quantity, it)
+                })
+            ),
+            None => "Text 1 is ahead of text 2".to_owned(),
+        },
     }
 }
 

@@ -63,7 +63,14 @@ pub(super) fn Axioms(
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn shown(answer: Option<&Answer>) -> Vec<Axiom> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.axiom.needs_vectors()));
+    let answered = answer.into_iter().flat_map(|it| &it.axioms);
+    let further = answered
+        .map(|it| it.axiom)
+        .filter(|it| !Axiom::ALL.contains(it));
     Axiom::minable(with_vectors)
+        .into_iter()
+        .chain(further)
+        .collect()
 }
 
 fn n_applying(answer: &Answer) -> u64 {
@@ -197,11 +204,16 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
             .into_any()
         }
     };
-    let href = format!("{}#{}", Page::About.href(), axiom.slug());
+    let anchor = match axiom {
+        Axiom::Combined(_) => "formulas".into(),
+        other => other.slug(),
+    };
+    let href = format!("{}#{anchor}", Page::About.href());
+    let name = axiom.name();
     view! {
         <div class="holds" class:not=!applies>
             <div class="named">
-                <a href=href title=about.statement><b>{about.name}</b></a>
+                <a href=href title=about.statement><b>{name}</b></a>
                 {(!about.example.is_empty())
                     .then(|| {
                         view! {
@@ -281,7 +293,7 @@ fn Spoken(desk: Desk) -> impl IntoView {
 
 /// `TFC1 applies, A over B: BM25 satisfied, QL tied`
 fn told(applied: &Applied) -> String {
-    let name = applied.axiom.about().name;
+    let name = applied.axiom.name();
     if !applied.applies {
         return format!("{name} does not apply");
     }
@@ -313,6 +325,7 @@ mod tests {
             limits: read.limits,
             mode: read.mode,
             rankers: read.rankers,
+            further: read.further,
         };
         answer(&typed, None).unwrap()
     }

@@ -149,7 +149,7 @@ pub(super) fn Where(
         let href = origin.page().href();
         let name = format!(
             "{} instance {}",
-            origin.axiom.about().name,
+            origin.axiom.name(),
             format::count(origin.number + 1)
         );
         let said = match opened.get() {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::probe::{Measured, Quantity, Relation};
-use shared::report::format;
+use shared::report::{format, premise};
 
 /// What premises speak of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,24 +41,7 @@ enum Row {
 fn rows(premises: &[Measured]) -> Vec<Row> {
     let about_a_term = |it: &Measured| match it.quantity {
         Quantity::TermLead { .. } | Quantity::StepChange { .. } => it.holds(),
-        Quantity::LengthGap { .. }
-        | Quantity::LengthLead { .. }
-        | Quantity::Length { .. }
-        | Quantity::Occurrences { .. }
-        | Quantity::OccurrenceLead { .. }
-        | Quantity::DifferingTerms
-        | Quantity::UncoveredTerms
-        | Quantity::OnceMoreTerms
-        | Quantity::OnceMoreSharedTerms
-        | Quantity::Cover { .. }
-        | Quantity::DistanceLead { .. }
-        | Quantity::Repetitions
-        | Quantity::CoverLead { .. }
-        | Quantity::OutsideOverOccurrences { .. }
-        | Quantity::OutsideLead { .. }
-        | Quantity::SimilarityLead { .. }
-        | Quantity::Similarity
-        | Quantity::Dissimilarity => false,
+        _ => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
     let mut told = false;
@@ -150,6 +133,7 @@ fn label(row: &Row, names: &Names) -> String {
         }
         Quantity::Similarity => format!("cosine of {} and {}", text(1), text(2)),
         Quantity::Dissimilarity => format!("1 − cosine of {} and {}", text(1), text(2)),
+        other => premise::label(other, measured.relation),
     }
 }
 
@@ -203,21 +187,9 @@ fn absent(quantity: Quantity) -> &'static str {
         Quantity::SimilarityLead { .. } | Quantity::Similarity | Quantity::Dissimilarity => {
             "no word has a vector"
         }
-        Quantity::LengthGap { .. }
-        | Quantity::LengthLead { .. }
-        | Quantity::Length { .. }
-        | Quantity::Occurrences { .. }
-        | Quantity::OccurrenceLead { .. }
-        | Quantity::TermLead { .. }
-        | Quantity::StepChange { .. }
-        | Quantity::DifferingTerms
-        | Quantity::UncoveredTerms
-        | Quantity::OnceMoreTerms
-        | Quantity::OnceMoreSharedTerms
-        | Quantity::Cover { .. }
-        | Quantity::CoverLead { .. }
-        | Quantity::OutsideOverOccurrences { .. }
-        | Quantity::OutsideLead { .. } => "nothing to count",
+        Quantity::SharedTerms | Quantity::AllSharedTerms => "they hold different ones",
+        Quantity::Lead { .. } => "there are no word vectors",
+        _ => "nothing to count",
     }
 }
 

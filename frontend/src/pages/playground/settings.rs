@@ -36,6 +36,14 @@ pub(super) fn Reading(
                 get=|it| it.min_terms.clone()
                 set=|it, text| it.min_terms = text
             />
+            <Number
+                desk
+                field=Field::Further
+                label="Further axioms: prox1, tfc1 & tp"
+                inputmode="text"
+                get=|it| it.further.clone()
+                set=|it, text| it.further = text
+            />
         </section>
     }
 }
@@ -179,7 +187,7 @@ pub(super) fn Choice(
     }
 }
 
-/// A number as text, with what is wrong in it.
+/// A number, or a list, as text, with what is wrong in it.
 #[component]
 pub(super) fn Number(
     /// The page.
@@ -188,6 +196,9 @@ pub(super) fn Number(
     field: Field,
     /// Above the field.
     label: &'static str,
+    /// Which keyboard it is typed with.
+    #[prop(default = "decimal")]
+    inputmode: &'static str,
     /// Reads it.
     get: fn(&Settings) -> String,
     /// Writes it.
@@ -201,7 +212,7 @@ pub(super) fn Number(
         <label class="field" class:error=wrong>
             <span class="label">{label}</span>
             <input
-                inputmode="decimal"
+                inputmode=inputmode
                 autocomplete="off"
                 aria-invalid=move || wrong().then_some("true")
                 aria-describedby=field.id()
@@ -277,7 +288,7 @@ pub(super) fn words(mode: Mode) -> (&'static str, &'static str) {
         Mode::PaperCamara2020 => ("paper 2020", "as printed in Câmara & Hauff"),
         Mode::CodeCamara2020 => (
             "code 2020",
-            "as the published code of Câmara & Hauff does it",
+            "as published code does it: of Câmara & Hauff, for its axioms of ir_axioms",
         ),
     }
 }

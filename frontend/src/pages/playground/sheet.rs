@@ -5,7 +5,7 @@
 //! out.
 
 use shared::error::Error;
-use shared::probe::{Axiom, Limits, Mode};
+use shared::probe::{Axiom, Further, Limits, Mode};
 use shared::rank::Ranker;
 use shared::text::{Analyzer, Stopwords};
 
@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) delta: String,
     /// Least occurrences of query terms.
     pub(crate) min_terms: String,
+    /// Axioms beside the usual ones, as typed.
+    pub(crate) further: String,
     /// Of BM25.
     pub(crate) k1: String,
     /// Of BM25.
@@ -57,6 +59,7 @@ pub(crate) enum Field {
     Analyzer,
     Delta,
     MinTerms,
+    Further,
     K1,
     B,
     Idf,
@@ -70,6 +73,7 @@ impl Field {
             Field::Analyzer => "wrong-analyzer",
             Field::Delta => "wrong-delta",
             Field::MinTerms => "wrong-min-terms",
+            Field::Further => "wrong-further",
             Field::K1 => "wrong-k1",
             Field::B => "wrong-b",
             Field::Idf => "wrong-idf",
@@ -98,6 +102,8 @@ pub(crate) struct Read {
     pub(crate) mode: Mode,
     /// BM25 and query likelihood.
     pub(crate) rankers: Vec<String>,
+    /// Axioms beside the usual ones.
+    pub(crate) further: Vec<Axiom>,
 }
 
 impl Settings {
@@ -112,6 +118,7 @@ impl Settings {
             mode: Mode::Fixed,
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
+            further: String::new(),
             k1: "1.2".to_owned(),
             b: "0.75".to_owned(),
             idf: "lucene".to_owned(),
@@ -133,6 +140,7 @@ impl Settings {
             .map(Some),
         };
         let min_terms = kept(&mut wrong, Field::MinTerms, whole(&self.min_terms, ""));
+        let further = kept(&mut wrong, Field::Further, further(&self.further));
         let parameters = [
             (Field::K1, "bm25:k1", &self.k1),
             (Field::B, "bm25:b", &self.b),
@@ -143,8 +151,10 @@ impl Settings {
             let spec = format!("{name}={}", one_value(value));
             kept(&mut wrong, field, spec.parse::<Ranker>().map_err(reason));
         }
-        match (analyzer, delta, min_terms) {
-            (Some(analyzer), Some(length_gap_terms), Some(min_terms)) if wrong.is_empty() => {
+        match (analyzer, delta, min_terms, further) {
+            (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
+                if wrong.is_empty() =>
+            {
                 let limits = Limits {
                     length_gap_terms,
                     min_terms,
@@ -155,6 +165,7 @@ impl Settings {
                     limits,
                     mode: self.mode,
                     rankers: self.rankers(),
+                    further,
                 })
             }
             _ => Err(wrong),
@@ -193,6 +204,7 @@ impl Settings {
             ("mode", self.mode.name().to_owned()),
             ("delta", self.delta.clone()),
             ("min_terms", self.min_terms.clone()),
+            ("further", self.further.clone()),
             ("k1", self.k1.clone()),
             ("b", self.b.clone()),
             ("idf", self.idf.clone()),
@@ -216,6 +228,7 @@ impl Settings {
             mode: mode.unwrap_or(usual.mode),
             delta: or("delta", usual.delta),
             min_terms: or("min_terms", usual.min_terms),
+            further: or("further", usual.further),
             k1: or("k1", usual.k1),
             b: or("b", usual.b),
             idf: or("idf", usual.idf),
@@ -248,7 +261,13 @@ impl Sheet {
         Sheet {
             query,
             texts,
-            settings: Settings::usual(),
+            settings: Settings {
+                further: match axiom {
+                    Axiom::Further(_) | Axiom::Combined(_) => axiom.slug().into_owned(),
+                    _ => String::new(),
+                },
+                ..Settings::usual()
+            },
         }
     }
 
@@ -297,8 +316,11 @@ pub(crate) fn beside(axiom: Axiom) -> Option<&'static str> {
     match axiom {
         // `valley` is the more common of the two terms.
         Axiom::Mtdc => Some("valley"),
+        Axiom::Further(Further::MtdcIrAxioms | Further::LenMtdc) => Some("valley"),
+        Axiom::Further(Further::Tfc3) => Some("bank"),
         Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => None,
         Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => None,
+        Axiom::Further(_) | Axiom::Combined(_) => None,
     }
 }
 
@@ -306,6 +328,20 @@ fn kept<T>(wrong: &mut Vec<Refusal>, field: Field, found: Result<T, String>) -> 
     found
         .map_err(|reason| wrong.push(Refusal { field, reason }))
         .ok()
+}
+
+/// Axioms beside the usual ones.
+fn further(list: &str) -> Result<Vec<Axiom>, String> {
+    match list.trim() {
+        "" => Ok(Vec::new()),
+        list => {
+            let found = Axiom::parse_list(list, true).map_err(reason)?;
+            Ok(found
+                .into_iter()
+                .filter(|it| !Axiom::ALL.contains(it))
+                .collect())
+        }
+    }
 }
 
 /// A value that cannot be taken for further parameters.
@@ -398,7 +434,10 @@ mod tests {
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
         use shared::study::bench::{Typed, answer};
-        for axiom in Axiom::minable(false) {
+        // Whether LB1 applies hangs on the whole collection.
+        let further = Axiom::further(false).into_iter();
+        let further = further.filter(|it| !it.about().example.is_empty());
+        for axiom in Axiom::minable(false).into_iter().chain(further) {
             let Sheet {
                 query,
                 texts,
@@ -409,6 +448,7 @@ mod tests {
                 limits,
                 mode,
                 rankers,
+                further,
             } = settings.read().unwrap();
             let typed = Typed {
                 query,
@@ -417,6 +457,7 @@ mod tests {
                 limits,
                 mode,
                 rankers,
+                further,
             };
             let found = answer(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.axiom == axiom);

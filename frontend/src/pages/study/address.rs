@@ -5,7 +5,7 @@ use shared::study::cell::{Listing, Sort};
 use shared::study::dials::{Dials, Only};
 use shared::verdict::Outcome;
 
-use crate::page::Page;
+use crate::page::{Page, escape};
 use crate::widgets::heatmap::{Spot, Who};
 
 /// The value of a key in an address.
@@ -288,20 +288,6 @@ pub(crate) fn query_string(pairs: impl IntoIterator<Item = Pair>) -> String {
     } else {
         format!("?{}", pairs.join("&"))
     }
-}
-
-/// Percent-encodes all but what RFC 3986 calls unreserved.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ fn spot(finding: &Finding) -> Spot {
 /// What is the matter, and its numbers.
 fn said(finding: &Finding, overview: &Overview) -> (String, String) {
     let label = |row: usize| overview.rankers[row].ranker.label.clone();
-    let axiom = finding.axiom().about().name;
+    let axiom = finding.axiom().name();
     match finding {
         Finding::Against {
             ranker,

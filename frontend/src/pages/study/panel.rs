@@ -64,7 +64,7 @@ pub(crate) fn CellPanel(
     let shown = move || {
         let (overview, spot) = (overview.get(), spot.get());
         let statement = spot.axiom.about().statement;
-        let title = format!("{} on {}", spot.name(&overview), spot.axiom.about().name);
+        let title = format!("{} on {}", spot.name(&overview), spot.axiom.name());
         let body = match spot.cell(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
@@ -425,7 +425,9 @@ pub(crate) fn margin_label(axiom: Axiom) -> &'static str {
         | Axiom::Tp
         | Axiom::Stmc1
         | Axiom::Stmc2
-        | Axiom::Stmc3 => "Margin, score of text 1 less score of text 2",
+        | Axiom::Stmc3
+        | Axiom::Further(_)
+        | Axiom::Combined(_) => "Margin, score of text 1 less score of text 2",
     }
 }
 

@@ -120,6 +120,7 @@ fn id(field: Field) -> String {
         Field::Ranker(at) => format!("wrong-ranker-{at}"),
         Field::Pool => "wrong-pool".to_owned(),
         Field::Probes => "wrong-probes".to_owned(),
+        Field::Further => "wrong-further".to_owned(),
         Field::Modes => "wrong-modes".to_owned(),
         Field::Delta => "wrong-delta".to_owned(),
         Field::MinTerms => "wrong-min-terms".to_owned(),
@@ -146,6 +147,7 @@ fn Number(
     bound: Bound,
     field: Field,
     label: &'static str,
+    #[prop(default = "numeric")] inputmode: &'static str,
     get: fn(&Settings) -> String,
     set: fn(&mut Settings, String),
 ) -> impl IntoView {
@@ -156,7 +158,7 @@ fn Number(
         <label class="field" class:error=move || bound.reason(field).is_some()>
             <span class="label">{label}</span>
             <input
-                inputmode="numeric"
+                inputmode=inputmode
                 autocomplete="off"
                 aria-invalid=move || bound.invalid(field)
                 aria-describedby=id(field)
@@ -410,7 +412,7 @@ fn Probes(bound: Bound) -> impl IntoView {
         view! {
             <label title=axiom.about().gist>
                 <input type="checkbox" prop:checked=on on:change=turn/>
-                {axiom.about().name}
+                {axiom.name()}
             </label>
         }
     });
@@ -433,6 +435,14 @@ fn Probes(bound: Bound) -> impl IntoView {
             <legend>"Axioms"</legend>
             <div class="checks">{probes.collect_view()}</div>
             <Wrong bound field=Field::Probes/>
+            <Number
+                bound
+                field=Field::Further
+                label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
+                inputmode="text"
+                get=|it| it.further.clone()
+                set=|it, text| it.further = text
+            />
         </fieldset>
         <fieldset>
             <legend>"Readings of the axioms"</legend>

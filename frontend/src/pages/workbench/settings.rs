@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) k: String,
     /// In the order of [`Axiom::ALL`].
     pub(crate) probes: Vec<Axiom>,
+    /// Other axioms and formulas, as typed.
+    pub(crate) further: String,
     /// In the order of [`Mode::ALL`].
     pub(crate) modes: Vec<Mode>,
     /// δ in terms, or `inf`.
@@ -77,6 +79,8 @@ pub(crate) enum Field {
     Pool,
     /// The axioms.
     Probes,
+    /// Other axioms and formulas.
+    Further,
     /// The readings.
     Modes,
     /// δ.
@@ -211,6 +215,7 @@ impl Settings {
             pool: "rank:bm25".to_owned(),
             k: "50".to_owned(),
             probes: Axiom::minable(false),
+            further: String::new(),
             modes: vec![Mode::Fixed],
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
@@ -241,6 +246,7 @@ impl Settings {
             pool: word("pool", usual.pool),
             k: word("k", usual.k),
             probes: query("probes").map_or(usual.probes, |it| chosen(&it)),
+            further: word("further", usual.further),
             modes: query("modes").map_or(usual.modes, named),
             delta: word("delta", usual.delta),
             min_terms: word("min_terms", usual.min_terms),
@@ -263,7 +269,7 @@ impl Settings {
 
     fn words(&self) -> Vec<(&'static str, String)> {
         let rankers: Vec<String> = self.rankers.iter().map(RankerRow::spec).collect();
-        let probes: Vec<&str> = self.probes.iter().map(|it| it.slug()).collect();
+        let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
         vec![
             ("tokenizer", self.tokenizer.clone()),
@@ -273,6 +279,7 @@ impl Settings {
             ("pool", self.pool.clone()),
             ("k", self.k.clone()),
             ("probes", probes.join(",")),
+            ("further", self.further.clone()),
             ("modes", modes.join(",")),
             ("delta", self.delta.clone()),
             ("min_terms", self.min_terms.clone()),
@@ -313,12 +320,15 @@ impl Settings {
             false => self.pool.clone(),
         };
         let pool = wrong.take(Field::Pool, pool.parse().map_err(reason));
-        if self.probes.is_empty() {
+        let further = wrong.take(Field::Further, self.further());
+        let probes = self.probes.iter().copied();
+        let probes: Vec<Axiom> = probes.chain(further.unwrap_or_default()).collect();
+        if probes.is_empty() {
             wrong.add(Field::Probes, "choose at least one axiom");
         }
         let lacks = |it: &&Axiom| it.needs_vectors() && beside.vectors.is_none();
-        if let Some(axiom) = self.probes.iter().find(lacks) {
-            let name = axiom.about().name;
+        if let Some(axiom) = probes.iter().find(lacks) {
+            let name = axiom.name();
             wrong.add(
                 Field::Probes,
                 format!("{name} needs word vectors: add a file of GloVe or word2vec"),
@@ -354,7 +364,7 @@ impl Settings {
                 collection: beside.files.join(", "),
                 n_queries: n,
                 pool,
-                probes: self.probes.clone(),
+                probes,
                 modes: self.modes.clone(),
                 rankers: self.rankers.iter().map(RankerRow::spec).collect(),
                 analyzer,
@@ -427,6 +437,22 @@ impl Wrong {
 
     fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
         found.map_err(|reason| self.add(field, reason)).ok()
+    }
+}
+
+impl Settings {
+    /// What was typed of other axioms.
+    fn further(&self) -> Result<Vec<Axiom>, String> {
+        match self.further.trim() {
+            "" => Ok(Vec::new()),
+            list => {
+                let found = Axiom::parse_list(list, true).map_err(reason)?;
+                Ok(found
+                    .into_iter()
+                    .filter(|it| !self.probes.contains(it))
+                    .collect())
+            }
+        }
     }
 }
 

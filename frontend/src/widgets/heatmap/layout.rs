@@ -193,6 +193,8 @@ fn family(axiom: Axiom) -> &'static str {
         Axiom::Lnc1 | Axiom::Lnc2 => "Length",
         Axiom::Tp => "Proximity",
         Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => "Meaning",
+        Axiom::Further(_) => "ir_axioms",
+        Axiom::Combined(_) => "Formulas",
     }
 }
 

@@ -57,10 +57,20 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
                     crate::probe::mine::Text::Document { .. } => 1,
                     crate::probe::mine::Text::Repeated { times, .. } => *times,
                 };
-                Counted::with_others(&index.terms(it.doc()).repeat(times as usize), &terms)
+                let body = index.terms(it.doc()).repeat(times as usize);
+                let mut counted = Counted::with_others(&body, &terms);
+                counted.place_terms(&body, &terms);
+                counted
             })
             .collect();
-        let premises = axiom.premises(mode, limits, &terms, &counted);
+        let case = Case {
+            query: &terms,
+            pool: &counted,
+            limits,
+            totals: index.totals(),
+            alike: &[],
+        };
+        let premises = axiom.premises(mode, &case);
         assert!(premises.iter().all(Measured::holds), "{premises:?}");
         let sign = match claim.kind() {
             ClaimKind::Above => " > ",
@@ -350,17 +360,37 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 
 #[test]
 fn the_worked_examples_are_instances() {
-    for axiom in Axiom::minable(false) {
+    // Whether LB1 applies hangs on the whole collection.
+    let lb1 = Axiom::Further(Further::Lb1);
+    let further = Axiom::further(false).into_iter().filter(|it| *it != lb1);
+    for axiom in Axiom::minable(false).into_iter().chain(further) {
         let [query, texts @ ..] = axiom.about().example else {
             panic!("{axiom:?}")
         };
-        // Beside the example a document that makes the second term of M-TDC the more common.
-        let docs = texts.iter().copied().chain(["valley"]);
+        // Beside the example a document that makes the second term of M-TDC the more common, and
+        // that of TFC3 as common as the first.
+        let beside = if axiom == Axiom::Further(Further::Tfc3) {
+            "bank"
+        } else {
+            "valley"
+        };
+        let docs = texts.iter().copied().chain([beside]);
         let index = Index::build(&Analyzer::default(), docs).unwrap();
         let terms = index.query_terms(query);
-        let count = |at: usize| Counted::with_others(index.terms(at as u32), &terms);
+        let count = |at: usize| {
+            let mut counted = Counted::with_others(index.terms(at as u32), &terms);
+            counted.place_terms(index.terms(at as u32), &terms);
+            counted
+        };
         let counted: Vec<Counted> = (0..texts.len()).map(count).collect();
-        let premises = axiom.premises(Mode::Fixed, &Limits::STANDARD, &terms, &counted);
+        let case = Case {
+            query: &terms,
+            pool: &counted,
+            limits: &Limits::STANDARD,
+            totals: index.totals(),
+            alike: &[],
+        };
+        let premises = axiom.premises(Mode::Fixed, &case);
         assert!(
             premises.iter().all(Measured::holds),
             "{axiom:?} {premises:?}"
@@ -401,11 +431,17 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
         let asked = known.query(query);
+        let words = known.words_of_query(query, &terms);
+        let alike = known.alike_in_query(&words);
         let counted: Vec<Counted> = pool
             .iter()
-            .map(|&it| Counted {
-                meaning: Some(Meaning::new(known.rest(it, &terms), &asked)),
-                ..Counted::with_others(index.terms(it), &terms)
+            .map(|&it| {
+                let mut counted = Counted::with_others(index.terms(it), &terms);
+                counted.place_terms(index.terms(it), &terms);
+                let mut meaning = Meaning::new(known.rest(it, &terms), &asked);
+                meaning.words = Some(known.alike(it, &terms, &words));
+                counted.meaning = Some(meaning);
+                counted
             })
             .collect();
         for limits in [
@@ -414,11 +450,15 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             ANY_LENGTH,
             Limits {
                 min_terms: 2,
+                share: 0.8,
                 ..EXACT
             },
         ] {
             for &mode in Mode::ALL {
-                for axiom in [
+                let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
+                let formulas = formulas.map(|it| it.parse().unwrap());
+                let further = Axiom::further(true).into_iter().chain(formulas);
+                for axiom in further.chain([
                     Axiom::Tfc1,
                     Axiom::Mtdc,
                     Axiom::Lnc1,
@@ -427,12 +467,14 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                     Axiom::Stmc2,
                     Axiom::Stmc3,
                     Axiom::Tfc2,
-                ] {
+                ]) {
                     let arity = axiom.claim(mode).arity();
                     let case = Case {
                         query: &terms,
                         pool: &counted,
                         limits: &limits,
+                        totals: index.totals(),
+                        alike: &alike,
                     };
                     let mined = axiom.mine(mode, &case).places;
                     let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
@@ -443,7 +485,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                             .iter()
                             .map(|&it| counted[it as usize].clone())
                             .collect();
-                        let premises = axiom.premises(mode, &limits, &terms, &texts);
+                        let premises = axiom.premises(mode, &case.with_pool(&texts));
                         premises.iter().all(Measured::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
@@ -584,4 +626,138 @@ fn modes_are_words_of_a_source() {
         refused.to_string().contains("were not published"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_formula_is_written_as_it_is_read_with_no_more_parentheses_than_it_needs() {
+    for (read, written) in [
+        ("TFC1 & LNC1", "tfc1&lnc1"),
+        ("prox1 | (tfc1 & tp) | M_TDC", "prox1|tfc1&tp|mtdc"),
+        ("(prox1 | tfc1) & tp", "(prox1|tfc1)&tp"),
+        ("tfc1 % lnc1 % tp", "tfc1%lnc1%tp"),
+        ("-(tfc1 + 2*tp)", "-(tfc1+2*tp)"),
+        ("0.5 * tfc1 - tp / 4", "0.5*tfc1-tp/4"),
+        ("tfc1 - (tp - lnc1)", "tfc1-(tp-lnc1)"),
+        ("tfc1 * tp * lnc1", "tfc1*tp*lnc1"),
+        ("(and if len) | div", "(and if len)|div"),
+        (
+            "tfc1 if undecided(prox1 | prox2)",
+            "tfc1 if undecided(prox1|prox2)",
+        ),
+        ("tfc1@ir_axioms & stmc1", "tfc1@ir_axioms&stmc1"),
+        ("+(tfc1 + tp)", "+(tfc1+tp)"),
+    ] {
+        let formula: Axiom = read.parse().unwrap();
+        assert!(matches!(formula, Axiom::Combined(_)));
+        assert_eq!(formula.slug(), written);
+        assert_eq!(written.parse::<Axiom>().unwrap(), formula);
+    }
+}
+
+#[test]
+fn a_formula_that_means_nothing_says_where_and_why() {
+    let deep = "(".repeat(40);
+    for (formula, reason) in [
+        ("tfc1 + 1", "they cannot be added"),
+        ("tfc1 * tp", "only say whether they agree"),
+        ("2 * 3", "prefers no text"),
+        ("tfc1 / tp", "only a number other than 0 divides"),
+        ("tfc1 / 0", "only a number other than 0 divides"),
+        ("tfc1 & lnc2", "stand for themselves only"),
+        (
+            "tfc1 & nothing",
+            "character 8: the name of an axiom was expected",
+        ),
+        ("tfc1 & (tp", "`)` was expected"),
+        ("tfc1 tp", "an operator was expected"),
+        ("tfc1 if near", "after `if` comes"),
+        ("0.001 * tfc1", "by hundredths"),
+        ("", "is none of"),
+        (&deep, "nested too deeply"),
+        (&"tfc1&".repeat(60), "the name of an axiom was expected"),
+        (&["tfc1"; 60].join("&"), "too long"),
+    ] {
+        let said = formula.parse::<Axiom>().unwrap_err().to_string();
+        assert!(said.contains(reason), "{formula}: {said}");
+    }
+}
+
+#[test]
+fn the_operators_are_those_of_the_package() {
+    // d1 has more terms and is longer; d3 is as d2, nearer to each other.
+    let fixture = "query  river bank
+         d1     river bank river mud
+         d2     river mud bank
+         d3     river bank mud";
+    for (formula, expected) in [
+        (
+            "tfc1",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+        "#]],
+        ),
+        (
+            "tp",
+            expect![[r#"
+            d1 > d2
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tfc1 & tp",
+            expect![[r#"
+            d1 > d2
+        "#]],
+        ),
+        (
+            "tfc1 | tp",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tfc1 % tp",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp - 2 * tfc1",
+            expect![[r#"
+            d2 > d1
+            d3 > d1
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp if undecided(tfc1)",
+            expect![[r#"
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp * tfc1 * tp",
+            expect![[r#"
+            d1 > d2
+        "#]],
+        ),
+        (
+            "tp if len",
+            expect![[r#"
+            d3 > d2
+        "#]],
+        ),
+    ] {
+        let axiom = match formula {
+            "tfc1" => Axiom::Tfc1,
+            "tp" => Axiom::Tp,
+            formula => Axiom::Combined(formula.parse().unwrap()),
+        };
+        check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
+    }
 }

@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::index::Index;
 use crate::index::stats::{QueryTerms, query_terms};
-use crate::probe::counts::{Counted, Meaning};
+use crate::index::{Index, Totals};
+use crate::probe::counts::{self, Counted, Meaning};
 use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Quantity, Relation};
 use crate::stats::quantile::median;
 use crate::vectors::Known;
@@ -100,6 +100,8 @@ pub struct Missed {
 /// One query with its pool, counted.
 struct Case {
     query: QueryTerms,
+    /// How like each query term is to each; empty without word vectors.
+    alike: Vec<f64>,
     /// With the words outside of the query.
     pool: Vec<Counted>,
     /// The pool's texts repeated, as LNC2 builds them: place and text.
@@ -119,7 +121,8 @@ impl Study {
         let limits = &self.definition.limits;
         let funnels = shown.iter().map(|instances| {
             let (axiom, mode) = (instances.axiom, instances.mode);
-            let (missed, n_asked) = missed(axiom, mode, limits, &cases);
+            let bounds = (limits, self.totals);
+            let (missed, n_asked) = missed(axiom, mode, bounds, &cases);
             Funnel {
                 axiom,
                 steps: steps(instances, limits, &cases),
@@ -140,11 +143,16 @@ impl Study {
         let asked = known.map(|it| (it, it.query(text)));
         let docs = self.pools[query].iter();
         let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
-        let counted = |&doc: &u32| Counted {
-            meaning: asked
-                .as_ref()
-                .map(|(known, asked)| Meaning::new(known.rest(doc, &terms), asked)),
-            ..Counted::with_others(index.terms(doc), &terms)
+        let words = known.map(|it| it.words_of_query(text, &terms));
+        let counted = |&doc: &u32| {
+            let mut counted = Counted::with_others(index.terms(doc), &terms);
+            counted.place_terms(index.terms(doc), &terms);
+            counted.meaning = asked.as_ref().map(|(known, asked)| {
+                let mut meaning = Meaning::new(known.rest(doc, &terms), asked);
+                meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
+                meaning
+            });
+            counted
         };
         let pool = docs.iter().map(counted).collect();
         let limits = &self.definition.limits;
@@ -162,6 +170,10 @@ impl Study {
                 false => Vec::new(),
             },
             pool,
+            alike: match (known, &words) {
+                (Some(known), Some(words)) => known.alike_in_query(words),
+                _ => Vec::new(),
+            },
             query: terms,
         }
     }
@@ -271,6 +283,7 @@ fn steps(instances: &Instances, limits: &Limits, cases: &[Case]) -> Vec<Step> {
             ));
         }
         Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => (),
+        Axiom::Further(_) | Axiom::Combined(_) => (),
     }
     let found = instances.found.iter().map(|&it| u64::from(it)).sum();
     let last = match axiom {
@@ -316,7 +329,12 @@ fn steps_of_one(
 }
 
 /// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
-fn missed(axiom: Axiom, mode: Mode, limits: &Limits, cases: &[Case]) -> (Vec<Missed>, u64) {
+fn missed(
+    axiom: Axiom,
+    mode: Mode,
+    (limits, totals): (&Limits, Totals),
+    cases: &[Case],
+) -> (Vec<Missed>, u64) {
     let arity = axiom.claim(mode).arity();
     let candidates = |case: &Case| match axiom {
         Axiom::Lnc2 => case.repeated.len() as u64,
@@ -325,7 +343,7 @@ fn missed(axiom: Axiom, mode: Mode, limits: &Limits, cases: &[Case]) -> (Vec<Mis
     let all: u64 = cases.iter().map(candidates).sum();
     let mut failures: Vec<Failures> = Vec::new();
     let mut n_asked = 0;
-    let mut draw = Pcg64::new(u128::from(limits.seed), axiom as u128);
+    let mut draw = Pcg64::new(u128::from(limits.seed), stream(axiom));
     for case in cases {
         let n = candidates(case);
         // A query has its share of what is asked, at least one if it has any.
@@ -339,12 +357,25 @@ fn missed(axiom: Axiom, mode: Mode, limits: &Limits, cases: &[Case]) -> (Vec<Mis
                 false => at,
             };
             let texts = texts_at(axiom, case, place, arity);
-            let premises = axiom.premises(mode, limits, &case.query, &texts);
+            let asked = counts::Case {
+                query: &case.query,
+                pool: &texts,
+                limits,
+                totals,
+                alike: &case.alike,
+            };
+            let premises = axiom.premises(mode, &asked);
             ask(&mut failures, &premises);
             n_asked += 1;
         }
     }
     (failures.into_iter().map(Failures::sum).collect(), n_asked)
+}
+
+/// Which stream of random numbers an axiom draws from.
+fn stream(axiom: Axiom) -> u128 {
+    let place = Axiom::ALL.iter().position(|it| *it == axiom);
+    place.unwrap_or(Axiom::ALL.len()) as u128
 }
 
 /// The candidate at a place, in the order of the claim.

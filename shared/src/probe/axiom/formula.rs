@@ -1,0 +1,653 @@
+//! Axioms combined into one, in the operators of `ir_axioms`: `tfc1 & lnc1`, `prox1 | tfc1`.
+//!
+//! ```text
+//! choice   = cascade [ "if" condition ]
+//! cascade  = both { "|" both }            the first that prefers a text
+//! both     = sum { "&" sum }              what all prefer
+//! sum      = product { ("+" | "-") product }
+//! product  = sign { ("*" | "/" | "%") sign }    "%": what half of the votes or more prefer
+//! sign     = ("+" | "-") sign | name | number | "(" choice ")"     "+": only which one
+//! condition = "len" | "undecided" "(" choice ")" | "decided" "(" choice ")"
+//! ```
+//!
+//! An axiom prefers the first of two texts (1), the second (−1) or none (0). What is built must
+//! prefer the second where it is asked about the texts in the other order, so a number cannot
+//! be added to a preference, and two preferences multiplied say only whether they agree: that
+//! is checked when the formula is read. Where a value above 0 comes out, the first text is
+//! preferred.
+
+use std::fmt;
+
+use super::{Axiom, Further};
+use crate::error::Error;
+use crate::probe::counts::Case;
+use crate::probe::{Measured, Mode, Quantity, Relation};
+
+/// A formula, read and checked; it fits wherever an axiom does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Formula {
+    len: u8,
+    /// In postfix order, see [`Op`].
+    code: [u8; LONGEST],
+}
+
+/// Bytes of the longest formula: about twenty axioms with an operator each.
+const LONGEST: usize = 48;
+
+/// The deepest nesting of parentheses that is read.
+const DEEPEST: usize = 24;
+
+/// A step of a formula; a list takes so many values off the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    /// Place in [`leaves`].
+    Axiom(u8),
+    /// In hundredths.
+    Number(u16),
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Negate,
+    Sign,
+    Vote(u8),
+    Both(u8),
+    First(u8),
+    IfLen,
+    IfUndecided,
+    IfDecided,
+}
+
+impl Op {
+    fn write(self, code: &mut Vec<u8>) {
+        match self {
+            Op::Axiom(it) => code.extend([0, it]),
+            Op::Number(it) => {
+                code.push(1);
+                code.extend(it.to_be_bytes());
+            }
+            Op::Plus => code.push(2),
+            Op::Minus => code.push(3),
+            Op::Times => code.push(4),
+            Op::Over => code.push(5),
+            Op::Negate => code.push(6),
+            Op::Sign => code.push(7),
+            Op::Vote(n) => code.extend([8, n]),
+            Op::Both(n) => code.extend([9, n]),
+            Op::First(n) => code.extend([10, n]),
+            Op::IfLen => code.push(11),
+            Op::IfUndecided => code.push(12),
+            Op::IfDecided => code.push(13),
+        }
+    }
+}
+
+/// Axioms that a formula can name: those that prefer one of two texts of the pool.
+fn leaves() -> impl Iterator<Item = Axiom> {
+    let ours = [
+        Axiom::Tfc1,
+        Axiom::Mtdc,
+        Axiom::Lnc1,
+        Axiom::Tp,
+        Axiom::Stmc1,
+        Axiom::Stmc2,
+        Axiom::Stmc3,
+    ];
+    let further = Further::ALL.iter().map(|&it| Axiom::Further(it));
+    ours.into_iter().chain(further)
+}
+
+fn leaf(place: u8) -> Axiom {
+    let found = leaves().nth(usize::from(place));
+    found.expect("written with a place that there is")
+}
+
+impl Formula {
+    fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let code = self.code.get(at..usize::from(self.len))?;
+            let (&head, rest) = code.split_first()?;
+            at += 1;
+            let mut byte = |place: usize| {
+                at += 1;
+                rest[place]
+            };
+            Some(match head {
+                0 => Op::Axiom(byte(0)),
+                1 => Op::Number(u16::from_be_bytes([byte(0), byte(1)])),
+                2 => Op::Plus,
+                3 => Op::Minus,
+                4 => Op::Times,
+                5 => Op::Over,
+                6 => Op::Negate,
+                7 => Op::Sign,
+                8 => Op::Vote(byte(0)),
+                9 => Op::Both(byte(0)),
+                10 => Op::First(byte(0)),
+                11 => Op::IfLen,
+                12 => Op::IfUndecided,
+                _ => Op::IfDecided,
+            })
+        })
+    }
+
+    /// The axioms it names, each once.
+    pub fn axioms(&self) -> Vec<Axiom> {
+        let mut found: Vec<Axiom> = Vec::new();
+        for op in self.ops() {
+            if let Op::Axiom(place) = op
+                && !found.contains(&leaf(place))
+            {
+                found.push(leaf(place));
+            }
+        }
+        found
+    }
+
+    /// Calls `take` with the places of each preferred text and of the other.
+    pub(super) fn each_preferred(
+        &self,
+        mode: Mode,
+        case: &Case<'_>,
+        mut take: impl FnMut(usize, usize),
+    ) {
+        let known = self.known(mode, case);
+        let n = case.pool.len();
+        for a in 0..n {
+            for b in 0..n {
+                if a != b && self.value(&known, case, (a, b)) > 0.0 {
+                    take(a, b);
+                }
+            }
+        }
+    }
+
+    /// What each axiom prefers, for its place among the leaves: 1, 0 or −1 for each pair.
+    fn known(&self, mode: Mode, case: &Case<'_>) -> Vec<(Axiom, Vec<i8>)> {
+        let n = case.pool.len();
+        let table = |axiom: Axiom| {
+            let mut table = vec![0_i8; n * n];
+            // What is an instance in both orders prefers neither.
+            axiom.each_preferred(mode, case, |a, b| {
+                table[a * n + b] += 1;
+                table[b * n + a] -= 1;
+            });
+            (axiom, table)
+        };
+        self.axioms().into_iter().map(table).collect()
+    }
+
+    /// Above 0 where the first text is preferred.
+    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &Case<'_>, (a, b): (usize, usize)) -> f64 {
+        let n = case.pool.len();
+        let mut stack: Vec<f64> = Vec::new();
+        for op in self.ops() {
+            let mut pop = || stack.pop().expect("checked when it was read");
+            let value = match op {
+                Op::Axiom(place) => {
+                    let axiom = leaf(place);
+                    let table = known.iter().find(|it| it.0 == axiom);
+                    f64::from(table.expect("every axiom of it is known").1[a * n + b])
+                }
+                Op::Number(hundredths) => f64::from(hundredths) / 100.0,
+                Op::Plus => {
+                    let right = pop();
+                    pop() + right
+                }
+                Op::Minus => {
+                    let right = pop();
+                    pop() - right
+                }
+                Op::Times => {
+                    let right = pop();
+                    pop() * right
+                }
+                Op::Over => {
+                    let right = pop();
+                    pop() / right
+                }
+                Op::Negate => -pop(),
+                Op::Sign => sign(pop()),
+                Op::Vote(n) | Op::Both(n) | Op::First(n) => {
+                    let from = stack.len() - usize::from(n);
+                    let value = among(op, &stack[from..]);
+                    stack.truncate(from);
+                    value
+                }
+                Op::IfLen => {
+                    let [x, y] = [a, b].map(|it| f64::from(case.pool[it].len));
+                    let close = (x - y).abs() <= case.limits.share * x.max(y);
+                    pop() * f64::from(u8::from(close))
+                }
+                Op::IfUndecided => {
+                    let asked = pop();
+                    pop() * f64::from(u8::from(asked == 0.0))
+                }
+                Op::IfDecided => {
+                    let asked = pop();
+                    pop() * f64::from(u8::from(asked != 0.0))
+                }
+            };
+            stack.push(value);
+        }
+        stack.pop().expect("checked when it was read")
+    }
+
+    /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
+    pub(super) fn premises(&self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+        let known = self.known(mode, case);
+        let each = known.iter().map(|(axiom, table)| Measured {
+            quantity: Quantity::Preference { axiom: *axiom },
+            value: Some(f64::from(table[1])),
+            relation: Relation::AtLeast,
+            bound: None,
+        });
+        let mut premises: Vec<Measured> = each.collect();
+        premises.push(Measured {
+            quantity: Quantity::Combined,
+            value: Some(self.value(&known, case, (0, 1))),
+            relation: Relation::Above,
+            bound: Some(0.0),
+        });
+        premises
+    }
+}
+
+fn sign(value: f64) -> f64 {
+    if value > 0.0 {
+        1.0
+    } else if value < 0.0 {
+        -1.0
+    } else {
+        0.0
+    }
+}
+
+/// What several values come to.
+fn among(op: Op, values: &[f64]) -> f64 {
+    let n_for = values.iter().filter(|it| **it > 0.0).count();
+    let n_against = values.iter().filter(|it| **it < 0.0).count();
+    let least = match op {
+        Op::First(_) => return values.iter().copied().find(|it| *it != 0.0).unwrap_or(0.0),
+        Op::Both(_) => values.len(),
+        _ => values.len().div_ceil(2),
+    };
+    if n_for > n_against && n_for >= least {
+        1.0
+    } else if n_against > n_for && n_against >= least {
+        -1.0
+    } else {
+        0.0
+    }
+}
+
+/// What a part of a formula stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Turns with the order of the texts.
+    Preference,
+    /// Does not.
+    Even,
+    /// The same for all texts.
+    Number,
+}
+
+/// Reads from the left.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    code: Vec<u8>,
+}
+
+impl std::str::FromStr for Formula {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Formula, Error> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+            code: Vec::new(),
+        };
+        let kind = reader.choice()?;
+        if reader.peek().is_some() {
+            return Err(reader.wrong("an operator was expected"));
+        }
+        match kind {
+            Kind::Preference => {}
+            Kind::Even => {
+                return Err(reader.wrong(
+                    "as a whole it prefers no text: two \
+                 preferences multiplied only say whether they agree; multiply by a third",
+                ));
+            }
+            Kind::Number => {
+                return Err(reader.wrong("as a whole it is a number and prefers no text"));
+            }
+        }
+        let n = reader.code.len();
+        if n > LONGEST {
+            return Err(reader.wrong("it is too long; about twenty axioms fit"));
+        }
+        let mut code = [0; LONGEST];
+        code[..n].copy_from_slice(&reader.code);
+        Ok(Formula { len: n as u8, code })
+    }
+}
+
+impl Reader<'_> {
+    fn wrong(&self, reason: &str) -> Error {
+        let shown: String = self.text.chars().take(200).collect();
+        let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
+        Error::setting(
+            format!("formula `{}`", shown.escape_debug()),
+            format!("character {place}: {reason}"),
+        )
+    }
+
+    fn rest(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    /// A name without its sign; empty if there is none.
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let in_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '@' || it == '.';
+        let end = rest.find(|it| !in_word(it)).unwrap_or(rest.len());
+        let word = rest[..end].to_owned();
+        self.at += end;
+        word
+    }
+
+    fn push(&mut self, op: Op) {
+        op.write(&mut self.code);
+    }
+
+    fn choice(&mut self) -> Result<Kind, Error> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.wrong("parentheses are nested too deeply"));
+        }
+        let kind = self.several('|', Op::First, Reader::both)?;
+        let before = self.at;
+        let kind = match self.word().as_str() {
+            "if" => self.condition(kind)?,
+            _ => {
+                self.at = before;
+                kind
+            }
+        };
+        self.depth -= 1;
+        Ok(kind)
+    }
+
+    fn condition(&mut self, kind: Kind) -> Result<Kind, Error> {
+        if kind == Kind::Number {
+            return Err(self.wrong("a condition belongs to a preference, not to a number"));
+        }
+        let word = self.word();
+        let op = match word.as_str() {
+            "len" => {
+                self.push(Op::IfLen);
+                return Ok(kind);
+            }
+            "undecided" => Op::IfUndecided,
+            "decided" => Op::IfDecided,
+            _ => {
+                return Err(self.wrong("after `if` comes `len`, `undecided(…)` or `decided(…)`"));
+            }
+        };
+        if !self.take('(') {
+            return Err(self.wrong("`(` was expected"));
+        }
+        self.choice()?;
+        self.close()?;
+        self.push(op);
+        Ok(kind)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        if self.take(')') {
+            Ok(())
+        } else {
+            Err(self.wrong("`)` was expected"))
+        }
+    }
+
+    fn both(&mut self) -> Result<Kind, Error> {
+        self.several('&', Op::Both, Reader::sum)
+    }
+
+    /// Preferences with the same sign between them.
+    fn several(
+        &mut self,
+        sign: char,
+        op: fn(u8) -> Op,
+        part: fn(&mut Self) -> Result<Kind, Error>,
+    ) -> Result<Kind, Error> {
+        let kind = part(self)?;
+        let mut n = 1_u8;
+        while self.take(sign) {
+            if kind != Kind::Preference || part(self)? != Kind::Preference {
+                return Err(self.wrong(&format!("`{sign}` stands between two preferences")));
+            }
+            n = n.saturating_add(1);
+        }
+        if n > 1 {
+            self.push(op(n));
+        }
+        Ok(kind)
+    }
+
+    fn sum(&mut self) -> Result<Kind, Error> {
+        let mut kind = self.product()?;
+        loop {
+            let op = match self.peek() {
+                Some('+') => Op::Plus,
+                Some('-') => Op::Minus,
+                _ => return Ok(kind),
+            };
+            self.at += 1;
+            let right = self.product()?;
+            kind = match (kind, right) {
+                (a, b) if a == b => a,
+                (Kind::Even, Kind::Number) | (Kind::Number, Kind::Even) => Kind::Even,
+                _ => {
+                    return Err(self.wrong(
+                        "a preference turns with the order of the texts and the other part does \
+                         not: they cannot be added; multiply instead",
+                    ));
+                }
+            };
+            self.push(op);
+        }
+    }
+
+    fn product(&mut self) -> Result<Kind, Error> {
+        let mut kind = self.signed()?;
+        let mut votes = 1_u8;
+        loop {
+            let sign = self.peek();
+            if sign != Some('%') && votes > 1 {
+                self.push(Op::Vote(votes));
+                votes = 1;
+            }
+            match sign {
+                Some('%') => {
+                    self.at += 1;
+                    if kind != Kind::Preference || self.signed()? != Kind::Preference {
+                        return Err(self.wrong("`%` stands between two preferences"));
+                    }
+                    votes = votes.saturating_add(1);
+                }
+                Some('*') => {
+                    self.at += 1;
+                    kind = match (kind, self.signed()?) {
+                        (Kind::Preference, Kind::Preference) => Kind::Even,
+                        (Kind::Preference, _) | (_, Kind::Preference) => Kind::Preference,
+                        (Kind::Number, Kind::Number) => Kind::Number,
+                        _ => Kind::Even,
+                    };
+                    self.push(Op::Times);
+                }
+                Some('/') => {
+                    self.at += 1;
+                    let from = self.code.len();
+                    let right = self.signed()?;
+                    let zero = self.code[from..] == [1, 0, 0];
+                    if right != Kind::Number || zero {
+                        return Err(self.wrong(
+                            "only a number other than 0 divides: an axiom may prefer no text, \
+                             which is 0",
+                        ));
+                    }
+                    self.push(Op::Over);
+                }
+                _ => return Ok(kind),
+            }
+        }
+    }
+
+    fn signed(&mut self) -> Result<Kind, Error> {
+        match self.peek() {
+            Some(sign @ ('+' | '-')) => {
+                self.at += 1;
+                self.depth += 1;
+                if self.depth > DEEPEST {
+                    return Err(self.wrong("signs are nested too deeply"));
+                }
+                let kind = self.signed()?;
+                self.depth -= 1;
+                self.push(if sign == '-' { Op::Negate } else { Op::Sign });
+                Ok(kind)
+            }
+            Some('(') => {
+                self.at += 1;
+                let kind = self.choice()?;
+                self.close()?;
+                Ok(kind)
+            }
+            _ => self.named(),
+        }
+    }
+
+    fn named(&mut self) -> Result<Kind, Error> {
+        let before = self.at;
+        let word = self.word();
+        let first = word.chars().next();
+        if first.is_some_and(|it| it.is_ascii_digit() || it == '.') {
+            let hundredths = word.parse::<f64>().ok().map(|it| it * 100.0);
+            let whole = hundredths.filter(|it| (it - libm::round(*it)).abs() < 1e-6);
+            let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
+            let Some(hundredths) = fits else {
+                self.at = before;
+                return Err(self.wrong("a number is from 0 to 655.35, by hundredths"));
+            };
+            self.push(Op::Number(libm::round(hundredths) as u16));
+            return Ok(Kind::Number);
+        }
+        let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
+        let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
+        let Some(place) = place else {
+            self.at = before;
+            return Err(self.wrong(match named {
+                Some(_) => {
+                    "TFC2 and LNC2 prefer none of two texts of a pool and stand for themselves only"
+                }
+                None => "the name of an axiom was expected",
+            }));
+        };
+        self.push(Op::Axiom(place as u8));
+        Ok(Kind::Preference)
+    }
+}
+
+/// How strongly an operator binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Bond {
+    Choice,
+    Cascade,
+    Both,
+    Sum,
+    Product,
+    Name,
+}
+
+/// As it is read, without spaces and with no more parentheses than needed.
+impl fmt::Display for Formula {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stack: Vec<(Bond, String)> = Vec::new();
+        for op in self.ops() {
+            let mut pop = |least: Bond| {
+                let (bond, text) = stack.pop().unwrap_or((Bond::Name, String::new()));
+                if bond < least {
+                    format!("({text})")
+                } else {
+                    text
+                }
+            };
+            let mut between = |sign: char, bond: Bond, above: Bond| {
+                let right = pop(above);
+                (bond, format!("{}{sign}{right}", pop(bond)))
+            };
+            let part = match op {
+                Op::Axiom(place) => (Bond::Name, leaf(place).slug().into_owned()),
+                Op::Number(it) => (Bond::Name, format!("{}", f64::from(it) / 100.0)),
+                Op::Plus => between('+', Bond::Sum, Bond::Product),
+                Op::Minus => between('-', Bond::Sum, Bond::Product),
+                Op::Times => between('*', Bond::Product, Bond::Name),
+                Op::Over => between('/', Bond::Product, Bond::Name),
+                Op::Negate => (Bond::Name, format!("-{}", pop(Bond::Name))),
+                Op::Sign => (Bond::Name, format!("+{}", pop(Bond::Name))),
+                Op::Vote(n) => list(&mut pop, n, ('%', Bond::Product, Bond::Name)),
+                Op::Both(n) => list(&mut pop, n, ('&', Bond::Both, Bond::Sum)),
+                Op::First(n) => list(&mut pop, n, ('|', Bond::Cascade, Bond::Both)),
+                Op::IfLen => (Bond::Choice, format!("{} if len", pop(Bond::Cascade))),
+                Op::IfUndecided | Op::IfDecided => {
+                    let word = if op == Op::IfDecided {
+                        "decided"
+                    } else {
+                        "undecided"
+                    };
+                    let asked = pop(Bond::Choice);
+                    let text = format!("{} if {word}({asked})", pop(Bond::Cascade));
+                    (Bond::Choice, text)
+                }
+            };
+            stack.push(part);
+        }
+        out.write_str(stack.first().map_or("", |it| &it.1))
+    }
+}
+
+fn list(
+    pop: &mut impl FnMut(Bond) -> String,
+    n: u8,
+    (sign, bond, least): (char, Bond, Bond),
+) -> (Bond, String) {
+    let mut parts: Vec<String> = (0..n).map(|_| pop(least)).collect();
+    parts.reverse();
+    (bond, parts.join(&sign.to_string()))
+}
+
+impl fmt::Debug for Formula {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Formula({self})")
+    }
+}

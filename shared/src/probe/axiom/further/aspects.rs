@@ -1,0 +1,134 @@
+//! Words of the further axioms on the aspects of a query, diversity and meaning.
+
+use super::super::About;
+
+const REGULARISED: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
+const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms";
+const DIVERSE: &str = "Gollapudi & Sharma, WWW 2009; as in ir_axioms";
+
+pub(super) const REG: About = About {
+    name: "REG",
+    gist: "odd term",
+    statement: "Of two texts equally long, the one with more of the query term that is least \
+                like the others scores higher.",
+    formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the least Σ cos(w, w') ⇒ \
+              S(d1) > S(d2)",
+    source: REGULARISED,
+    troubles: "Likeness is that of word vectors; the package has WordNet or fastText. It \
+               divides counts by the length of the text, and its condition on length is never \
+               asked (mode code).",
+    example: &[],
+};
+
+pub(super) const ANTI_REG: About = About {
+    name: "ANTI-REG",
+    gist: "typical term",
+    statement: "Of two texts equally long, the one with more of the query term that is most \
+                like the others scores higher.",
+    formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the greatest Σ cos(w, w') \
+              ⇒ S(d1) > S(d2)",
+    source: REGULARISED,
+    troubles: "The reverse of REG, as a check of it. What the package does otherwise it does for \
+               both (mode code).",
+    example: &[],
+};
+
+pub(super) const ASPECT_REG: About = About {
+    name: "ASPECT-REG",
+    gist: "more aspects",
+    statement: "Of two texts, the one that covers more aspects of the query scores higher; all \
+                terms of the query must be about equally rare.",
+    formula: "idf equal over Q (10 %), more clusters of {w ∈ Q: cos above its mean} with a term in \
+              d1 than in d2 ⇒ S(d1) > S(d2)",
+    source: REGULARISED,
+    troubles: "The package asks only whether a text covers any aspect, which every query term \
+               does (mode code), and its clusters depend on the order of a set.",
+    example: &[],
+};
+
+pub(super) const AND: About = About {
+    name: "AND",
+    gist: "all terms",
+    statement: "A text with all query terms scores higher than one that lacks one.",
+    formula: "Q ⊆ d1, Q ⊄ d2 ⇒ S(d1) > S(d2)",
+    source: AND_SOURCE,
+    troubles: "Neither length nor the number of occurrences is controlled for.",
+    example: &["river bank", "the river bank", "the river river river"],
+};
+
+pub(super) const LEN_AND: About = About {
+    name: "LEN-AND",
+    gist: "all terms",
+    statement: "As AND, for two texts equally long.",
+    formula: "|d1| ≈ |d2| (10 %), Q ⊆ d1, Q ⊄ d2 ⇒ S(d1) > S(d2)",
+    source: AND_SOURCE,
+    troubles: "The number of occurrences is not controlled for.",
+    example: &["river bank", "river bank mud", "river river mud"],
+};
+
+pub(super) const M_AND: About = About {
+    name: "M-AND",
+    gist: "more distinct terms",
+    statement: "A text with more distinct query terms scores higher.",
+    formula: "|Q ∩ d1| > |Q ∩ d2| ⇒ S(d1) > S(d2)",
+    source: AND_SOURCE,
+    troubles: "Neither length nor rarity nor the number of occurrences is controlled for.",
+    example: AND.example,
+};
+
+pub(super) const LEN_M_AND: About = About {
+    name: "LEN-M-AND",
+    gist: "more distinct terms",
+    statement: "As M-AND, for two texts equally long.",
+    formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| > |Q ∩ d2| ⇒ S(d1) > S(d2)",
+    source: AND_SOURCE,
+    troubles: "Neither rarity nor the number of occurrences is controlled for.",
+    example: LEN_AND.example,
+};
+
+pub(super) const DIV: About = About {
+    name: "DIV",
+    gist: "other words",
+    statement: "Of two texts, the one whose vocabulary has less in common with the query \
+                scores higher.",
+    formula: "|Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
+    source: DIVERSE,
+    troubles: "Stated for the diversity of a list; for a single ranking it asks for the \
+               opposite of relevance, and longer texts satisfy it by being longer.",
+    example: &["river bank", "river bank mud sand", "river bank mud"],
+};
+
+pub(super) const LEN_DIV: About = About {
+    name: "LEN-DIV",
+    gist: "other words",
+    statement: "As DIV, for two texts equally long.",
+    formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
+    source: DIVERSE,
+    troubles: "As DIV, but for the length.",
+    example: &["river bank", "river bank mud sand", "river bank mud mud"],
+};
+
+pub(super) const STMC1: About = About {
+    name: "STMC1@ir_axioms",
+    gist: "closer words",
+    statement: "Of two texts, the one whose words are in the mean more like those of the query \
+                scores higher.",
+    formula: "mean cos(t, w) over t ∈ d1, w ∈ Q above that over d2 ⇒ S(d1) > S(d2)",
+    source: "Fang & Zhai, SIGIR 2006; as in ir_axioms",
+    troubles: "Query terms themselves count among the words of a text, so that it repeats M-AND \
+               for the most part.",
+    example: &[],
+};
+
+pub(super) const STMC2: About = About {
+    name: "STMC2@ir_axioms",
+    gist: "the term itself",
+    statement: "Of two texts of which one holds a query term about as often as the other, for \
+                its length, holds the word most like it, the one with the term scores higher.",
+    formula: "(t, w) = argmax cos over t ∉ Q in d1 or d2, w ∈ Q: |d2| / |d1| ≈ c(t,d2) / c(w,d1) \
+              (20 %) ⇒ S(d1) > S(d2)",
+    source: "Fang & Zhai, SIGIR 2006; as in ir_axioms",
+    troubles: "The package divides counts by the length of the text, and where both orders \
+               qualify it prefers whichever text is asked about first (mode code).",
+    example: &[],
+};

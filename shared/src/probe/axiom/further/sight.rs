@@ -1,0 +1,411 @@
+//! What a text and a pair of texts look like to one of the further axioms.
+
+use super::super::super::counts::{Case, Counted};
+use super::super::super::{Measured, Mode, Quantity, Relation};
+use super::{Condition, Further, proximity};
+use crate::rank::{Bm25, Ranker};
+
+/// One axiom on the texts of one query.
+pub(super) struct Sight<'a> {
+    axiom: Further,
+    weight: Weight,
+    case: &'a Case<'a>,
+    /// Pairs of query terms that are compared, the rarer first where that counts.
+    pairs: Vec<(usize, usize)>,
+    /// Query terms that decide.
+    deciding: Vec<usize>,
+    /// Query terms of one aspect each.
+    aspects: Vec<Vec<usize>>,
+    /// One for each text.
+    pub(super) seen: Vec<Seen>,
+}
+
+/// A text, summed up.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Seen {
+    /// The more the better; the second decides where the first is equal.
+    value: [f64; 2],
+    /// By BM25.
+    score: f64,
+}
+
+/// How occurrences are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// c(w,d).
+    Count,
+    /// c(w,d) / |d|, as the package has it.
+    Share,
+}
+
+impl<'a> Sight<'a> {
+    pub(super) fn new(axiom: Further, mode: Mode, case: &'a Case<'a>) -> Sight<'a> {
+        let weight = match mode {
+            Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => Weight::Count,
+            Mode::CodeCamara2020 => Weight::Share,
+        };
+        let mut sight = Sight {
+            axiom,
+            weight,
+            case,
+            pairs: Vec::new(),
+            deciding: Vec::new(),
+            aspects: Vec::new(),
+            seen: Vec::new(),
+        };
+        let n_terms = case.query.len();
+        match axiom {
+            Further::Tfc3 => {
+                let margin = case.limits.share;
+                sight.pairs = pairs(n_terms, |a, b| close(case.idf(a), case.idf(b), margin));
+            }
+            Further::MtdcIrAxioms | Further::LenMtdc => {
+                let all = pairs(n_terms, |a, b| !same(case.idf(a), case.idf(b)));
+                let rarer_first = |(a, b)| match case.idf(a) < case.idf(b) {
+                    true => (b, a),
+                    false => (a, b),
+                };
+                sight.pairs = all.into_iter().map(rarer_first).collect();
+            }
+            Further::Reg | Further::AntiReg => sight.deciding = sight.extreme(),
+            Further::AspectReg => sight.aspects = sight.clusters(),
+            _ => {}
+        }
+        sight.seen = case.pool.iter().map(|it| sight.see(it)).collect();
+        sight
+    }
+
+    /// How often a text holds a query term.
+    fn count(&self, text: &Counted, term: usize) -> f64 {
+        let count = f64::from(text.counts[term]);
+        match self.weight {
+            Weight::Count => count,
+            Weight::Share if text.len == 0 => 0.0,
+            Weight::Share => count / f64::from(text.len),
+        }
+    }
+
+    /// Over all tokens of the query, so a term that it names twice counts twice.
+    fn asked_sum(&self, text: &Counted) -> f64 {
+        let terms = self.case.query.iter().enumerate();
+        terms
+            .map(|(at, it)| f64::from(it.count) * self.count(text, at))
+            .sum()
+    }
+
+    /// Over distinct query terms.
+    fn sum(&self, text: &Counted) -> f64 {
+        (0..self.case.query.len())
+            .map(|it| self.count(text, it))
+            .sum()
+    }
+
+    fn see(&self, text: &Counted) -> Seen {
+        let n_terms = self.case.query.len();
+        let first = |value: f64| [value, 0.0];
+        let value = match self.axiom {
+            Further::Tfc1IrAxioms => first(self.asked_sum(text)),
+            Further::Lnc1IrAxioms => first(-f64::from(text.len)),
+            Further::AspectReg => {
+                let held = |it: &&Vec<usize>| it.iter().any(|&term| text.counts[term] > 0);
+                let n_covered = self.aspects.iter().filter(held).count();
+                first(match self.weight {
+                    Weight::Count => n_covered as f64,
+                    Weight::Share => n_covered.min(1) as f64,
+                })
+            }
+            Further::And | Further::LenAnd => {
+                first(f64::from(u8::from(text.cover as usize == n_terms)))
+            }
+            Further::Mand | Further::LenMand => first(f64::from(text.cover)),
+            Further::Div | Further::LenDiv => {
+                let both = f64::from(text.cover);
+                let either = (n_terms + text.others.len()) as f64;
+                first(if both == 0.0 { 0.0 } else { -both / either })
+            }
+            Further::Prox1 => first(-proximity::between_first(text)),
+            Further::Prox2 => first(-proximity::sum_of_first(text)),
+            Further::Prox3 => first(-proximity::phrase(text, self.case.query)),
+            Further::Prox4 => match proximity::closest_grouping(text) {
+                Some((n_others, n_groups)) => [-f64::from(n_others), f64::from(n_groups)],
+                None => [0.0; 2],
+            },
+            Further::Prox5 => first(-proximity::mean_span(text)),
+            Further::Stmc1IrAxioms => {
+                let words = text.meaning.as_ref().and_then(|it| it.words.as_ref());
+                first(words.map_or(0.0, |it| it.average))
+            }
+            Further::Tfc3
+            | Further::MtdcIrAxioms
+            | Further::LenMtdc
+            | Further::TfLnc
+            | Further::Lb1
+            | Further::Reg
+            | Further::AntiReg
+            | Further::Stmc2IrAxioms => [0.0; 2],
+        };
+        let score = match self.axiom {
+            Further::Lb1 => {
+                let bm25 = Ranker::Bm25(Bm25::STANDARD);
+                let weighed = bm25.weigh(self.case.query, &self.case.totals);
+                weighed.score(&text.counts, text.len)
+            }
+            _ => 0.0,
+        };
+        Seen { value, score }
+    }
+
+    /// By how much the first text is ahead of the second.
+    pub(super) fn lead(&self, (a, b): (&Counted, &Counted), (x, y): (&Seen, &Seen)) -> f64 {
+        match self.axiom {
+            Further::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
+            Further::MtdcIrAxioms | Further::LenMtdc => self.rarer_points(a, b),
+            Further::TfLnc => points((0..self.case.query.len()).map(|term| {
+                let others = |it: &Counted| it.len - it.counts[term];
+                if others(a) == others(b) {
+                    self.count(a, term) - self.count(b, term)
+                } else {
+                    0.0
+                }
+            })),
+            Further::Lb1 => {
+                let alone = |a: &Counted, b: &Counted| {
+                    let mut counts = a.counts.iter().zip(&b.counts);
+                    f64::from(u8::from(counts.any(|(a, b)| *a > 0 && *b == 0)))
+                };
+                alone(a, b) - alone(b, a)
+            }
+            Further::Reg | Further::AntiReg => {
+                let ahead = |a: &Counted, b: &Counted| {
+                    let mut terms = self.deciding.iter();
+                    let all = terms.all(|&it| self.count(a, it) > self.count(b, it));
+                    f64::from(u8::from(all && !self.deciding.is_empty()))
+                };
+                ahead(a, b) - ahead(b, a)
+            }
+            Further::Stmc2IrAxioms => {
+                let (here, there) = (self.in_place_of(a, b), self.in_place_of(b, a));
+                match self.weight {
+                    Weight::Count => here - there,
+                    // Asked for first, found first.
+                    Weight::Share if here > 0.0 => here,
+                    Weight::Share => -there,
+                }
+            }
+            _ if x.value[0] == y.value[0] => x.value[1] - y.value[1],
+            _ => x.value[0] - y.value[0],
+        }
+    }
+
+    /// Pairs of equally rare terms of which `a` holds both, and `b` one alone as often.
+    fn both_against_one(&self, a: &Counted, b: &Counted) -> f64 {
+        let held = self.pairs.iter().filter(|&&(p, q)| {
+            let [ap, aq] = [p, q].map(|it| self.count(a, it));
+            let [bp, bq] = [p, q].map(|it| self.count(b, it));
+            let one = (same(bp, ap + aq) && bq == 0.0) || (same(bq, ap + aq) && bp == 0.0);
+            ap != 0.0 && aq != 0.0 && one
+        });
+        held.count() as f64
+    }
+
+    fn rarer_points(&self, a: &Counted, b: &Counted) -> f64 {
+        points(self.pairs.iter().map(|&(p, q)| {
+            let [ap, aq] = [p, q].map(|it| self.count(a, it));
+            let [bp, bq] = [p, q].map(|it| self.count(b, it));
+            let asked = [p, q].map(|it| self.case.query[it].count);
+            let valid = match self.weight {
+                Weight::Count => asked[0] >= asked[1] || (ap == bq && aq == bp),
+                // Once within a billionth, once to the last bit.
+                Weight::Share => {
+                    (asked[0] >= asked[1] || (same(ap, bq) && same(aq, bp)))
+                        && !(asked[0] < asked[1] && (ap != bq || aq != bp))
+                }
+            };
+            if valid { ap - bp } else { 0.0 }
+        }))
+    }
+
+    /// 1 if `b` holds the words most like a query term in place of it, as its length has it.
+    fn in_place_of(&self, a: &Counted, b: &Counted) -> f64 {
+        let nearest = |it: &Counted| -> Option<(f64, Vec<(u32, u32)>)> {
+            it.meaning.as_ref()?.words.as_ref()?.nearest.clone()
+        };
+        let found = match (nearest(a), nearest(b)) {
+            (None, None) => return 0.0,
+            (Some(it), None) | (None, Some(it)) => it.1,
+            (Some(x), Some(y)) if x.0 > y.0 => x.1,
+            (Some(x), Some(y)) if x.0 < y.0 => y.1,
+            (Some(x), Some(y)) => x.1.into_iter().chain(y.1).collect(),
+        };
+        let other = |text: &Counted, term: u32| {
+            let at = text.others.binary_search_by_key(&term, |it| it.0);
+            let count = at.map_or(0.0, |it| f64::from(text.others[it].1));
+            match self.weight {
+                Weight::Count => count,
+                Weight::Share => count / f64::from(text.len.max(1)),
+            }
+        };
+        let (la, lb) = (f64::from(a.len), f64::from(b.len));
+        let fits = found.iter().all(|&(term, word)| {
+            let (asked, instead) = (self.count(a, term as usize), other(b, word));
+            la > 0.0 && asked > 0.0 && close(lb / la, instead / asked, self.case.limits.ratio_share)
+        });
+        f64::from(u8::from(fits))
+    }
+
+    /// The query terms least or most like the others.
+    fn extreme(&self) -> Vec<usize> {
+        let n_terms = self.case.query.len();
+        let alike = self.case.alike;
+        if alike.is_empty() {
+            return Vec::new();
+        }
+        let mut sums = vec![0.0; n_terms];
+        for (a, b) in pairs(n_terms, |_, _| true) {
+            let like = alike[a * n_terms + b];
+            sums[a] += like;
+            sums[b] += like;
+        }
+        let better = |a: f64, b: f64| match self.axiom {
+            Further::AntiReg => a.max(b),
+            _ => a.min(b),
+        };
+        let Some(best) = sums.iter().copied().reduce(better) else {
+            return Vec::new();
+        };
+        (0..n_terms).filter(|&it| sums[it] == best).collect()
+    }
+
+    /// Query terms that a chain of more than middling likeness joins.
+    fn clusters(&self) -> Vec<Vec<usize>> {
+        let n_terms = self.case.query.len();
+        let alike = self.case.alike;
+        if alike.is_empty() {
+            return Vec::new();
+        }
+        let average = alike.iter().sum::<f64>() / alike.len() as f64;
+        let mut clusters: Vec<Vec<usize>> = Vec::new();
+        for term in 0..n_terms {
+            let near = |it: &Vec<usize>| it.iter().any(|&a| alike[a * n_terms + term] > average);
+            let (joined, apart): (Vec<_>, Vec<_>) = clusters.into_iter().partition(near);
+            clusters = apart;
+            clusters.push(joined.into_iter().flatten().chain([term]).collect());
+        }
+        clusters
+    }
+
+    /// A condition on a pair.
+    pub(super) fn measure(
+        &self,
+        condition: Condition,
+        (a, b): (&Counted, &Counted),
+        (x, y): (&Seen, &Seen),
+    ) -> Measured {
+        let terms = 0..self.case.query.len();
+        let share = self.case.limits.share;
+        let at_most = |quantity, value, bound| Measured {
+            quantity,
+            value,
+            relation: Relation::AtMost,
+            bound: Some(bound),
+        };
+        match condition {
+            Condition::Length => at_most(
+                Quantity::LengthShare,
+                Some(apart(f64::from(a.len), f64::from(b.len))),
+                share,
+            ),
+            Condition::SumsApart => Measured {
+                quantity: Quantity::SumShare,
+                value: Some(apart(self.asked_sum(a), self.asked_sum(b))),
+                relation: Relation::Above,
+                bound: Some(share),
+            },
+            Condition::SumsEqual => {
+                let gap = apart(self.sum(a), self.sum(b));
+                at_most(Quantity::SumShare, Some(gap), SAME)
+            }
+            Condition::Differing => {
+                let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
+                Measured {
+                    quantity: Quantity::DifferingTerms,
+                    value: Some(terms.filter(differ).count() as f64),
+                    relation: Relation::Above,
+                    bound: Some(0.0),
+                }
+            }
+            Condition::CountsClose => {
+                let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it)));
+                at_most(Quantity::CountShare, Some(gaps.fold(0.0, f64::max)), share)
+            }
+            Condition::ScoresClose => {
+                at_most(Quantity::ScoreShare, Some(apart(x.score, y.score)), share)
+            }
+            Condition::EquallyRare => {
+                let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
+                let most = idfs.iter().copied().reduce(f64::max);
+                let least = idfs.iter().copied().reduce(f64::min);
+                let gap = most.zip(least).map(|(most, least)| apart(most, least));
+                at_most(Quantity::IdfShare, gap, share)
+            }
+            Condition::SameTerms => {
+                let mut held = a.counts.iter().zip(&b.counts);
+                let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
+                Measured {
+                    quantity: Quantity::SharedTerms,
+                    value: equal.then(|| f64::from(a.cover)),
+                    relation: Relation::AtLeast,
+                    bound: Some(2.0),
+                }
+            }
+            Condition::AllTerms => {
+                let all = |it: &Counted| it.cover as usize == self.case.query.len();
+                Measured {
+                    quantity: Quantity::AllSharedTerms,
+                    value: (all(a) && all(b)).then(|| f64::from(a.cover)),
+                    relation: Relation::AtLeast,
+                    bound: Some(2.0),
+                }
+            }
+        }
+    }
+}
+
+/// 1e-9: what the package takes for equal, Python's `math.isclose`.
+const SAME: f64 = 1e-9;
+
+/// |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros.
+fn apart(a: f64, b: f64) -> f64 {
+    let most = a.abs().max(b.abs());
+    if most == 0.0 {
+        0.0
+    } else {
+        (a - b).abs() / most
+    }
+}
+
+/// As `math.isclose` has it, to the last bit.
+fn close(a: f64, b: f64, share: f64) -> bool {
+    let gap = (a - b).abs();
+    gap <= (share * a).abs() || gap <= (share * b).abs()
+}
+
+fn same(a: f64, b: f64) -> bool {
+    close(a, b, SAME)
+}
+
+/// A point for each lead.
+fn points(leads: impl Iterator<Item = f64>) -> f64 {
+    let point = |lead: f64| match lead.partial_cmp(&0.0) {
+        Some(std::cmp::Ordering::Greater) => 1.0,
+        Some(std::cmp::Ordering::Less) => -1.0,
+        Some(std::cmp::Ordering::Equal) | None => 0.0,
+    };
+    leads.map(point).sum()
+}
+
+/// Unordered pairs of the first `n` numbers that `wanted` lets through.
+fn pairs(n: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    let all = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
+    all.filter(|&(a, b)| wanted(a, b)).collect()
+}

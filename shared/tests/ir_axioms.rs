@@ -1,0 +1,126 @@
+//! Preferences of the package ir_axioms 1.2.5 among a few texts, stored with how they were made
+//! (`tests/ir_axioms/preferences.py`), against mode `code`; and what mode `fixed` changes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use shared::index::{Index, IndexBuilder};
+use shared::probe::mine::Miner;
+use shared::probe::{Axiom, Further, Limits, Mined, Mode};
+use shared::text::{Analyzer, Stemmer};
+use shared::vectors::{Known, Vectors};
+
+#[derive(Deserialize)]
+struct Stored {
+    package: String,
+    vectors: BTreeMap<String, Vec<f32>>,
+    queries: Vec<String>,
+    texts: Vec<String>,
+    /// For each query and text a sign for each other text.
+    preferences: BTreeMap<String, Vec<Vec<String>>>,
+}
+
+fn stored() -> Stored {
+    let stored = include_str!("ir_axioms/preferences.json");
+    let stored: Stored = serde_json::from_str(stored).unwrap();
+    assert_eq!(stored.package, "ir_axioms 1.2.5");
+    stored
+}
+
+/// For each query and text whether it is preferred to each other.
+fn ours(stored: &Stored, axiom: Axiom, mode: Mode) -> Vec<Vec<Vec<bool>>> {
+    let analyzer = Analyzer {
+        stemmer: Stemmer::None,
+        ..Analyzer::default()
+    };
+    let mut builder = IndexBuilder::new(analyzer).keeping_tokens();
+    stored.texts.iter().for_each(|it| builder.add(it));
+    let index: Index = builder.finish().unwrap();
+    let mut vectors = Vectors::new(3);
+    for (word, vector) in &stored.vectors {
+        assert_eq!(vectors.push(word, vector), Ok(true));
+    }
+    let rows = vectors.rows_of(&index);
+    let known = Known::new(&vectors, &index, &rows);
+    let asked = [(axiom, mode)];
+    let miner = Miner {
+        index: &index,
+        known: Some(&known),
+        asked: &asked,
+        limits: &Limits::STANDARD,
+    };
+    let n = stored.texts.len();
+    let pool: Vec<u32> = (0..n as u32).collect();
+    let mined = |query: &String| {
+        let mined = Mined::collect(&asked, vec![miner.mine(query, &pool)]);
+        let mut preferred = vec![vec![false; n]; n];
+        for claim in mined.instances[0].of(0) {
+            let texts = claim.texts();
+            let doc = |at: usize| mined.texts[texts[at] as usize].doc() as usize;
+            preferred[doc(0)][doc(1)] = true;
+        }
+        preferred
+    };
+    stored.queries.iter().map(mined).collect()
+}
+
+fn theirs(stored: &Stored, name: &str) -> Vec<Vec<Vec<bool>>> {
+    let row = |it: &String| it.chars().map(|it| it == '+').collect();
+    let of_query = |it: &Vec<String>| it.iter().map(row).collect();
+    stored.preferences[name].iter().map(of_query).collect()
+}
+
+fn n_differing(a: &[Vec<Vec<bool>>], b: &[Vec<Vec<bool>>]) -> usize {
+    let flat = |it: &[Vec<Vec<bool>>]| it.concat().concat();
+    flat(a).iter().zip(flat(b)).filter(|(a, b)| *a != b).count()
+}
+
+#[test]
+fn mode_code_prefers_what_the_package_prefers() {
+    let stored = stored();
+    for &axiom in Further::ALL {
+        let axiom = Axiom::Further(axiom);
+        let theirs = theirs(&stored, &axiom.slug());
+        assert!(theirs.concat().concat().contains(&true), "{axiom:?}");
+        let ours = ours(&stored, axiom, Mode::CodeCamara2020);
+        assert_eq!(n_differing(&ours, &theirs), 0, "{axiom:?}");
+    }
+}
+
+#[test]
+fn a_formula_prefers_what_the_package_prefers() {
+    let stored = stored();
+    let formulas: Vec<&String> = stored
+        .preferences
+        .keys()
+        .filter(|it| it.contains(['&', '|', '%', '+']))
+        .collect();
+    assert_eq!(formulas.len(), 5);
+    for name in formulas {
+        let axiom: Axiom = name.parse().unwrap();
+        assert!(matches!(axiom, Axiom::Combined(_)));
+        let ours = ours(&stored, axiom, Mode::CodeCamara2020);
+        assert_eq!(n_differing(&ours, &theirs(&stored, name)), 0, "{name}");
+    }
+}
+
+/// What is mended, and nothing else, sets the modes apart.
+#[test]
+fn the_mended_defects_are_those_that_are_told_of() {
+    let stored = stored();
+    for &axiom in Further::ALL {
+        let axiom = Axiom::Further(axiom);
+        let fixed = ours(&stored, axiom, Mode::Fixed);
+        let n = n_differing(&fixed, &theirs(&stored, &axiom.slug()));
+        let told = axiom.about().troubles.contains("mode code");
+        assert_eq!(n > 0, told, "{axiom:?} differs in {n}");
+        // Whatever is preferred, the reverse is not.
+        for query in &fixed {
+            for (a, row) in query.iter().enumerate() {
+                for (b, &preferred) in row.iter().enumerate() {
+                    assert!(!(preferred && query[b][a]), "{axiom:?} {a} {b}");
+                }
+            }
+        }
+    }
+}
