@@ -9,13 +9,14 @@ use rayon::prelude::*;
 use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Ranked, Run};
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mine::{Miner, Text};
+use shared::probe::mine::{Miner, QueryMined, Text};
 use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
 use shared::study::audit::Audit;
+use shared::study::cell::{Listing, Page};
 use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
 use shared::study::{Definition, Study};
 use shared::text::Analyzer;
@@ -82,6 +83,23 @@ pub(crate) struct Mining<'a> {
 
 /// All instances, and how many documents of the pools are not in the collection.
 pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
+    let mut all = Vec::new();
+    let n_without_text = mine_in_parts(mining, |_, shards| {
+        all.extend(shards);
+        Ok(())
+    })?;
+    Ok((Mined::collect(mining.asked, all), n_without_text))
+}
+
+/// Queries whose instances are in memory at once.
+const QUERIES_A_PART: usize = 64;
+
+/// Calls `take` with the first query and the shards of a few queries after the other; says how
+/// many documents of the pools are not in the collection.
+pub(crate) fn mine_in_parts(
+    mining: &Mining<'_>,
+    mut take: impl FnMut(usize, Vec<QueryMined>) -> Result<(), Error>,
+) -> Result<u64, Error> {
     let Mining {
         collection,
         index,
@@ -117,19 +135,23 @@ pub(crate) fn mine(mining: &Mining<'_>) -> Result<(Mined, u64), Error> {
         limits,
     };
     let bar = Bar::of("mine", collection.queries.len() as u64, "queries");
-    let shards: Vec<_> = (0..collection.queries.len())
-        .into_par_iter()
-        .map(|query| {
-            let (docs, missing) = pool.docs_of(query, &number, &supply);
-            let text = &collection.queries[query].text;
-            let shard = miner.mine(text, &docs);
-            bar.one_more();
-            (shard, missing)
-        })
-        .collect();
-    let n_without_text = shards.iter().map(|it| it.1).sum();
-    let shards = shards.into_iter().map(|it| it.0).collect();
-    Ok((Mined::collect(asked, shards), n_without_text))
+    let mut n_without_text = 0;
+    let n_queries = collection.queries.len();
+    for from in (0..n_queries).step_by(QUERIES_A_PART) {
+        let shards: Vec<_> = (from..n_queries.min(from + QUERIES_A_PART))
+            .into_par_iter()
+            .map(|query| {
+                let (docs, missing) = pool.docs_of(query, &number, &supply);
+                let text = &collection.queries[query].text;
+                let shard = miner.mine(text, &docs);
+                bar.one_more();
+                (shard, missing)
+            })
+            .collect();
+        n_without_text += shards.iter().map(|it| it.1).sum::<u64>();
+        take(from, shards.into_iter().map(|it| it.0).collect())?;
+    }
+    Ok(n_without_text)
 }
 
 /// Says on standard error what a run and a collection do not know of each other.
@@ -148,6 +170,16 @@ fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
     if !unknown.is_empty() {
         eprintln!("{file}: {unknown}");
     }
+}
+
+/// One page of the instances of a cell, on all cores.
+pub(crate) fn list(study: &Study, listing: &Listing) -> Result<Page, shared::error::Error> {
+    let lister = study.lister(listing)?;
+    let parts = lister.parts(rayon::current_num_threads());
+    let counted: Vec<_> = parts.into_par_iter().map(|it| lister.count(it)).collect();
+    let (wanted, _) = lister.plan(&counted);
+    let picked = wanted.par_iter().map(|it| lister.pick(it)).collect();
+    Ok(lister.page(&counted, &wanted, picked))
 }
 
 /// Pairs to score, and where their texts come from.

@@ -61,6 +61,16 @@ impl<T: Copy> Claim<T> {
         }
     }
 
+    /// Whether one of the texts, taken in order, is as `wanted` asks.
+    pub fn any(self, mut wanted: impl FnMut(T) -> bool) -> bool {
+        match self {
+            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+                wanted(winner) || wanted(loser)
+            }
+            Claim::ShrinkingGain { few, more, most } => wanted(few) || wanted(more) || wanted(most),
+        }
+    }
+
     /// The kind of statement.
     pub fn kind(self) -> ClaimKind {
         match self {
@@ -460,6 +470,17 @@ impl Instances {
     pub fn claim(&self, at: usize) -> Claim<TextNo> {
         let arity = self.claim.arity();
         self.claim.about(&self.texts[at * arity..(at + 1) * arity])
+    }
+
+    /// The texts of the instance at a place.
+    pub fn texts_at(&self, at: usize) -> &[TextNo] {
+        let arity = self.claim.arity();
+        &self.texts[at * arity..(at + 1) * arity]
+    }
+
+    /// Where the instances of a query begin.
+    pub fn first_of(&self, query: usize) -> usize {
+        self.starts[query] as usize
     }
 
     /// The query of the instance at a place.

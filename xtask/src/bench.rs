@@ -7,6 +7,7 @@ mod asked;
 mod lexical;
 mod page;
 mod neural;
+mod scale;
 mod table;
 
 use crate::place::Place;
@@ -18,7 +19,7 @@ use table::{Machine, Table};
 /// Runs of each side, one after the other in turn.
 const RUNS: usize = 5;
 
-const PARTS: [&str; 4] = ["lexical", "parity", "page", "neural"];
+const PARTS: [&str; 5] = ["lexical", "scale", "parity", "page", "neural"];
 
 /// Measures the named parts, or all of them; only a run of all is written down.
 pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
@@ -40,6 +41,7 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
         println!("bench: {part}");
         let done = match part {
             "lexical" => lexical::measure(&bench, &mut table),
+            "scale" => scale::measure(&bench, &mut table),
             "parity" => page::parity(&bench, &mut table),
             "page" => page::first_view(&bench, &mut table),
             _ => neural::measure(&bench, &mut table),

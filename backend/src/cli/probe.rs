@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use shared::collection::Collection;
 use shared::index::Index;
-use shared::probe::mine::Text;
+use shared::probe::mine::{Hashing, Text};
 use shared::probe::{Axiom, Mined, Mode};
 use shared::score::{Pairs, Scores};
 use shared::study::overview;
@@ -45,6 +46,7 @@ pub(crate) struct Mine {
 impl Mine {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let asked = self.probes.resolve()?;
+        let began = Instant::now();
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
         loaded
@@ -67,7 +69,9 @@ impl Mine {
         if let Some(about) = &about {
             eprintln!("{about}");
         }
-        let (mined, n_without_text) = pipeline::mine(&Mining {
+        let analysed = began.elapsed();
+        let ids = ids(collection);
+        let mining = Mining {
             collection,
             index: &index,
             known: known.as_ref(),
@@ -75,12 +79,28 @@ impl Mine {
             folder: &loaded.folder,
             asked: &asked.asked,
             limits: &asked.limits,
+        };
+        // A few queries at a time: there may be more instances than memory.
+        let mut writer = instances::Writer::new(&self.out, asked.asked.iter().copied())?;
+        let mut hashing = Hashing::new(asked.asked.len());
+        let mut found: Vec<(Axiom, Mode, Vec<u32>)> = Vec::new();
+        found.extend(asked.asked.iter().map(|it| (it.0, it.1, Vec::new())));
+        let mut kept: BTreeMap<Axiom, u64> = BTreeMap::new();
+        let n_without_text = pipeline::mine_in_parts(&mining, |from, shards| {
+            let queries = &ids.queries[from..from + shards.len()];
+            let part = Mined::collect(&asked.asked, shards);
+            writer.add(&part, queries, &ids.docs)?;
+            hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
+            for (all, part) in found.iter_mut().zip(&part.instances) {
+                all.2.extend(&part.found);
+                *kept.entry(part.axiom).or_default() += part.len() as u64;
+            }
+            Ok(())
         })?;
         if n_without_text > 0 {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
-        let ids = ids(collection);
-        let hash = mined.hash(&ids.queries, |doc| collection.docs[doc as usize].id.clone());
+        let hash = hashing.finish();
         let origin = Origin {
             format: 1,
             software: env!("CARGO_PKG_VERSION").to_owned(),
@@ -91,22 +111,28 @@ impl Mine {
             limits: asked.limits,
             vectors: about,
             n_queries: collection.queries.len(),
-            found: mined
-                .instances
-                .iter()
-                .map(|it| (it.axiom, it.mode, it.found.clone()))
-                .collect(),
+            found,
         };
-        instances::write(&self.out, &mined, &ids, &origin)?;
+        writer.finish(&self.out, &origin)?;
+        let share = |it: &(Axiom, Mode, Vec<u32>)| {
+            let all: u64 = it.2.iter().map(|&it| u64::from(it)).sum();
+            let kept = kept.get(&it.0).copied().unwrap_or(0);
+            let share = if all == 0 {
+                1.0
+            } else {
+                kept as f64 / all as f64
+            };
+            (it.0, share)
+        };
         let told = MinedTold {
-            instances: mined.n_instances(),
+            sampled: origin.found.iter().map(share).collect(),
+            instances: kept,
             hash,
-            sampled: mined
-                .instances
-                .iter()
-                .map(|it| (it.axiom, it.sampled()))
-                .collect(),
             without_text: n_without_text,
+            seconds: Seconds {
+                index: analysed.as_secs_f64(),
+                mine: (began.elapsed() - analysed).as_secs_f64(),
+            },
         };
         if self.json {
             print_json(&told);
@@ -133,6 +159,16 @@ struct MinedTold {
     hash: String,
     sampled: BTreeMap<Axiom, f64>,
     without_text: u64,
+    seconds: Seconds,
+}
+
+/// How long the parts of `mine` took.
+#[derive(serde::Serialize)]
+struct Seconds {
+    /// Reading and analysing the collection.
+    index: f64,
+    /// Choosing pools, mining, writing.
+    mine: f64,
 }
 
 #[derive(clap::Args)]
@@ -222,7 +258,7 @@ impl Score {
                 return Err(shared::error::Error::setting("score", reason).into());
             }
         };
-        let scores = work.score(&ranker)?;
+        let scores = work.score(&[ranker])?.remove(0);
         let collection = &work.loaded.collection;
         write_whole(&self.out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
@@ -254,9 +290,9 @@ pub(crate) struct Judge {
     /// A file of `mine`
     #[arg(long, value_name = "FILE.parquet")]
     instances: PathBuf,
-    /// bm25…, ql…, scores:FILE, a model's folder or name
-    #[arg(long)]
-    ranker: String,
+    /// bm25…, ql…, scores:FILE, a model's folder or name; may be given several times
+    #[arg(long, required = true)]
+    ranker: Vec<String>,
     /// Two sides of a claim closer than this tie
     #[arg(long, value_name = "X", allow_hyphen_values = true)]
     delta_score: Option<String>,
@@ -267,53 +303,157 @@ pub(crate) struct Judge {
 
 impl Judge {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let ranker: RankerSpec = self.ranker.parse()?;
+        let rankers = self.ranker.iter().map(|it| it.parse());
+        let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
-        let work = Work::from_instances(&self.collection, &self.instances, data)?;
-        let scores = work.score(&ranker)?;
-        let width = width.unwrap_or(scores.ranker.kind.tie_width());
-        let mut all: BTreeMap<Axiom, Judged> = BTreeMap::new();
-        for instances in &work.mined.instances {
-            let tallies = verdict::tally(instances, &work.pairs, &scores, width);
-            let mut sum = verdict::Tally::default();
-            tallies.iter().for_each(|&it| sum += it);
-            let cell = overview::summary(&tallies, instances.claim.tie_agrees());
-            let cell = cell.as_ref();
-            let row = Judged {
-                satisfied: sum.satisfied,
-                tied: sum.tied,
-                violated: sum.violated,
-                unscored: sum.unscored,
-                fraction: cell.map(|it| it.micro.value),
-                interval: cell.map(|it| it.micro.interval),
-                over_queries: cell.map(|it| it.over_queries.value),
-                over_queries_interval: cell.map(|it| it.over_queries.interval),
-                p: cell.map(|it| it.p),
-                n_queries: cell.map_or(0, |it| it.n_queries),
-                mode: instances.mode,
-            };
-            all.insert(instances.axiom, row);
-        }
+        let mut loaded = import::load(&self.collection, data)?;
+        let file = instances::Reader::open(&self.instances, &ids(&loaded.collection))?;
+        check_version(&mut loaded, &self.instances, &file.origin);
+        let (texts, pairs) = unique(&file)?;
+        let work = Work {
+            loaded,
+            mined: Mined {
+                texts,
+                ..Mined::default()
+            },
+            pairs,
+            analyzer: file.origin.analyzer.clone(),
+        };
+        let scores = work.score(&rankers)?;
+        let widths: Vec<f64> = scores
+            .iter()
+            .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
+            .collect();
+        let tallies = tally(&file, &work, &scores, &widths)?;
+        let all: Vec<(String, BTreeMap<Axiom, Judged>)> = scores
+            .iter()
+            .zip(tallies)
+            .map(|(scores, by_probe)| {
+                let found = file.origin.found.iter().zip(by_probe);
+                let rows = found.map(|(it, tallies)| (it.0, Judged::of((it.0, it.1), &tallies)));
+                (scores.ranker.spec.clone(), rows.collect())
+            })
+            .collect();
         if self.json {
-            print_json(&all);
+            // One ranker is told without its name.
+            match all.as_slice() {
+                [(_, one)] => print_json(one),
+                _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
+            }
             return Ok(Exit::Done);
         }
-        println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
-        for (axiom, row) in all {
-            let number = |it: Option<f64>| it.map_or("–".into(), |it| format!("{it:.4}"));
-            println!(
-                "{}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
-                axiom.slug(),
-                row.satisfied,
-                row.tied,
-                row.violated,
-                row.unscored,
-                number(row.fraction),
-                number(row.interval.map(|it| it[0])),
-                number(row.interval.map(|it| it[1])),
-            );
+        let several = all.len() > 1;
+        for (ranker, rows) in all {
+            if several {
+                println!("# {ranker}");
+            }
+            println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
+            for (axiom, row) in rows {
+                let number = |it: Option<f64>| it.map_or("–".into(), |it| format!("{it:.4}"));
+                println!(
+                    "{}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
+                    axiom.slug(),
+                    row.satisfied,
+                    row.tied,
+                    row.violated,
+                    row.unscored,
+                    number(row.fraction),
+                    number(row.interval.map(|it| it[0])),
+                    number(row.interval.map(|it| it[1])),
+                );
+            }
         }
         Ok(Exit::Done)
+    }
+}
+
+/// The texts of a file, ascending, and what has to be scored.
+fn unique(file: &instances::Reader) -> Result<(Vec<Text>, Pairs), Error> {
+    let mut by_query: Vec<Vec<Text>> = vec![Vec::new(); file.origin.n_queries];
+    file.scan(|group| {
+        // The texts of a query stand together: few are met twice in a row of it.
+        let arity = group.claim.arity();
+        let mut seen: Vec<u32> = vec![u32::MAX; group.texts.len()];
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            for &text in rows {
+                if seen[text as usize] != query {
+                    seen[text as usize] = query;
+                    by_query[query as usize].push(group.texts[text as usize]);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let mut texts: Vec<Text> = by_query.iter().flatten().copied().collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let number = |text: &Text| texts.partition_point(|it| it < text) as u32;
+    let numbered = by_query
+        .iter()
+        .map(|of_query| of_query.iter().map(number).collect());
+    let pairs = Pairs::new(numbered);
+    Ok((texts, pairs))
+}
+
+/// For each ranker, axiom and mode the tally of each query.
+fn tally(
+    file: &instances::Reader,
+    work: &Work,
+    scores: &[Scores],
+    widths: &[f64],
+) -> Result<Vec<Vec<Vec<verdict::Tally>>>, Error> {
+    let none = vec![verdict::Tally::default(); file.origin.n_queries];
+    let mut all = vec![vec![none; file.origin.found.len()]; scores.len()];
+    let mut hashing = Hashing::new(file.origin.found.len());
+    file.scan(|group| {
+        let numbers: Vec<u32> = group
+            .texts
+            .iter()
+            .map(|text| work.mined.texts.partition_point(|it| it < text) as u32)
+            .collect();
+        let arity = group.claim.arity();
+        let mut places = [0; 3];
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            for (place, &text) in places.iter_mut().zip(rows) {
+                let found = work.pairs.position(query as usize, numbers[text as usize]);
+                *place = found.expect("every text of the file is among the pairs");
+            }
+            let claim = group.claim.about(&places[..arity]);
+            for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
+                let scored = claim.scored(|place| scores.at(place));
+                let verdict = scored.map(|it| it.verdict(width));
+                all[group.probe][query as usize].add(verdict);
+            }
+        }
+        let (axiom, mode, _) = file.origin.found[group.probe];
+        let docs = &work.loaded.collection.docs;
+        let names: Vec<String> = group
+            .texts
+            .iter()
+            .map(|it| it.id(&docs[it.doc() as usize].id))
+            .collect();
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            let query_id = &work.loaded.collection.queries[query as usize].id;
+            let texts = rows.iter().map(|&it| names[it as usize].as_str());
+            hashing.add_row(group.probe, (axiom, mode), query_id, texts);
+        }
+        Ok(())
+    })?;
+    file.check(hashing)?;
+    Ok(all)
+}
+
+/// Says where a file was mined from another version of the collection, and takes its queries.
+fn check_version(loaded: &mut Loaded, file: &Path, origin: &Origin) {
+    loaded.collection.queries.truncate(origin.n_queries);
+    let hash = loaded.collection.hash();
+    if hash != origin.collection_hash {
+        eprintln!(
+            "warning: {} was mined from another version of the collection (hash {:.12}, \
+             this one has {hash:.12})",
+            file.display(),
+            origin.collection_hash
+        );
     }
 }
 
@@ -333,6 +473,29 @@ struct Judged {
     mode: Mode,
 }
 
+impl Judged {
+    /// Of an axiom in a mode, from the tally of each query.
+    fn of((axiom, mode): (Axiom, Mode), tallies: &[verdict::Tally]) -> Judged {
+        let mut sum = verdict::Tally::default();
+        tallies.iter().for_each(|&it| sum += it);
+        let cell = overview::summary(tallies, axiom.claim(mode).tie_agrees());
+        let cell = cell.as_ref();
+        Judged {
+            satisfied: sum.satisfied,
+            tied: sum.tied,
+            violated: sum.violated,
+            unscored: sum.unscored,
+            fraction: cell.map(|it| it.micro.value),
+            interval: cell.map(|it| it.micro.interval),
+            over_queries: cell.map(|it| it.over_queries.value),
+            over_queries_interval: cell.map(|it| it.over_queries.interval),
+            p: cell.map(|it| it.p),
+            n_queries: cell.map_or(0, |it| it.n_queries),
+            mode,
+        }
+    }
+}
+
 /// Instances or pairs, with the collection they are of.
 struct Work {
     loaded: Loaded,
@@ -345,16 +508,7 @@ impl Work {
     fn from_instances(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
         let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
-        loaded.collection.queries.truncate(origin.n_queries);
-        let hash = loaded.collection.hash();
-        if hash != origin.collection_hash {
-            eprintln!(
-                "warning: {} was mined from another version of the collection (hash {:.12}, \
-                 this one has {hash:.12})",
-                file.display(),
-                origin.collection_hash
-            );
-        }
+        check_version(&mut loaded, file, &origin);
         let pairs = Pairs::of_mined(&mined);
         Ok(Work {
             loaded,
@@ -429,12 +583,13 @@ impl Work {
         })
     }
 
-    fn score(&self, ranker: &RankerSpec) -> Result<Scores, Error> {
+    fn score(&self, rankers: &[RankerSpec]) -> Result<Vec<Scores>, Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
-        let index = match ranker {
-            RankerSpec::Formula(_) => pipeline::index(collection, &self.analyzer)?,
-            RankerSpec::Scores(_) | RankerSpec::Model(_) => Index::build(&self.analyzer, [])?,
+        let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
+        let index = match rankers.iter().any(formula) {
+            true => pipeline::index(collection, &self.analyzer)?,
+            false => Index::build(&self.analyzer, [])?,
         };
         let scoring = Scoring {
             collection,
@@ -443,16 +598,17 @@ impl Work {
             pairs: &self.pairs,
             folder: &self.loaded.folder,
         };
-        let models = match ranker {
+        let scores = rankers.iter().map(|ranker| match ranker {
             RankerSpec::Model(spec) => {
                 let model = Models::open(spec, neural::Device::Cpu)?;
-                return pipeline::score_model(&scoring, &model);
+                pipeline::score_model(&scoring, &model)
             }
             RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
-                Models::new(&[], neural::Device::Cpu)?
+                let models = Models::new(&[], neural::Device::Cpu)?;
+                pipeline::score(&scoring, ranker, &models)
             }
-        };
-        pipeline::score(&scoring, ranker, &models)
+        });
+        scores.collect()
     }
 }
 

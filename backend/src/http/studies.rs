@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::ask::Ask;
+use crate::pipeline;
 use crate::store::studies::Listed;
 
 pub(super) use shelf::Shelf;
@@ -87,7 +88,7 @@ pub(super) async fn instances(
     let listing = asked.listing;
     Ok(Json(
         app.shelf
-            .of(&listed, move |study| Ok(study.list(&listing)?))
+            .of(&listed, move |study| Ok(pipeline::list(study, &listing)?))
             .await?,
     ))
 }

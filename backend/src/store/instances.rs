@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
+use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -18,9 +19,10 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
-use shared::probe::mine::Text;
-use shared::probe::{Axiom, Instances, Limits, Mined, Mode, Pool};
+use shared::probe::mine::{Hashing, Text};
+use shared::probe::{Axiom, ClaimKind, Instances, Limits, Mined, Mode, Pool};
 use shared::text::Analyzer;
 use shared::vectors::VectorsAbout;
 
@@ -60,9 +62,6 @@ const COLUMNS: [&str; 7] = [
     "probe", "mode", "claim", "query_id", "text_1", "text_2", "text_3",
 ];
 
-/// Rows between two row groups.
-const GROUP: usize = 1 << 20;
-
 /// Ids by number.
 pub(crate) struct Ids<'a> {
     /// Of queries.
@@ -78,16 +77,110 @@ pub(crate) fn write(
     ids: &Ids<'_>,
     origin: &Origin,
 ) -> Result<(), Error> {
-    let way_out = "make room, or choose another file";
-    write_whole(path, way_out, |file| write_to(file, mined, ids, origin))
+    let asked = mined.instances.iter().map(|it| (it.axiom, it.mode));
+    let mut writer = Writer::new(path, asked)?;
+    writer.add(mined, &ids.queries, &ids.docs)?;
+    writer.finish(path, origin)
 }
 
-fn write_to(
-    file: &File,
-    mined: &Mined,
-    ids: &Ids<'_>,
-    origin: &Origin,
-) -> Result<(), ParquetError> {
+const WAY_OUT: &str = "make room, or choose another file";
+
+/// Rows between two row groups.
+const GROUP: usize = 1 << 20;
+
+/// Writes instances a few queries at a time: each axiom and mode into a file of its own, which
+/// has no name, and at last all of them after the other.
+pub(crate) struct Writer {
+    parts: Vec<Part>,
+    failed: PathBuf,
+}
+
+struct Part {
+    writer: SerializedFileWriter<File>,
+    file: File,
+}
+
+impl Writer {
+    /// For a file at `path`.
+    pub(crate) fn new(
+        path: &Path,
+        asked: impl Iterator<Item = (Axiom, Mode)>,
+    ) -> Result<Writer, Error> {
+        let folder = match path.parent() {
+            Some(it) if it.is_dir() && !it.as_os_str().is_empty() => it,
+            _ => Path::new("."),
+        };
+        let part = |_| {
+            let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
+            let writer = SerializedFileWriter::new(file.try_clone()?, schema()?, properties())?;
+            Ok(Part { writer, file })
+        };
+        let parts = asked.map(part).collect::<Result<_, ParquetError>>();
+        Ok(Writer {
+            parts: parts.map_err(|it| failed(path, it))?,
+            failed: path.to_owned(),
+        })
+    }
+
+    /// The instances of the next queries, in the order of axioms and modes.
+    pub(crate) fn add(
+        &mut self,
+        mined: &Mined,
+        queries: &[&str],
+        docs: &[&str],
+    ) -> Result<(), Error> {
+        let text_ids: Vec<ByteArray> = mined
+            .texts
+            .iter()
+            .map(|it| ByteArray::from(it.id(docs[it.doc() as usize]).into_bytes()))
+            .collect();
+        let query_ids: Vec<ByteArray> = queries.iter().map(|&it| it.into()).collect();
+        let parts = self.parts.iter_mut().zip(&mined.instances);
+        let written = parts
+            .map(|(part, instances)| {
+                write_groups(&mut part.writer, instances, &text_ids, &query_ids)
+            })
+            .collect::<Result<Vec<()>, ParquetError>>();
+        written.map(drop).map_err(|it| failed(&self.failed, it))
+    }
+
+    /// Puts the file together. It appears whole or not at all.
+    pub(crate) fn finish(self, path: &Path, origin: &Origin) -> Result<(), Error> {
+        write_whole(path, WAY_OUT, |file| {
+            let origin = serde_json::to_string(origin).expect("an origin has no maps");
+            let mut writer = SerializedFileWriter::new(file, schema()?, properties())?;
+            for part in self.parts {
+                let file = part.file;
+                part.writer.close()?;
+                let reader = SerializedFileReader::new(file.try_clone()?)?;
+                for group in reader.metadata().row_groups() {
+                    let mut out = writer.next_row_group()?;
+                    for column in group.columns() {
+                        let close = ColumnCloseResult {
+                            bytes_written: column.compressed_size() as u64,
+                            rows_written: group.num_rows() as u64,
+                            metadata: column.clone(),
+                            bloom_filter: None,
+                            column_index: None,
+                            offset_index: None,
+                        };
+                        out.append_column(&file, close)?;
+                    }
+                    out.close()?;
+                }
+            }
+            writer.append_key_value_metadata(KeyValue::new(KEY.to_owned(), origin));
+            writer.close()?;
+            Ok::<(), ParquetError>(())
+        })
+    }
+}
+
+fn failed(path: &Path, error: ParquetError) -> Error {
+    Error::file(path, WAY_OUT)(std::io::Error::other(error))
+}
+
+fn schema() -> Result<Arc<Type>, ParquetError> {
     let schema = parse_message_type(
         "message instances {
              required binary probe (UTF8);
@@ -99,201 +192,294 @@ fn write_to(
              optional binary text_3 (UTF8);
          }",
     )?;
-    let origin = serde_json::to_string(origin).expect("an origin has no maps");
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![KeyValue::new(KEY.to_owned(), origin)]))
-        .build();
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-    let text_ids: Vec<ByteArray> = mined
-        .texts
-        .iter()
-        .map(|it| ByteArray::from(it.id(ids.docs[it.doc() as usize]).into_bytes()))
+    Ok(Arc::new(schema))
+}
+
+fn properties() -> Arc<WriterProperties> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    Arc::new(properties.build())
+}
+
+fn write_groups(
+    writer: &mut SerializedFileWriter<File>,
+    instances: &Instances,
+    text_ids: &[ByteArray],
+    query_ids: &[ByteArray],
+) -> Result<(), ParquetError> {
+    let arity = instances.claim.arity();
+    let query_of: Vec<u32> = (0..instances.n_queries())
+        .flat_map(|it| std::iter::repeat_n(it as u32, instances.len_of(it)))
         .collect();
-    let query_ids: Vec<ByteArray> = ids.queries.iter().map(|&it| it.into()).collect();
-    for instances in &mined.instances {
-        let arity = instances.claim.arity();
-        for from in (0..instances.len()).step_by(GROUP) {
-            let rows = from..instances.len().min(from + GROUP);
-            let mut group = writer.next_row_group()?;
-            for (at, name) in COLUMNS.iter().enumerate() {
-                let mut column = group.next_column()?.expect("the schema has this column");
-                let text = |row: usize, place: usize| {
-                    text_ids[instances.claim(row).texts()[place] as usize].clone()
-                };
-                let values: Vec<ByteArray> = match at {
-                    0 => vec![instances.axiom.slug().as_ref().into(); rows.len()],
-                    1 => vec![instances.mode.name().into(); rows.len()],
-                    2 => vec![instances.claim.name().into(); rows.len()],
-                    3 => rows
-                        .clone()
-                        .map(|it| query_ids[instances.query(it)].clone())
-                        .collect(),
-                    4 | 5 => rows.clone().map(|it| text(it, at - 4)).collect(),
-                    _ if arity == 3 => rows.clone().map(|it| text(it, 2)).collect(),
-                    _ => Vec::new(),
-                };
-                let present = i16::from(arity == 3);
-                let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
-                let typed = column.typed::<ByteArrayType>();
-                typed.write_batch(&values, levels.as_deref(), None)?;
-                column.close()?;
-            }
-            group.close()?;
+    for from in (0..instances.len()).step_by(GROUP) {
+        let rows = from..instances.len().min(from + GROUP);
+        let mut group = writer.next_row_group()?;
+        for (at, name) in COLUMNS.iter().enumerate() {
+            let mut column = group.next_column()?.expect("the schema has this column");
+            let text = |row: usize, place: usize| {
+                text_ids[instances.texts_at(row)[place] as usize].clone()
+            };
+            let values: Vec<ByteArray> = match at {
+                0 => vec![instances.axiom.slug().as_ref().into(); rows.len()],
+                1 => vec![instances.mode.name().into(); rows.len()],
+                2 => vec![instances.claim.name().into(); rows.len()],
+                3 => rows
+                    .clone()
+                    .map(|it| query_ids[query_of[it] as usize].clone())
+                    .collect(),
+                4 | 5 => rows.clone().map(|it| text(it, at - 4)).collect(),
+                _ if arity == 3 => rows.clone().map(|it| text(it, 2)).collect(),
+                _ => Vec::new(),
+            };
+            let present = i16::from(arity == 3);
+            let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
+            let typed = column.typed::<ByteArrayType>();
+            typed.write_batch(&values, levels.as_deref(), None)?;
+            column.close()?;
         }
+        group.close()?;
     }
-    writer.close()?;
     Ok(())
 }
 
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
 pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
-    let way_out = "check the path and its rights";
-    let damaged = |reason: String| Error::Damaged {
-        what: path.display().to_string(),
-        reason,
-    };
-    let file = File::open(path).map_err(Error::file(path, way_out))?;
-    let reader = columns::open(file)
-        .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
-    let metadata = reader.metadata().file_metadata().key_value_metadata();
-    let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
-    let origin = origin.and_then(|it| it.value.as_deref());
-    let origin: Origin = origin
-        .and_then(|it| serde_json::from_str(it).ok())
-        .ok_or_else(|| damaged("it does not say what it was made from".to_owned()))?;
-    if origin.format != 1 {
-        return Err(damaged(format!(
-            "layout {} is later than this version's 1",
-            origin.format
-        )));
-    }
-    let other = "it was mined from another collection";
-    if origin.n_queries > ids.queries.len() {
-        return Err(damaged(format!(
-            "it is of {} queries: {other}",
-            origin.n_queries
-        )));
-    }
-    if origin
+    let reader = Reader::open(path, ids)?;
+    let mut texts: Vec<Text> = Vec::new();
+    reader.scan(|group| {
+        texts.extend(&group.texts);
+        texts.sort_unstable();
+        texts.dedup();
+        Ok(())
+    })?;
+    let number = |text: &Text| texts.binary_search(text).unwrap_or(0) as u32;
+    let origin = &reader.origin;
+    let mut by_query: Vec<Vec<Vec<u32>>> = origin
         .found
         .iter()
-        .any(|(_, _, found)| found.len() != origin.n_queries)
-    {
-        return Err(damaged("its queries are not those that it says".to_owned()));
-    }
-    let columns = read_columns(&reader).map_err(|it| damaged(it.to_string()))?;
-    let query_of: HashMap<&str, usize> = ids
-        .queries
-        .iter()
-        .enumerate()
-        .map(|(at, &id)| (id, at))
+        .map(|_| vec![Vec::new(); origin.n_queries])
         .collect();
-    let doc_of: HashMap<&str, u32> = ids
-        .docs
-        .iter()
-        .enumerate()
-        .map(|(at, &id)| (id, at as u32))
-        .collect();
-    let texts = columns
-        .names
-        .iter()
-        .map(|it| Text::parse(it, |id| doc_of.get(id).copied()));
-    let texts: Vec<Option<Text>> = texts.collect();
-    let text = |name: u32| {
-        let found = texts[name as usize];
-        found.ok_or_else(|| {
-            let name = &columns.names[name as usize];
-            damaged(format!(
-                "there is no text `{}`: {other}",
-                name.escape_debug()
-            ))
-        })
-    };
-
-    let mut sorted: Vec<Text> = Vec::new();
-    for rows in &columns.texts {
-        for &name in rows.iter().flatten() {
-            sorted.push(text(name)?);
+    reader.scan(|group| {
+        let numbers: Vec<u32> = group.texts.iter().map(number).collect();
+        for (rows, &query) in group.rows.chunks(group.claim.arity()).zip(&group.queries) {
+            let of_query = &mut by_query[group.probe][query as usize];
+            of_query.extend(rows.iter().map(|&it| numbers[it as usize]));
         }
-        sorted.sort_unstable();
-        sorted.dedup();
-    }
-    let number = |text: Text| sorted.binary_search(&text).unwrap_or(0) as u32;
+        Ok(())
+    })?;
     let mut instances = Vec::new();
-    let mut row = 0;
-    for (axiom, mode, found) in &origin.found {
+    for ((axiom, mode, found), by_query) in origin.found.iter().zip(by_query) {
         let mut all = Instances::new(*axiom, *mode);
-        for (query, &n_found) in found.iter().enumerate() {
-            let mut of_query = Vec::new();
-            while let Some((probe, in_mode, id)) = columns.head(row) {
-                let here = query_of.get(id).copied().ok_or_else(|| {
-                    damaged(format!(
-                        "there is no query `{}`: {other}",
-                        id.escape_debug()
-                    ))
-                })?;
-                if (probe, in_mode, here) != (axiom.slug().as_ref(), mode.name(), query) {
-                    break;
-                }
-                for place in 0..all.claim.arity() {
-                    let name = columns.texts[place][row];
-                    let name = name.ok_or_else(|| damaged("a text is missing".to_owned()))?;
-                    of_query.push(number(text(name)?));
-                }
-                row += 1;
-            }
-            all.push_query(of_query, n_found);
+        for (texts, &n_found) in by_query.into_iter().zip(found) {
+            all.push_query(texts, n_found);
         }
         instances.push(all);
     }
-    if row != columns.queries.len() {
-        return Err(damaged(format!(
-            "row {} is not in the order of its probes",
-            row + 1
-        )));
-    }
-    let pools = vec![Vec::new(); origin.n_queries];
     let mined = Mined {
-        texts: sorted,
-        pools,
+        texts,
+        pools: vec![Vec::new(); origin.n_queries],
         instances,
     };
-    let doc_id = |doc| ids.docs[doc as usize].to_owned();
-    if mined.hash(&ids.queries[..origin.n_queries], doc_id) != origin.hash {
-        return Err(damaged(
-            "its rows are not those that were written".to_owned(),
-        ));
+    let mut hashing = Hashing::new(mined.instances.len());
+    let queries = &ids.queries[..origin.n_queries];
+    hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
+    reader.check(hashing)?;
+    Ok((mined, reader.origin))
+}
+
+/// Instances of one axiom and mode that stand after each other in a file.
+pub(crate) struct Group {
+    /// Place in [`Origin::found`].
+    pub probe: usize,
+    /// What they claim.
+    pub claim: ClaimKind,
+    /// The query of each instance, ascending.
+    pub queries: Vec<u32>,
+    /// As many as the claim has texts for each instance, as places in `texts`.
+    pub rows: Vec<u32>,
+    /// Each once.
+    pub texts: Vec<Text>,
+}
+
+/// A file that is read a group at a time.
+pub(crate) struct Reader {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    /// What decided its instances.
+    pub origin: Origin,
+    query_of: HashMap<Vec<u8>, u32>,
+    doc_of: HashMap<String, u32>,
+}
+
+impl Reader {
+    /// Opens a file over the queries and documents it was mined from.
+    pub(crate) fn open(path: &Path, ids: &Ids<'_>) -> Result<Reader, Error> {
+        let damaged = |reason: String| Error::Damaged {
+            what: path.display().to_string(),
+            reason,
+        };
+        let file = File::open(path).map_err(Error::file(path, "check the path and its rights"))?;
+        let reader = columns::open(file)
+            .map_err(|it| damaged(format!("{it}; is it a file that `axioscope mine` wrote?")))?;
+        let metadata = reader.metadata().file_metadata().key_value_metadata();
+        let origin = metadata.into_iter().flatten().find(|it| it.key == KEY);
+        let origin = origin.and_then(|it| it.value.as_deref());
+        let origin: Origin = origin
+            .and_then(|it| serde_json::from_str(it).ok())
+            .ok_or_else(|| damaged("it does not say what it was made from".to_owned()))?;
+        if origin.format != 1 {
+            return Err(damaged(format!(
+                "layout {} is later than this version's 1",
+                origin.format
+            )));
+        }
+        if origin.n_queries > ids.queries.len() {
+            return Err(damaged(format!(
+                "it is of {} queries: {OTHER}",
+                origin.n_queries
+            )));
+        }
+        let n_queries = origin.n_queries;
+        if origin.found.iter().any(|it| it.2.len() != n_queries) {
+            return Err(damaged("its queries are not those that it says".to_owned()));
+        }
+        let queries = ids.queries[..n_queries].iter().zip(0..);
+        let docs = ids.docs.iter().zip(0..);
+        Ok(Reader {
+            path: path.to_owned(),
+            reader,
+            origin,
+            query_of: queries
+                .map(|(id, at)| (id.as_bytes().to_vec(), at))
+                .collect(),
+            doc_of: docs.map(|(id, at)| ((*id).to_owned(), at)).collect(),
+        })
     }
-    Ok((mined, origin))
-}
 
-/// The columns of a file: numbers of strings.
-#[derive(Default)]
-struct Columns {
-    names: Vec<String>,
-    probes: Vec<u32>,
-    modes: Vec<u32>,
-    queries: Vec<u32>,
-    texts: [Vec<Option<u32>>; 3],
-}
-
-impl Columns {
-    /// Probe, mode and query of a row.
-    fn head(&self, row: usize) -> Option<(&str, &str, &str)> {
-        let name = |it: u32| self.names[it as usize].as_str();
-        let query = *self.queries.get(row)?;
-        Some((name(self.probes[row]), name(self.modes[row]), name(query)))
+    fn damaged(&self, reason: String) -> Error {
+        Error::Damaged {
+            what: self.path.display().to_string(),
+            reason,
+        }
     }
-}
 
-fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetError> {
-    let mut columns = Columns::default();
-    let mut numbers: HashMap<Vec<u8>, u32> = HashMap::new();
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group)?;
-        let n_rows = group.metadata().num_rows() as usize;
-        for (at, name) in COLUMNS.iter().enumerate() {
+    /// Refuses a file whose rows, all of them, are not those that were written.
+    pub(crate) fn check(&self, hashing: Hashing) -> Result<(), Error> {
+        if hashing.finish() == self.origin.hash {
+            return Ok(());
+        }
+        Err(self.damaged("its rows are not those that were written".to_owned()))
+    }
+
+    /// Calls `take` with each group, in order.
+    pub(crate) fn scan(
+        &self,
+        mut take: impl FnMut(Group) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut row = 0;
+        // What stands before may not come again.
+        let mut last = (0, 0);
+        for group in 0..self.reader.num_row_groups() {
+            let n_rows = self.reader.metadata().row_group(group).num_rows() as usize;
+            if n_rows == 0 {
+                continue;
+            }
+            let group = self.group(group, n_rows)?;
+            let first = (group.probe, group.queries[0]);
+            let ordered = group.queries.is_sorted() && first >= last;
+            if !ordered {
+                return Err(
+                    self.damaged(format!("row {} is not in the order of its probes", row + 1))
+                );
+            }
+            last = (group.probe, *group.queries.last().unwrap_or(&0));
+            row += n_rows;
+            take(group)?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, group: usize, n_rows: usize) -> Result<Group, Error> {
+        let columns = self.columns(group, n_rows);
+        let columns = columns.map_err(|it| self.damaged(it.to_string()))?;
+        let one = |column: &[ByteArray]| {
+            let first = column[0].data();
+            column
+                .iter()
+                .all(|it| it.data() == first)
+                .then(|| String::from_utf8_lossy(first).into_owned())
+        };
+        let mixed = || self.damaged("a group of rows is of several probes".to_owned());
+        let probe = one(&columns[0]).ok_or_else(mixed)?;
+        let mode = one(&columns[1]).ok_or_else(mixed)?;
+        let mut found = self.origin.found.iter();
+        let place = found.position(|it| it.0.slug() == probe && it.1.name() == mode);
+        let place = place.ok_or_else(|| {
+            self.damaged(format!(
+                "it does not say that there are instances of {} {}",
+                probe.escape_debug(),
+                mode.escape_debug()
+            ))
+        })?;
+        let (axiom, mode, _) = self.origin.found[place];
+        let claim = axiom.claim(mode);
+        let mut queries = Vec::with_capacity(n_rows);
+        let mut before: Option<(&[u8], u32)> = None;
+        for id in &columns[3] {
+            let number = match before {
+                Some((same, number)) if same == id.data() => number,
+                _ => *self.query_of.get(id.data()).ok_or_else(|| {
+                    let id = String::from_utf8_lossy(id.data()).into_owned();
+                    self.damaged(format!(
+                        "there is no query `{}`: {OTHER}",
+                        id.escape_debug()
+                    ))
+                })?,
+            };
+            before = Some((id.data(), number));
+            queries.push(number);
+        }
+        let arity = claim.arity();
+        let mut texts: Vec<Text> = Vec::new();
+        let mut numbers: HashMap<&[u8], u32> = HashMap::new();
+        let mut rows = vec![0; n_rows * arity];
+        for at in 0..arity {
+            let column = &columns[4 + at];
+            if column.len() != n_rows {
+                return Err(self.damaged("a text is missing".to_owned()));
+            }
+            for (row, id) in column.iter().enumerate() {
+                let number = match numbers.get(id.data()) {
+                    Some(&number) => number,
+                    None => {
+                        let name = String::from_utf8_lossy(id.data());
+                        let text = Text::parse(&name, |id| self.doc_of.get(id).copied());
+                        texts.push(text.ok_or_else(|| {
+                            self.damaged(format!(
+                                "there is no text `{}`: {OTHER}",
+                                name.escape_debug()
+                            ))
+                        })?);
+                        let number = texts.len() as u32 - 1;
+                        numbers.insert(id.data(), number);
+                        number
+                    }
+                };
+                rows[row * arity + at] = number;
+            }
+        }
+        Ok(Group {
+            probe: place,
+            claim,
+            queries,
+            rows,
+            texts,
+        })
+    }
+
+    /// The values of each column; the last has none where claims are about two texts.
+    fn columns(&self, group: usize, n_rows: usize) -> Result<Vec<Vec<ByteArray>>, ParquetError> {
+        let group = self.reader.get_row_group(group)?;
+        let each = COLUMNS.iter().enumerate().map(|(at, name)| {
             let ColumnReader::ByteArrayColumnReader(mut column) = group.get_column_reader(at)?
             else {
                 return Err(ParquetError::General(format!(
@@ -302,39 +488,16 @@ fn read_columns(reader: &SerializedFileReader<File>) -> Result<Columns, ParquetE
             };
             let (mut values, mut levels) = (Vec::new(), Vec::new());
             let optional = *name == "text_3";
-            let levels_out = optional.then_some(&mut levels);
-            column.read_records(n_rows, levels_out, None, &mut values)?;
-            let mut values = values.into_iter().map(|value: ByteArray| {
-                let next = columns.names.len() as u32;
-                *numbers.entry(value.data().to_vec()).or_insert_with(|| {
-                    columns
-                        .names
-                        .push(String::from_utf8_lossy(value.data()).into_owned());
-                    next
-                })
-            });
-            match at {
-                0 => columns.probes.extend(values),
-                1 => columns.modes.extend(values),
-                2 => values.for_each(drop),
-                3 => columns.queries.extend(values),
-                6 => {
-                    let third = levels
-                        .iter()
-                        .map(|&it| if it > 0 { values.next() } else { None });
-                    columns.texts[2].extend(third.collect::<Vec<_>>());
-                }
-                _ => columns.texts[at - 4].extend(values.map(Some)),
+            let out = optional.then_some(&mut levels);
+            column.read_records(n_rows, out, None, &mut values)?;
+            if !optional && values.len() != n_rows {
+                return Err(ParquetError::General("columns differ in length".into()));
             }
-        }
-    }
-    let n_rows = columns.queries.len();
-    let whole = columns.texts.iter().all(|it| it.len() == n_rows)
-        && columns.probes.len() == n_rows
-        && columns.modes.len() == n_rows;
-    if whole {
-        Ok(columns)
-    } else {
-        Err(ParquetError::General("columns differ in length".into()))
+            Ok(values)
+        });
+        each.collect()
     }
 }
+
+/// What is wrong where ids are not known.
+const OTHER: &str = "it was mined from another collection";

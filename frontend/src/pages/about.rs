@@ -155,7 +155,7 @@ fn One(axiom: Axiom) -> impl IntoView {
     let about = axiom.about();
     let [premises, claim] = sides(about.formula);
     let example = match axiom {
-        _ if about.example.is_empty() => ().into_any(),
+        Axiom::Further(_) | Axiom::Combined(_) if about.example.is_empty() => ().into_any(),
         Axiom::Further(_) | Axiom::Combined(_) => {
             view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()

@@ -130,8 +130,8 @@ pub(crate) fn Instance() -> impl IntoView {
             }
             .into_any()
         }
-        (Some(_), Some((place, Ok(shown)))) => {
-            view! { <Loaded place shown view ways wanted/> }.into_any()
+        (Some(_), Some((here, Ok(shown)))) => {
+            view! { <Loaded here place shown view ways wanted/> }.into_any()
         }
     };
     let stale = move || {
@@ -192,7 +192,10 @@ fn Crumbs(
 
 #[component]
 fn Loaded(
-    place: Place,
+    /// What is shown.
+    here: Place,
+    /// What the address names by now.
+    place: Memo<Option<Place>>,
     shown: Shown,
     view: Memo<InstanceView>,
     ways: Memo<Option<Around>>,
@@ -209,7 +212,7 @@ fn Loaded(
         .unwrap_or_default();
     let mode = format!("{}, {}", shown.axiom.name(), mode_word(shown.mode));
     let caption = format!("Premises of {} with value and bound", shown.axiom.name());
-    let study = place.study.clone();
+    let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     view! {
         <div class="claim">
@@ -219,7 +222,7 @@ fn Loaded(
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <Buttons place view ways wanted/>
+            <Buttons here place view ways wanted/>
         </div>
         <Texts shown=shown.clone() lit/>
         <div class="why">
@@ -241,7 +244,8 @@ fn Loaded(
 /// Previous, next, Playground.
 #[component]
 fn Buttons(
-    place: Place,
+    here: Place,
+    place: Memo<Option<Place>>,
     view: Memo<InstanceView>,
     ways: Memo<Option<Around>>,
     /// A step asked for by key before its way was known.
@@ -249,14 +253,18 @@ fn Buttons(
 ) -> impl IntoView {
     let playground = Page::Playground.href()
         + &query_string([
-            ("study", place.study.clone()),
-            ("axiom", place.axiom.slug().into_owned()),
-            ("mode", place.mode.name().to_owned()),
-            ("number", place.number.to_string()),
+            ("study", here.study.clone()),
+            ("axiom", here.axiom.slug().into_owned()),
+            ("mode", here.mode.name().to_owned()),
+            ("number", here.number.to_string()),
         ]);
-    let here = place.number;
-    let place = StoredValue::new(place);
-    let known = move || ways.get().filter(|it| it.number == here);
+    let here = StoredValue::new(here);
+    // Nothing while another instance is on its way.
+    let known = move || {
+        let now = place.get()?;
+        let current = here.with_value(|it| *it == now);
+        ways.get().filter(|it| current && it.number == now.number)
+    };
     let href = move |step: Step| {
         let around = known()?;
         let (at, number) = match step {
@@ -266,7 +274,7 @@ fn Buttons(
         let view = view.get();
         // Outside of the list there is no place to keep.
         let at = around.listed.then_some(at);
-        Some(place.with_value(|it| it.href(number, &InstanceView { at, ..view })))
+        Some(here.with_value(|it| it.href(number, &InstanceView { at, ..view })))
     };
     let [previous, next, play] = std::array::from_fn(|_| NodeRef::<html::A>::new());
     // The page around this one has the router, and follows links.

@@ -290,6 +290,77 @@ fn sample(n: usize, most: u32, seed: u64, axiom: Axiom, query: &str) -> Vec<usiz
     drawn
 }
 
+/// SHA-256 over instances that come a few queries at a time.
+///
+/// For each axiom and mode a digest over one line for each instance: axiom, mode, claim, query id
+/// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
+/// each.
+pub struct Hashing {
+    parts: Vec<Sha256>,
+    line: String,
+}
+
+impl Hashing {
+    /// Of so many axioms and modes.
+    pub fn new(n_asked: usize) -> Hashing {
+        Hashing {
+            parts: vec![Sha256::new(); n_asked],
+            line: String::new(),
+        }
+    }
+
+    /// The instances of the next queries, in the order of axioms and modes.
+    pub fn add(&mut self, mined: &Mined, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) {
+        let ids: Vec<String> = mined
+            .texts
+            .iter()
+            .map(|it| it.id(&doc_id(it.doc())))
+            .collect();
+        for (part, instances) in mined.instances.iter().enumerate() {
+            let probe = (instances.axiom, instances.mode);
+            for (query, id) in query_ids.iter().enumerate() {
+                let texts = instances.texts_of(query).chunks(instances.claim.arity());
+                for texts in texts {
+                    let texts = texts.iter().map(|&it| ids[it as usize].as_str());
+                    self.add_row(part, probe, id, texts);
+                }
+            }
+        }
+    }
+
+    /// The next instance of an axiom and mode.
+    pub fn add_row<'a>(
+        &mut self,
+        part: usize,
+        (axiom, mode): (Axiom, Mode),
+        query_id: &'a str,
+        text_ids: impl Iterator<Item = &'a str>,
+    ) {
+        let Hashing { parts, line } = self;
+        line.clear();
+        line.push_str(&axiom.slug());
+        for field in [mode.name(), axiom.claim(mode).name(), query_id]
+            .into_iter()
+            .chain(text_ids)
+        {
+            line.push('\t');
+            line.push_str(field);
+        }
+        line.push('\n');
+        parts[part].update(line.as_bytes());
+    }
+
+    /// In hex.
+    pub fn finish(self) -> String {
+        let mut whole = Sha256::new();
+        for part in self.parts {
+            whole.update(hex(&part.finalize()));
+            whole.update("\n");
+        }
+        hex(&whole.finalize())
+    }
+}
+
 impl Mined {
     /// Puts the shards of all queries, in the order of queries, into columns.
     pub fn collect(asked: &[(Axiom, Mode)], shards: Vec<QueryMined>) -> Mined {
@@ -323,36 +394,11 @@ impl Mined {
         }
     }
 
-    /// SHA-256, in hex, over one line for each instance: axiom, mode, claim, query id and
-    /// text ids, parted by tabs. Two results are compared only if their hashes are equal.
+    /// [`Hashing`] of all of them. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let ids: Vec<String> = self
-            .texts
-            .iter()
-            .map(|it| it.id(&doc_id(it.doc())))
-            .collect();
-        let mut hasher = Sha256::new();
-        for instances in &self.instances {
-            let head = format!(
-                "{}\t{}\t{}",
-                instances.axiom.slug(),
-                instances.mode.name(),
-                instances.claim.name()
-            );
-            for (query, id) in query_ids.iter().enumerate() {
-                for claim in instances.of(query) {
-                    hasher.update(&head);
-                    hasher.update("\t");
-                    hasher.update(id);
-                    for text in claim.texts() {
-                        hasher.update("\t");
-                        hasher.update(&ids[text as usize]);
-                    }
-                    hasher.update("\n");
-                }
-            }
-        }
-        hex(&hasher.finalize())
+        let mut hashing = Hashing::new(self.instances.len());
+        hashing.add(self, query_ids, doc_id);
+        hashing.finish()
     }
 
     /// How many instances each axiom has, in the first mode that it was mined in.

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+mod lister;
+
 use super::Study;
-use super::dials::{Dials, Filter};
+use super::dials::Dials;
 use crate::error::Error;
-use crate::probe::{Axiom, Claim, TextNo};
-use crate::score::Scores;
+use crate::probe::Axiom;
 use crate::verdict::{Outcome, Verdict};
+
+pub use lister::Lister;
 
 /// Which instances to list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,81 +117,17 @@ pub struct Histogram {
 impl Study {
     /// One page of the instances of a cell.
     pub fn list(&self, listing: &Listing) -> Result<Page, Error> {
-        listing.dials.check()?;
-        let mode = listing.dials.mode_of(self)?;
-        let instances = self.instances_of(listing.axiom, mode)?;
-        let scores = self.scores.get(listing.ranker).ok_or_else(|| {
-            Error::unknown("ranker of this study", format!("number {}", listing.ranker))
-        })?;
-        let filter = Filter::new(self, &listing.dials);
-        let width = listing.dials.tie_width(scores);
-        let wanted = listing.query.to_lowercase();
-        let mut all = Vec::new();
-        let mut number = 0;
-        for query in 0..instances.n_queries() {
-            let asked = &self.queries[query];
-            let named = wanted.is_empty()
-                || asked.text.to_lowercase().contains(&wanted)
-                || asked.id.to_lowercase().contains(&wanted);
-            for claim in instances.of(query) {
-                if named && filter.passes((listing.axiom, mode), query, claim, Some(scores)) {
-                    let verdict = self.verdict(scores, query, claim, width);
-                    all.push(Judged {
-                        number,
-                        query,
-                        claim,
-                        verdict,
-                    });
-                }
-                number += 1;
-            }
-        }
-        let histogram = histogram(&all);
-        all.retain(|it| listing.keeps(it.verdict));
-        sort(&mut all, listing.sort);
-        let from = usize::try_from(listing.offset)
-            .unwrap_or(usize::MAX)
-            .min(all.len());
-        let limit = listing.limit.min(Listing::MOST) as usize;
-        let rows = all[from..]
-            .iter()
-            .take(limit)
-            .map(|it| self.line(it, scores))
-            .collect();
-        Ok(Page {
-            n_instances: all.len() as u64,
-            rows,
-            histogram,
-        })
+        let lister = self.lister(listing)?;
+        let counted = [lister.count(0..self.queries.len())];
+        let (wanted, _) = lister.plan(&counted);
+        let picked = wanted.iter().map(|it| lister.pick(it)).collect();
+        Ok(lister.page(&counted, &wanted, picked))
     }
 
-    fn line(&self, judged: &Judged, scores: &Scores) -> Line {
-        let Judged {
-            number,
-            query,
-            claim,
-            verdict,
-        } = *judged;
-        let texts = claim.texts();
-        Line {
-            number,
-            query_id: self.queries[query].id.clone(),
-            query: self.queries[query].text.clone(),
-            grades: texts.iter().map(|&it| self.grade(query, it)).collect(),
-            texts: texts.into_iter().map(|it| self.text_id(it)).collect(),
-            outcome: verdict.map(|it| it.outcome),
-            margin: verdict.map(|it| it.margin),
-            truncated: self.truncated(scores, query, claim),
-        }
+    /// The same in parts that can be done on several threads.
+    pub fn lister<'a>(&'a self, listing: &'a Listing) -> Result<Lister<'a>, Error> {
+        Lister::new(self, listing)
     }
-}
-
-#[derive(Clone, Copy)]
-struct Judged {
-    number: u64,
-    query: usize,
-    claim: Claim<TextNo>,
-    verdict: Option<Verdict>,
 }
 
 impl Listing {
@@ -205,55 +144,8 @@ impl Listing {
     }
 }
 
-/// Instances without a verdict come last.
-fn sort(all: &mut [Judged], sort: Sort) {
-    let key = |it: &Judged| {
-        let margin = it.verdict.map_or(f64::INFINITY, |it| it.margin);
-        match sort {
-            Sort::Query => 0.0,
-            Sort::MarginUp => margin,
-            Sort::MarginDown if it.verdict.is_some() => -margin,
-            Sort::MarginDown => margin,
-            Sort::Closest => margin.abs(),
-        }
-    };
-    all.sort_by(|a, b| key(a).total_cmp(&key(b)));
-}
-
 /// About how many bins a histogram has.
 const BINS: f64 = 40.0;
-
-fn histogram(all: &[Judged]) -> Histogram {
-    let verdicts = || all.iter().filter_map(|it| it.verdict);
-    let n_tied = verdicts().filter(|it| it.outcome == Outcome::Tied).count() as u64;
-    let margins: Vec<f64> = verdicts()
-        .filter(|it| it.outcome != Outcome::Tied)
-        .map(|it| it.margin)
-        .collect();
-    let least = margins.iter().copied().fold(0.0, f64::min);
-    let most = margins.iter().copied().fold(0.0, f64::max);
-    let width = round_width((most - least) / BINS);
-    if margins.is_empty() || width <= 0.0 {
-        return Histogram {
-            from: 0.0,
-            width: 1.0,
-            counts: Vec::new(),
-            n_tied,
-        };
-    }
-    let bin = |margin: f64| libm::floor(margin / width);
-    let first = bin(least);
-    let mut counts = vec![0; (bin(most) - first) as usize + 1];
-    margins
-        .iter()
-        .for_each(|&it| counts[(bin(it) - first) as usize] += 1);
-    Histogram {
-        from: first * width,
-        width,
-        counts,
-        n_tied,
-    }
-}
 
 /// The next of 1, 2, 5 times a power of ten.
 fn round_width(width: f64) -> f64 {
@@ -277,60 +169,117 @@ fn round_width(width: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::fixture;
 
     #[test]
-    fn bins_have_round_widths_and_an_edge_at_zero() {
+    fn bins_have_round_widths() {
         for (width, round) in [(0.03, 0.05), (1.0, 1.0), (1.1, 2.0), (700.0, 1000.0)] {
             assert!((round_width(width) - round).abs() < 1e-9 * round, "{width}");
         }
-        let judged = |margin: f64, outcome| Judged {
-            number: 0,
-            query: 0,
-            claim: Claim::Above {
-                winner: 0,
-                loser: 1,
-            },
-            verdict: Some(Verdict { outcome, margin }),
+    }
+
+    /// Sorted as a whole, in one piece: what the pages must add up to.
+    fn whole(study: &Study, listing: &Listing) -> Vec<(u64, Option<f64>)> {
+        let axiom = listing.axiom;
+        let mode = listing.dials.mode_of(study).unwrap();
+        let instances = study.instances_of(axiom, mode).unwrap();
+        let scores = &study.scores[listing.ranker];
+        let width = listing.dials.tie_width(scores);
+        let all = (0..instances.len()).map(|at| {
+            let (query, claim) = (instances.query(at), instances.claim(at));
+            (at as u64, study.verdict(scores, query, claim, width))
+        });
+        let mut all: Vec<_> = all.filter(|it| listing.keeps(it.1)).collect();
+        let key = |it: &(u64, Option<Verdict>)| {
+            let margin = it.1.map(|it| it.margin);
+            match listing.sort {
+                Sort::Query => 0.0,
+                Sort::MarginUp => margin.unwrap_or(f64::INFINITY),
+                Sort::MarginDown => margin.map_or(f64::INFINITY, |it| -it),
+                Sort::Closest => margin.map_or(f64::INFINITY, f64::abs),
+            }
         };
-        let found = histogram(&[
-            judged(-0.5, Outcome::Violated),
-            judged(0.0, Outcome::Tied),
-            judged(3.5, Outcome::Satisfied),
-        ]);
-        assert_eq!((found.from, found.width, found.n_tied), (-0.5, 0.1, 1));
-        assert_eq!(
-            (found.counts.len(), found.counts[0], found.counts[40]),
-            (41, 1, 1)
-        );
+        all.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        all.into_iter()
+            .map(|it| (it.0, it.1.map(|it| it.margin)))
+            .collect()
     }
 
     #[test]
-    fn what_has_no_verdict_comes_last_in_every_order() {
-        let judged = |number, margin: Option<f64>| Judged {
-            number,
-            query: 0,
-            claim: Claim::Above {
-                winner: 0,
-                loser: 1,
-            },
-            verdict: margin.map(|margin| Verdict {
-                outcome: Outcome::Satisfied,
-                margin,
-            }),
+    fn pages_in_any_parts_add_up_to_the_whole_list() {
+        let words = ["river", "bank", "mud", "tide"];
+        let text = |at: usize| {
+            let n = 1 + at % 5;
+            let words = (0..n).map(|it| words[(at / 3 + it * it) % 4]);
+            words.collect::<Vec<_>>().join(" ")
         };
-        let order = |by: Sort| {
-            let mut all = [
-                judged(0, Some(2.0)),
-                judged(1, None),
-                judged(2, Some(-3.0)),
-                judged(3, Some(1.0)),
-            ];
-            sort(&mut all, by);
-            all.map(|it| it.number)
+        let texts: Vec<String> = (0..24).map(text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut study = fixture::study("river bank", &texts, 30);
+        // A ranker without all scores, and with ties.
+        let mut ranker = study.scores[0].ranker.clone();
+        ranker.fingerprint = "holes".to_owned();
+        let values = (0..study.pairs.len()).map(|at| match at % 7 {
+            0 => None,
+            it => Some((it % 3) as f64),
+        });
+        let holes = crate::score::Scores::new(ranker, values.collect(), &study.pairs);
+        study.add_scores(holes.unwrap()).unwrap();
+        for ranker in [0, 2] {
+            for sort in [Sort::Query, Sort::MarginUp, Sort::MarginDown, Sort::Closest] {
+                for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
+                    let listing = Listing {
+                        dials: Dials::default(),
+                        axiom: Axiom::Tfc1,
+                        ranker,
+                        outcome,
+                        query: String::new(),
+                        margin_from: None,
+                        margin_to: None,
+                        sort,
+                        offset: 0,
+                        limit: 5,
+                    };
+                    let expected = whole(&study, &listing);
+                    let mut found = Vec::new();
+                    for offset in (0..expected.len() as u64 + 5).step_by(5) {
+                        let listing = Listing {
+                            offset,
+                            ..listing.clone()
+                        };
+                        let page = study.list(&listing).unwrap();
+                        assert_eq!(page.n_instances, expected.len() as u64);
+                        found.extend(page.rows.iter().map(|it| (it.number, it.margin)));
+                    }
+                    assert_eq!(found, expected, "{ranker} {sort:?} {outcome:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
+        let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
+        let listing = Listing {
+            dials: Dials::default(),
+            axiom: Axiom::Tfc1,
+            ranker: 0,
+            outcome: None,
+            query: String::new(),
+            margin_from: None,
+            margin_to: None,
+            sort: Sort::Query,
+            offset: 0,
+            limit: 5,
         };
-        assert_eq!(order(Sort::Query), [0, 1, 2, 3]);
-        assert_eq!(order(Sort::MarginUp), [2, 3, 0, 1]);
-        assert_eq!(order(Sort::MarginDown), [0, 3, 2, 1]);
-        assert_eq!(order(Sort::Closest), [3, 0, 2, 1]);
+        let page = study.list(&listing).unwrap();
+        let Histogram {
+            from,
+            width,
+            counts,
+            n_tied,
+        } = page.histogram;
+        assert_eq!(counts.iter().sum::<u64>() + n_tied, page.n_instances);
+        assert!((from / width - libm::round(from / width)).abs() < 1e-9);
     }
 }

@@ -108,31 +108,37 @@ impl<'a> Filter<'a> {
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
     pub(super) fn passes(
         &self,
-        (axiom, mode): (Axiom, Mode),
+        probe: (Axiom, Mode),
         query: usize,
         claim: Claim<TextNo>,
         scores: Option<&Scores>,
     ) -> bool {
-        let close = || match &self.delta {
-            Some((delta, lengths)) if needs_equal_length(axiom) => {
-                // The published code of STMC3 asks for less than δ, not for at most.
-                let most_gap = match (axiom, mode) {
-                    (Axiom::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
-                    _ => Some(*delta),
-                };
-                let lengths = claim.texts().into_iter().map(|it| lengths[it as usize]);
-                let (least, most) =
-                    lengths.fold((u32::MAX, 0), |it, len| (it.0.min(len), it.1.max(len)));
-                most_gap.is_some_and(|it| most - least <= it)
-            }
-            _ => true,
-        };
         let fits = match (self.only, scores) {
             (Only::All, _) | (Only::Whole, None) => true,
             (Only::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
             (Only::Relevant, _) => self.study.has_relevant(query, claim),
         };
-        fits && close()
+        fits && self.is_close(probe, claim)
+    }
+
+    /// Whether its texts are as equally long as δ wants them.
+    pub(super) fn is_close(&self, (axiom, mode): (Axiom, Mode), claim: Claim<TextNo>) -> bool {
+        let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(axiom))
+        else {
+            return true;
+        };
+        // The published code of STMC3 asks for less than δ, not for at most.
+        let most_gap = match (axiom, mode) {
+            (Axiom::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
+            _ => Some(*delta),
+        };
+        let (mut least, mut most) = (u32::MAX, 0);
+        claim.any(|text| {
+            let len = lengths[text as usize];
+            (least, most) = (least.min(len), most.max(len));
+            false
+        });
+        most_gap.is_some_and(|it| most - least <= it)
     }
 }
 
