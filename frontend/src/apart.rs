@@ -23,15 +23,20 @@ extern "C" {
     type Lab;
 
     #[wasm_bindgen(method, catch)]
-    fn open(this: &Lab, place: &HtmlElement, page: &str, ask: &Function)
-    -> Result<Opened, JsValue>;
+    fn open(
+        this: &Lab,
+        place: &HtmlElement,
+        page: &str,
+        search: &str,
+        ask: &Function,
+    ) -> Result<Opened, JsValue>;
 
     /// A page of the lab while it is shown.
     type Opened;
 
     /// Tells it that the address has changed.
     #[wasm_bindgen(method)]
-    fn moved(this: &Opened);
+    fn moved(this: &Opened, path: &str, search: &str, hash: &str);
 
     /// Takes it away.
     #[wasm_bindgen(method)]
@@ -49,16 +54,30 @@ pub(crate) fn Apart(
     let place = NodeRef::<html::Div>::new();
     let stand = RwSignal::new(Stand::Fetching);
     let opened = StoredValue::new_local(None::<Opened>);
+    let location = use_location();
+    // The router's word, since the browser's own is changed later.
+    let signals = [location.pathname, location.search, location.hash];
+    let tell = move || {
+        let [path, search, hash] = signals.map(|it| it.get());
+        opened.with_value(|it| {
+            if let Some(it) = it {
+                it.moved(&path, &search, &hash);
+            }
+        });
+    };
     let fetch = move || {
         stand.set(Stand::Fetching);
         let path = path.clone();
+        let search = location.search;
         leptos::task::spawn_local(async move {
             let lab = lab().await;
             // The reader may be on another page by now.
             let Some(place) = place.try_get_untracked().flatten() else {
                 return;
             };
-            let found = lab.and_then(|it| it.unchecked_into::<Lab>().open(&place, &path, &ask()));
+            let search = search.get_untracked();
+            let open = |lab: Lab| lab.open(&place, &path, &search, &ask());
+            let found = lab.and_then(|it| open(it.unchecked_into()));
             stand.set(match found {
                 Ok(found) => {
                     opened.set_value(Some(found));
@@ -68,20 +87,8 @@ pub(crate) fn Apart(
             });
         });
     };
-    let location = use_location();
-    Effect::new(move |before: Option<()>| {
-        // Read, not only tracked: nobody else does, and a memo that was never read is never told.
-        let _ = (
-            location.pathname.get(),
-            location.search.get(),
-            location.hash.get(),
-        );
-        opened.with_value(|it| {
-            if let (Some(it), Some(())) = (it, before) {
-                it.moved();
-            }
-        });
-    });
+    // Read, not only tracked: nobody else does, and a memo that was never read is never told.
+    Effect::new(move |_| tell());
     on_cleanup(move || {
         if let Some(opened) = opened.try_update_value(Option::take).flatten() {
             opened.free();

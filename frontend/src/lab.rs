@@ -30,9 +30,9 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads the address again.
-    pub fn moved(&self) {
-        self.address.read();
+    /// Takes another address: path, what is behind `?`, what is behind `#`.
+    pub fn moved(&self, path: &str, search: &str, hash: &str) {
+        self.address.take(path, search, hash);
     }
 }
 
@@ -65,9 +65,21 @@ impl Address {
 
     fn read(&self) {
         let location = window().location();
-        self.path.set(location.pathname().unwrap_or_default());
-        self.search.set(location.search().unwrap_or_default());
-        self.hash.set(location.hash().unwrap_or_default());
+        let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
+            .map(Result::unwrap_or_default);
+        self.take(&path, &search, &hash);
+    }
+
+    /// Only what differs is news.
+    fn take(&self, path: &str, search: &str, hash: &str) {
+        let of = |signal: &ArcRwSignal<String>, value: &str| {
+            if signal.with_untracked(|it| it != value) {
+                signal.set(value.to_owned());
+            }
+        };
+        of(&self.path, path);
+        of(&self.search, search.trim_start_matches('?'));
+        of(&self.hash, hash.trim_start_matches('#'));
     }
 
     /// The value of a word behind `?`.
@@ -82,13 +94,15 @@ pub(crate) fn word(search: &str, key: &str) -> Option<String> {
     words.get(key)
 }
 
-/// Shows the page that is at `path` in a place until the result is dropped. `ask` takes path,
-/// method and request, and promises the reply.
-pub fn open(place: HtmlElement, path: &str, ask: Function) -> Opened {
+/// Shows the page that is at a path, with what is behind its `?`, in a place until the result is
+/// dropped. `ask` takes path, method and request, and promises the reply.
+pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> Opened {
     // The page gives the same function each time.
     ASK.with(|it| it.get_or_init(|| ask).clone());
     api::go(|asked| Box::pin(ask_page(asked)));
     let address = Address::new();
+    let hash = address.hash.get_untracked();
+    address.take(path, search, &hash);
     let about = path == Page::About.href();
     let replay = path == Page::Replay.href();
     let study = Page::figures_at(path).map(str::to_owned);

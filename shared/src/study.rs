@@ -188,6 +188,9 @@ pub struct Study {
     /// One for each analyser of [`Definition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<Audit>,
+    /// Never written.
+    #[serde(skip)]
+    pub lengths: dials::Lengths,
 }
 
 /// Word vectors of a study.

@@ -35,7 +35,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	3
             lnc2	45
             tp	4
-            hash	2b52df589b8d02acdd5d43eeb5f3a843e094543e0eeb99f725e3400d46b2bd0a
+            hash	659dc691d0a672457ae36feb3f9d60cf6c1b0250a27c0b48ca76b54e2e85e5a5
         "#]],
     );
     check(
@@ -48,7 +48,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	106
             lnc2	36
             tp	4
-            hash	5a8b834b4a7e21a9dbd1293a1527e33cc02afcdbf7cca57cc0729577148be548
+            hash	98777587aa0c8af18348f45100f84de687f41f045a2b4e1e8aa4bb6da7b599aa
         "#]],
     );
     check(
@@ -61,7 +61,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	32
             lnc2	36
             tp	4
-            hash	1351b3cf409a32ffadb2632827fd9566a2fbe1f03594ba055de03540c2ad3f37
+            hash	660ad6d8a71933883d099f44b97bb21e45525aad6e14cb25560e35062228b0e6
         "#]],
     );
     check(
@@ -74,7 +74,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	3
             lnc2	45
             tp	4
-            hash	a806ed88044012be0e902a2f0688a1b4311dc0b878d02fc7e96060b1d85df65a
+            hash	705db3da649bf284f81b41e8c4c3a4a876d94fa283dac5d709b35324968e3165
         "#]],
     );
     check(
@@ -87,7 +87,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	7
             lnc2	57
             tp	4
-            hash	e6e24c483352f4f0d6df7c1b393263ef03b410020f94512201a6deb85887eccf
+            hash	e429c06259d253c3f8fad8d30c369ba50776a41e1afc6c12913335dce36e1fc8
         "#]],
     );
     check(
@@ -101,7 +101,7 @@ fn every_axiom_has_instances_in_every_mode() {
             lnc1	8
             lnc2	15
             tp	4
-            hash	b76c7ce2edb1f8a61d756d4d9fe17ccf6442463b8c6204e6be4d85e179c2d174
+            hash	112e78a5585601cb1b299f46c6715d70334b9c3e6d58a4acc41d4a59a156f58a
         "#]],
     );
 }
@@ -271,38 +271,58 @@ fn only_the_first_queries_count() {
         &home,
         &format!("{mine} --queries 1"),
         expect![[r#"
-        tfc1	11
-        tp	2
-        hash	07db19ad1d0e79f76a7b757fa41b62a67ca71ab500cc3731aa21f757e542d958
-    "#]],
+            tfc1	11
+            tp	2
+            hash	81e8c4ec00c4288e802ef2e1eaf4a4362dfde8f27ad7229482deb9d45d76552f
+        "#]],
     );
     check(
         &home,
         &format!("{mine} --queries 0"),
         expect![[r#"
-        tfc1	0
-        tp	0
-        hash	e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
-    "#]],
+            hash	27163ab962d0833a026fc2af5143528164484f2fbec3a7d90e53a82a960a839c
+        "#]],
     );
     check(
         &home,
         &format!("{mine} --queries 99"),
         expect![[r#"
-        tfc1	22
-        tp	4
-        hash	f48563eb40171dba33a1a4fcfbf8a0c5a5f97092b41e02a2cdc1b88ea6ea6760
-    "#]],
+            tfc1	22
+            tp	4
+            hash	cf5173d7d1a5673d5775bc77cf310fe75e7ea86e35311e5af87bfcfc4b236490
+        "#]],
     );
     check(
         &home,
         "rank --collection TINY --ranker bm25 --top 2 --queries 1 --out a.run",
         expect![[r#""#]],
     );
-    expect![[r#"
+    expect![[r##"
+        # ir_metadata.start
+        # platform:
+        #   software:
+        #     axioscope: "0.1.0"
+        # implementation:
+        #   source:
+        #     lang: ["rust"]
+        # method:
+        #   automatic: true
+        #   indexing:
+        #     analyzer: "alnum, no stop list, porter"
+        #   retrieval:
+        #     - name: "BM25"
+        #       parameters: "k1 1.2, b 0.75"
+        #       spec: "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"
+        # data:
+        #   test_collection:
+        #     name: "tiny"
+        #     sha256: "6c8e6f5af92ab26ab5085f563333ac9e638ff73e066781d8edbfe650f5ace61e"
+        #     documents: 12
+        #     queries: 1
+        # ir_metadata.end
         q1 Q0 w3 1 2.1347724383100837e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
         q1 Q0 w2 2 1.9633462308794627e0 bm25:k1=1.2,b=0.75,k3=inf,idf=lucene
-    "#]]
+    "##]]
     .assert_eq(&home.read("a.run"));
 }
 
@@ -334,7 +354,7 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
             lnc1	3
             lnc2	9	sampled 0.2000
             tp	4
-            hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+            hash	3fb1632bc03525d0ae5a8223dfcb135fcbcb52d02dec1eb1f1f6ca4a33630470
         "#]],
     );
     check(
@@ -347,7 +367,7 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
             lnc1	3
             lnc2	9	sampled 0.2000
             tp	4
-            hash	7b02d93f36859a3bd698ed79f9e6d2d21e42f4238b1b03e74de40800809b0e07
+            hash	3fb1632bc03525d0ae5a8223dfcb135fcbcb52d02dec1eb1f1f6ca4a33630470
         "#]],
     );
     check(
@@ -355,7 +375,7 @@ fn a_draw_is_the_same_each_time_and_says_its_share() {
         &format!("{mine} --seed 7 --probes tfc1"),
         expect![[r#"
             tfc1	9	sampled 0.4091
-            hash	afcbeac7f7a190301feaead0bad1e62eaf5e08bd3f46ece9400f98ed21e62833
+            hash	e7953a25a955fe6c507fbdd11ca221ebdb82f27cf3e63122d68a53666582a356
         "#]],
     );
     let line = format!("{} --json --probes tfc1", mine.replace("TINY", tiny()));
@@ -584,8 +604,8 @@ fn a_study_is_made_listed_checked_published_and_exported() {
         &home,
         "study check small",
         expect![[r#"
-        the same instances: ed333afb297150fb4fdd7284e937edfc0fe48fc3e99f8be128e4614b36b24d0d
-    "#]],
+            the same instances: 6a1188ed9b5460c6484e2dfdb4214ad1257f0b45fb72b019dd621e1af93e475a
+        "#]],
     );
     check(&home, "study publish small", expect![[r#""#]]);
     assert!(listed().contains("\npublished\n"));
@@ -656,24 +676,24 @@ fn a_report_comes_in_five_formats() {
     .assert_eq(&first_lines(&report("md"), 10));
     expect![[r#"
         ranker,axiom,mode,satisfied,tied,violated,unscored,share asked,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,detectable from .5,fraction of texts seen whole,instances hash,fingerprint
-        BM25,tfc1,fixed,22,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,4319308885f3
-        BM25,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,ed333afb2971,4319308885f3
-        BM25,mtdc,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
-        BM25,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
-        BM25,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,4319308885f3
-        BM25,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,4319308885f3
-        QL,tfc1,fixed,21,0,1,0,1,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,0.08270200200145225,,ed333afb2971,14576bffed96
-        QL,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,ed333afb2971,14576bffed96
-        QL,mtdc,fixed,2,1,1,0,1,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,0.4933737238570111,,ed333afb2971,14576bffed96
-        QL,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,14576bffed96
-        QL,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,ed333afb2971,14576bffed96
-        QL,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,ed333afb2971,14576bffed96
-        own,tfc1,fixed,2,0,1,19,0.13636363636363635,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,,ed333afb2971,77622c188408
-        own,tfc2,fixed,1,0,0,3,0.25,1,1,0,1,1,0,1,1,1,,,ed333afb2971,77622c188408
-        own,mtdc,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,lnc1,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,lnc2,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
-        own,tp,fixed,,,,,,,,,,,,,,,,,ed333afb2971,77622c188408
+        BM25,tfc1,fixed,22,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,4319308885f3
+        BM25,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,6a1188ed9b54,4319308885f3
+        BM25,mtdc,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        BM25,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        BM25,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,4319308885f3
+        BM25,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        QL,tfc1,fixed,21,0,1,0,1,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,0.08270200200145225,,6a1188ed9b54,14576bffed96
+        QL,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,6a1188ed9b54,14576bffed96
+        QL,mtdc,fixed,2,1,1,0,1,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,0.4933737238570111,,6a1188ed9b54,14576bffed96
+        QL,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,14576bffed96
+        QL,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,14576bffed96
+        QL,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,14576bffed96
+        own,tfc1,fixed,2,0,1,19,0.13636363636363635,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,,6a1188ed9b54,77622c188408
+        own,tfc2,fixed,1,0,0,3,0.25,1,1,0,1,1,0,1,1,1,,,6a1188ed9b54,77622c188408
+        own,mtdc,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,lnc1,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,lnc2,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,tp,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
     "#]].assert_eq(&report("csv").replace("\r\n", "\n"));
     let latex = report("tex");
     assert!(

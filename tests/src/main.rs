@@ -8,6 +8,7 @@ mod cli;
 mod vectors;
 mod wordpiece;
 mod studies;
+mod further;
 mod published;
 mod bad_input;
 mod http;

@@ -88,6 +88,9 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
     };
     let vectors = "glove-6B-50d-10k/glove.6B.50d.10k.txt.gz";
     let axioms = Axiom::ALL.iter().copied();
+    let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
+        .parse()
+        .unwrap();
     let definition = Definition {
         format: 1,
         name: LOCAL.to_owned(),
@@ -96,7 +99,11 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         collection: "trecdl-passage".to_owned(),
         n_queries: Some(15),
         pool: "run:BM25.run.gz:100".parse().unwrap(),
-        probes: axioms.filter(|it| it.needs_vectors()).collect(),
+        probes: axioms
+            .filter(|it| it.needs_vectors())
+            .chain(Axiom::further(true))
+            .chain([formula])
+            .collect(),
         modes: vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
         rankers: vec!["bm25".to_owned()],
         analyzer: Analyzer::default(),

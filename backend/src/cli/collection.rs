@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::collection::{Run, trec};
+use shared::collection::trec::{METADATA_END, METADATA_START};
+use shared::collection::{Collection, Run, trec};
 use shared::effectiveness::{self, Evaluation, Measure};
+use shared::rank::Ranker;
+use shared::text::Analyzer;
 
 use super::{Exit, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, RankerSpec};
@@ -83,9 +86,12 @@ pub(crate) struct Rank {
     /// Only the first so many queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// A TREC run
+    /// A TREC run; it begins with lines of `ir_metadata`, unless --plain
     #[arg(long, value_name = "FILE.run")]
     out: PathBuf,
+    /// Only the six columns, for programs that read nothing else, as `trec_eval`
+    #[arg(long)]
+    plain: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
 }
@@ -115,16 +121,57 @@ impl Rank {
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
-        write_run(&self.out, &run, &ranker.to_string())?;
+        let said = match self.plain {
+            true => String::new(),
+            false => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
+        };
+        write_run(&self.out, &said, &run, &ranker.to_string())?;
         Ok(Exit::Done)
     }
 }
 
-/// Writes six columns, 17 digits a score.
-fn write_run(path: &Path, run: &Run, tag: &str) -> Result<(), Error> {
+/// What a run says of itself, as `ir_metadata` (Breuer, Keller & Schaer, SIGIR 2022) has it: the
+/// parts that are known here, in YAML.
+fn metadata(named: &str, collection: &Collection, ranker: &Ranker, analyzer: &Analyzer) -> String {
+    let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
+    let (name, parameters) = ranker.words();
+    let folder = Path::new(named).file_name();
+    let named = folder.map_or(named.into(), |it| it.to_string_lossy());
+    let lines = [
+        "platform:".to_owned(),
+        "  software:".to_owned(),
+        format!("    axioscope: {}", quoted(env!("CARGO_PKG_VERSION"))),
+        "implementation:".to_owned(),
+        "  source:".to_owned(),
+        "    lang: [\"rust\"]".to_owned(),
+        "method:".to_owned(),
+        "  automatic: true".to_owned(),
+        "  indexing:".to_owned(),
+        format!("    analyzer: {}", quoted(&analyzer.describe())),
+        "  retrieval:".to_owned(),
+        format!("    - name: {}", quoted(&name)),
+        format!("      parameters: {}", quoted(&parameters)),
+        format!("      spec: {}", quoted(&ranker.to_string())),
+        "data:".to_owned(),
+        "  test_collection:".to_owned(),
+        format!("    name: {}", quoted(&named)),
+        format!("    sha256: {}", quoted(&collection.hash())),
+        format!("    documents: {}", collection.docs.len()),
+        format!("    queries: {}", collection.queries.len()),
+    ];
+    let mut out = format!("{METADATA_START}\n");
+    for line in lines {
+        out += &format!("# {line}\n");
+    }
+    out + METADATA_END + "\n"
+}
+
+/// Writes what it says of itself, then six columns, 17 digits a score.
+fn write_run(path: &Path, said: &str, run: &Run, tag: &str) -> Result<(), Error> {
     let way_out = "make room, or choose another file";
     write_whole(path, way_out, |file| {
         let mut out = BufWriter::new(file);
+        out.write_all(said.as_bytes())?;
         for (query, rows) in &run.0 {
             for row in rows {
                 writeln!(

@@ -39,6 +39,9 @@ pub(crate) struct Mine {
     /// Print counts and hash as one JSON object
     #[arg(long)]
     json: bool,
+    /// Say in it how many seconds the parts took
+    #[arg(long, requires = "json")]
+    times: bool,
     #[command(flatten)]
     probes: ProbeArgs,
 }
@@ -85,7 +88,7 @@ impl Mine {
         let mut hashing = Hashing::new(asked.asked.len());
         let mut found: Vec<(Axiom, Mode, Vec<u32>)> = Vec::new();
         found.extend(asked.asked.iter().map(|it| (it.0, it.1, Vec::new())));
-        let mut kept: BTreeMap<Axiom, u64> = BTreeMap::new();
+        let mut kept: BTreeMap<Axiom, u64> = asked.asked.iter().map(|it| (it.0, 0)).collect();
         let n_without_text = pipeline::mine_in_parts(&mining, |from, shards| {
             let queries = &ids.queries[from..from + shards.len()];
             let part = Mined::collect(&asked.asked, shards);
@@ -129,10 +132,10 @@ impl Mine {
             instances: kept,
             hash,
             without_text: n_without_text,
-            seconds: Seconds {
+            seconds: self.times.then(|| Seconds {
                 index: analysed.as_secs_f64(),
                 mine: (began.elapsed() - analysed).as_secs_f64(),
-            },
+            }),
         };
         if self.json {
             print_json(&told);
@@ -159,7 +162,8 @@ struct MinedTold {
     hash: String,
     sampled: BTreeMap<Axiom, f64>,
     without_text: u64,
-    seconds: Seconds,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<Seconds>,
 }
 
 /// How long the parts of `mine` took.

@@ -9,11 +9,11 @@ fn main() {
     console_error_panic_hook::set_once();
 }
 
-/// Shows a page in a place until the result is freed. `ask` takes path, method and request, and
-/// promises the reply.
+/// Shows the page of a path and what is behind its `?` in a place, until the result is freed.
+/// `ask` takes path, method and request, and promises the reply.
 #[wasm_bindgen]
-pub fn open(place: HtmlElement, page: &str, ask: Function) -> Opened {
-    Opened(lab::open(place, page, ask))
+pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> Opened {
+    Opened(lab::open(place, (page, search), ask))
 }
 
 /// A page that is shown.
@@ -22,8 +22,8 @@ pub struct Opened(lab::Opened);
 
 #[wasm_bindgen]
 impl Opened {
-    /// Reads the address again.
-    pub fn moved(&self) {
-        self.0.moved();
+    /// Takes another address: path, what is behind `?`, what is behind `#`.
+    pub fn moved(&self, path: &str, search: &str, hash: &str) {
+        self.0.moved(path, search, hash);
     }
 }

@@ -58,8 +58,35 @@ pub fn read_qrels(
     Ok((qrels, reading))
 }
 
-/// Reads a run: `qid Q0 docid rank score tag`; whatever follows is part of the tag. Of two
-/// lines for the same pair the first is kept. `progress` hears how many bytes of the file have
+/// First line of what a run says of itself: Breuer, Keller & Schaer, SIGIR 2022.
+pub const METADATA_START: &str = "# ir_metadata.start";
+/// Last line of it.
+pub const METADATA_END: &str = "# ir_metadata.end";
+
+/// The lines of `ir_metadata`, if a file begins with them.
+#[derive(Default)]
+struct Metadata {
+    inside: bool,
+    n_lines: u64,
+}
+
+impl Metadata {
+    fn holds(&mut self, line: u64, row: &str) -> bool {
+        let row = row.trim();
+        if line == 1 && row == METADATA_START {
+            self.inside = true;
+        }
+        let held = self.inside && row.starts_with('#');
+        if held {
+            self.n_lines += 1;
+            self.inside = row != METADATA_END;
+        }
+        held
+    }
+}
+
+/// Reads a run: `qid Q0 docid rank score tag`; whatever follows is part of the tag. It may begin
+/// with `ir_metadata`. Of two lines for the same pair the first is kept. `progress` hears how many bytes of the file have
 /// been read.
 pub fn read_run(
     name: &str,
@@ -67,10 +94,15 @@ pub fn read_run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Run, Reading), Error> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
-    let reading = read_rows(name, bytes, progress, |line, row| {
+    let mut metadata = Metadata::default();
+    let mut reading = read_rows(name, bytes, progress, |line, row| {
+        if metadata.holds(line, row) {
+            return Ok(Warnings::new());
+        }
         RunRow::parse(row)?.take(line, &mut run, &mut seen)?;
         Ok(Warnings::new())
     })?;
+    reading.n_rows -= metadata.n_lines;
     Ok((run, reading))
 }
 
@@ -82,7 +114,11 @@ pub fn read_labelled_run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Run, Qrels, Reading), Error> {
     let (mut run, mut qrels, mut seen) = (Run::default(), Qrels::default(), BTreeMap::new());
-    let reading = read_rows(name, bytes, progress, |line, text| {
+    let mut metadata = Metadata::default();
+    let mut reading = read_rows(name, bytes, progress, |line, text| {
+        if metadata.holds(line, text) {
+            return Ok(Warnings::new());
+        }
         let row = RunRow::parse(text)?;
         let grade = row.label.ok_or_else(|| {
             "6 columns where 7 are expected: the last is the grade of the document".to_owned()
@@ -92,6 +128,7 @@ pub fn read_labelled_run(
         judge(&mut qrels, row.query, row.doc, grade)?;
         Ok(Warnings::new())
     })?;
+    reading.n_rows -= metadata.n_lines;
     Ok((run, qrels, reading))
 }
 
@@ -107,14 +144,18 @@ pub fn read_scores(
     progress: &mut dyn FnMut(u64),
 ) -> Result<BroughtScores, Error> {
     let mut scores = BroughtScores::new();
+    let mut metadata = Metadata::default();
     let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
     while let Some(Line { number: line, text }) = lines.next_line()? {
-        text.and_then(|row| take_score(line, row, &mut scores))
-            .map_err(|reason| Error::Line {
-                file: name.to_owned(),
-                line,
-                reason,
-            })?;
+        let take = |row: &str| match metadata.holds(line, row) {
+            true => Ok(()),
+            false => take_score(line, row, &mut scores),
+        };
+        text.and_then(take).map_err(|reason| Error::Line {
+            file: name.to_owned(),
+            line,
+            reason,
+        })?;
     }
     Ok(scores)
 }

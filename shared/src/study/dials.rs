@@ -1,5 +1,7 @@
 //! What a reader can turn on the Study page; everything below it is aggregated again.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::Study;
@@ -87,7 +89,7 @@ impl Study {
 pub(super) struct Filter<'a> {
     study: &'a Study,
     /// δ, with the length of each text, where it was turned down.
-    delta: Option<(u32, Vec<u32>)>,
+    delta: Option<(u32, &'a [u32])>,
     only: Only,
 }
 
@@ -97,7 +99,10 @@ impl<'a> Filter<'a> {
         let turned = dials
             .delta
             .filter(|&delta| mined.is_none_or(|mined| delta < mined));
-        let delta = turned.map(|delta| (delta, lengths(study)));
+        let delta = turned.map(|delta| {
+            let lengths = study.lengths.0.get_or_init(|| lengths(study));
+            (delta, lengths.as_slice())
+        });
         Filter {
             study,
             delta,
@@ -177,7 +182,17 @@ fn needs_equal_length(axiom: Axiom) -> bool {
     }
 }
 
-/// Length of each text, in terms.
+/// The length of each text, in terms, once it was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Lengths(OnceLock<Vec<u32>>);
+
+/// What is known already makes no other study of it.
+impl PartialEq for Lengths {
+    fn eq(&self, _: &Lengths) -> bool {
+        true
+    }
+}
+
 fn lengths(study: &Study) -> Vec<u32> {
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let mut terms = Vec::new();

@@ -545,5 +545,6 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         words,
         overlap,
         audits,
+        lengths: super::dials::Lengths::default(),
     }
 }

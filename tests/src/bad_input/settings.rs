@@ -72,7 +72,7 @@ fn settings_out_of_their_range_are_refused() {
         (
             format!("{mine} --probes tfc1,tfc9"),
             expect![[r#"
-                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all
+                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, or a formula of them as tfc1&lnc1
             "#]],
         ),
         (
@@ -324,7 +324,7 @@ fn a_study_file_that_is_not_one_is_refused() {
                    |
                 19 | cap = 1
                    | ^^^
-                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `similar`, `per_query`, `seed`
+                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `similar`, `share`, `ratio_share`, `per_query`, `seed`
             "#]],
         ),
         (

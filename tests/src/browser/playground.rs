@@ -104,3 +104,18 @@ fn a_link_put_in_the_place_of_another_is_followed_and_taken_back() {
         tab.until("the first query", &format!("{query} === 'river'"));
     });
 }
+
+#[test]
+fn further_axioms_and_formulas_are_measured_as_one_types() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/playground#query=river bank&text1=the river bank&text2=a bank by the river");
+        until_stands(tab, "TP", "applies");
+        let field = "Further axioms: prox1, tfc1 & tp";
+        tab.fill(field, "prox1, prox1 & tp, m_and");
+        until_stands(tab, "PROX1", "applies");
+        until_stands(tab, "prox1&tp", "applies");
+        until_stands(tab, "M-AND", "premises? fails?");
+        tab.fill(field, "prox1, tfc1 +");
+        tab.see("the name of an axiom was expected");
+    });
+}

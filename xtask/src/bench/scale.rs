@@ -46,7 +46,14 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
             "--stemmer",
             "none",
         ])
-        .args(["--vectors", &at("vectors.txt"), "--json", "--out", &at(out)]);
+        .args([
+            "--vectors",
+            &at("vectors.txt"),
+            "--json",
+            "--times",
+            "--out",
+            &at(out),
+        ]);
         timed(&mut run)
     };
     let nine = mine(NINE, "fixed", "nine.parquet")?;
@@ -107,15 +114,16 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
 /// The list of instances of a study of ten million, as the page asks for it.
 fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let study = folder.join("large.toml");
-    fs::write(
-        &study,
-        "format = 1\nname = \"large\"\ntitle = \"Large\"\ncollection = \"collection\"\n\
-         pool = \"rank:bm25:108\"\nprobes = [\"lnc1\"]\nmodes = [\"code\"]\n\
-         rankers = [\"bm25\", \"ql\"]\nanalyzer = { tokenizer = \"alnum\", stopwords = \"none\", \
-         stemmer = \"none\" }\n[limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\n\
+    let collection = text(&folder.join("collection"));
+    let definition = format!(
+        "format = 1\nname = \"large\"\ntitle = \"Large\"\ncollection = {collection:?}\n\
+         pool = \"rank:bm25:100\"\nprobes = [\"lnc1\"]\nmodes = [\"code\"]\n\
+         rankers = [\"bm25\", \"ql\"]\nanalyzer = {{ stemmer = \"none\" }}\n[limits]\n\
+         length_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\n\
          repeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
-         seed = 42\n",
-    )?;
+         seed = 42\n"
+    );
+    fs::write(&study, definition)?;
     let data = text(&folder.join("data"));
     let done = folder.join("data.study");
     if !done.is_file() {
@@ -143,7 +151,7 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     for round in 0..3 {
         for ask in asks {
             let listing = format!(
-                r#"{{"study":"large","dials":{{"mode":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}"#,
+                r#"{{"study":"large","listing":{{"dials":{{"mode":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}}}"#,
                 round % 2
             );
             let start = Instant::now();
@@ -348,7 +356,7 @@ fn make(folder: &Path) -> Result<()> {
     let mut corpus = BufWriter::new(File::create(collection.join("corpus.jsonl"))?);
     for doc in 0..N_DOCS {
         let topic = &topics[draw.below(N_TOPICS)];
-        let len = 20 + draw.below(30) + draw.below(30);
+        let len = 40 + draw.below(40) + draw.below(40);
         let words: Vec<String> = (0..len)
             .map(|_| match draw.below(4) {
                 0 => format!("w{}", topic[draw.below(WORDS_OF_TOPIC)]),

@@ -235,3 +235,31 @@ fn what_the_collection_lacks_is_counted() {
         .assert_eq(&unknown.to_string());
     assert!(Unknown::in_run(&Run::default(), &collection).is_empty());
 }
+
+#[test]
+fn a_run_may_begin_with_what_it_says_of_itself() {
+    let said = "# ir_metadata.start\n# method:\n#   automatic: true\n# ir_metadata.end\n";
+    let rows = "q1 Q0 d1 1 2.5 t\n#q Q0 d2 2 1.5 t\n";
+    run(
+        &format!("{said}{rows}"),
+        expect![[r#"
+        #q 2 d2 1.5
+        q1 1 d1 2.5
+    "#]],
+    );
+    scores(
+        format!("{said}{rows}").as_bytes(),
+        expect![[r##"{"#q": {"d2": 1.5}, "q1": {"d1": 2.5}}"##]],
+    );
+    // Elsewhere it is a row that is none.
+    run(
+        &format!("q1 Q0 d1 1 2.5 t\n{said}"),
+        expect![[r#"
+        q1 1 d1 2.5
+        refused: a.run, line 2: 2 columns where there should be 6: query, Q0, document, rank, score, tag
+        refused: a.run, line 3: 2 columns where there should be 6: query, Q0, document, rank, score, tag
+        refused: a.run, line 4: 3 columns where there should be 6: query, Q0, document, rank, score, tag
+        refused: a.run, line 5: 2 columns where there should be 6: query, Q0, document, rank, score, tag
+    "#]],
+    );
+}

@@ -1,0 +1,85 @@
+//! The axioms of `ir_axioms` and formulas on the command line, in a study, and a run's header.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::harness::Home;
+
+fn demo() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    folder.display().to_string()
+}
+
+#[test]
+fn further_axioms_and_formulas_are_mined_judged_and_reported() {
+    let home = Home::new();
+    let demo = demo();
+    let line = format!(
+        "mine --collection {demo} --pool rank:bm25:20 --probes ir_axioms,tfc1&m_and --out m.parquet \
+         --json"
+    );
+    let mined = home.run(&line).json();
+    // Those on meaning want word vectors.
+    assert_eq!(mined["instances"].as_object().unwrap().len(), 19, "{mined}");
+    for axiom in ["prox1", "len_m_and", "tfc1@ir_axioms", "lb1", "tfc1&m_and"] {
+        assert!(mined["instances"][axiom].as_u64().unwrap() > 0, "{mined}");
+    }
+    let judge =
+        format!("judge --collection {demo} --instances m.parquet --ranker bm25 --ranker ql --json");
+    let judged = home.run(&judge).json();
+    let rankers: Vec<&String> = judged.as_object().unwrap().keys().collect();
+    assert_eq!(rankers.len(), 2);
+    for ranker in rankers {
+        let cell = &judged[ranker]["tfc1&m_and"];
+        let sum: u64 = ["satisfied", "tied", "violated"]
+            .iter()
+            .map(|it| cell[it].as_u64().unwrap())
+            .sum();
+        assert_eq!(json!(sum), mined["instances"]["tfc1&m_and"]);
+    }
+
+    let study = format!(
+        "format = 1\nname = \"further\"\ntitle = \"Further\"\ncollection = \"{demo}\"\n\
+         pool = \"rank:bm25:20\"\nprobes = [\"m-and\", \"PROX1\", \"tfc1 & (prox1 | tp)\"]\n\
+         modes = [\"fixed\", \"code\"]\nrankers = [\"bm25\"]\n[limits]\nlength_gap_terms = 10\n\
+         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
+         filled_terms = 512\nfillable_terms = 256\nseed = 42\n"
+    );
+    home.write("study.toml", &study);
+    home.run("study run study.toml").done();
+    let report = home.run("report further --format md").done();
+    for said in [
+        "M-AND",
+        "PROX1",
+        "tfc1&amp;(prox1\\|tp)",
+        "about equal within 0.1",
+    ] {
+        assert!(report.contains(said), "{said} in {report}");
+    }
+    let wrong = study.replace("tfc1 & (prox1 | tp)", "tfc1 + 1");
+    home.write("wrong.toml", &wrong);
+    let refused = home.run("study run wrong.toml").refused();
+    assert!(refused.contains("they cannot be added"), "{refused}");
+}
+
+#[test]
+fn a_run_says_what_made_it_and_is_read_again() {
+    let home = Home::new();
+    let demo = demo();
+    let rank = format!("rank --collection {demo} --ranker bm25 --top 5");
+    home.run(&format!("{rank} --out a.run")).done();
+    home.run(&format!("{rank} --plain --out plain.run")).done();
+    let (run, plain) = (home.read("a.run"), home.read("plain.run"));
+    let (said, rows) = run.split_once("# ir_metadata.end\n").unwrap();
+    assert!(said.starts_with("# ir_metadata.start\n"), "{said}");
+    for part in ["platform:", "method:", "name: \"BM25\"", "data:", "sha256:"] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert_eq!(rows, plain);
+    let eval = |run: &str| {
+        home.run(&format!("eval {demo}/qrels.tsv {run} -m nDCG@10 --json"))
+            .json()
+    };
+    assert_eq!(eval("a.run"), eval("plain.run"));
+}
