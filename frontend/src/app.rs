@@ -41,7 +41,9 @@ pub(crate) fn App() -> impl IntoView {
                         />
                         <Route
                             path=path!("/playground")
-                            view=|| view! { <Apart path=Page::Playground.href() name="Playground"/> }
+                            view=|| {
+                                view! { <Apart path=Page::Playground.href() name="Playground"/> }
+                            }
                         />
                         <Route path=path!("/workbench") view=Workbench/>
                         <Route

@@ -16,8 +16,8 @@ fn further_axioms_and_formulas_are_mined_judged_and_reported() {
     let home = Home::new();
     let demo = demo();
     let line = format!(
-        "mine --collection {demo} --pool rank:bm25:20 --probes ir_axioms,tfc1&m_and --out m.parquet \
-         --json"
+        "mine --collection {demo} --pool rank:bm25:20 --probes ir_axioms,tfc1&m_and \
+         --out m.parquet --json"
     );
     let mined = home.run(&line).json();
     // Those on meaning want word vectors.

@@ -86,7 +86,8 @@ impl Metadata {
 }
 
 /// Reads a run: `qid Q0 docid rank score tag`; whatever follows is part of the tag. It may begin
-/// with `ir_metadata`. Of two lines for the same pair the first is kept. `progress` hears how many bytes of the file have
+/// with `ir_metadata`. Of two lines for the same pair the first is kept. `progress` hears how many
+/// bytes of the file have
 /// been read.
 pub fn read_run(
     name: &str,

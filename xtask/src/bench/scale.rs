@@ -151,11 +151,12 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     for round in 0..3 {
         for ask in asks {
             let listing = format!(
-                r#"{{"study":"large","listing":{{"dials":{{"mode":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}}}"#,
+                r#"{{"dials":{{"mode":"code"}},"axiom":"lnc1","ranker":{},"limit":100,{ask}}}"#,
                 round % 2
             );
+            let asked = format!(r#"{{"study":"large","listing":{listing}}}"#);
             let start = Instant::now();
-            let page = server.get("/api/instances", &listing)?;
+            let page = server.get("/api/instances", &asked)?;
             // The first one loads the study.
             if round > 0 {
                 times.push(start.elapsed().as_secs_f64());

@@ -213,14 +213,7 @@ impl<'a> Sight<'a> {
             let [ap, aq] = [p, q].map(|it| self.count(a, it));
             let [bp, bq] = [p, q].map(|it| self.count(b, it));
             let asked = [p, q].map(|it| self.case.query[it].count);
-            let valid = match self.weight {
-                Weight::Count => asked[0] >= asked[1] || (ap == bq && aq == bp),
-                // Once within a billionth, once to the last bit.
-                Weight::Share => {
-                    (asked[0] >= asked[1] || (same(ap, bq) && same(aq, bp)))
-                        && !(asked[0] < asked[1] && (ap != bq || aq != bp))
-                }
-            };
+            let valid = asked[0] >= asked[1] || (ap == bq && aq == bp);
             if valid { ap - bp } else { 0.0 }
         }))
     }
