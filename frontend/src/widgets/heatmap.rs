@@ -301,7 +301,7 @@ fn Heads(frame: Arc<Overview>) -> impl IntoView {
                 title=about.statement
                 style=("--c", track(&frame, at).to_string())
             >
-                <b>{about.name}</b>
+                <b>{column.axiom.name()}</b>
                 <span>{about.gist}</span>
             </span>
         }

@@ -119,7 +119,8 @@ impl Drawing<'_> {
         for (n, column) in self.overview.probes.iter().enumerate() {
             let about = column.axiom.about();
             let x = column_at(n) + 2.0;
-            let name = about.name.to_owned();
+            // What is longer would stand in the next column.
+            let name = fit(&column.axiom.name(), 8);
             self.marks
                 .push(text([x, 16.0], Anchor::Start, (Font::Head, Ink::Ink), name));
             let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
