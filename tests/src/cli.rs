@@ -280,6 +280,8 @@ fn only_the_first_queries_count() {
         &home,
         &format!("{mine} --queries 0"),
         expect![[r#"
+            tfc1	0
+            tp	0
             hash	27163ab962d0833a026fc2af5143528164484f2fbec3a7d90e53a82a960a839c
         "#]],
     );
