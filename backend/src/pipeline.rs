@@ -177,9 +177,9 @@ pub(crate) fn list(study: &Study, listing: &Listing) -> Result<Page, shared::err
     let lister = study.lister(listing)?;
     let parts = lister.parts(rayon::current_num_threads());
     let counted: Vec<_> = parts.into_par_iter().map(|it| lister.count(it)).collect();
-    let (wanted, _) = lister.plan(&counted);
-    let picked = wanted.par_iter().map(|it| lister.pick(it)).collect();
-    Ok(lister.page(&counted, &wanted, picked))
+    let plan = lister.plan(&counted);
+    let picked = plan.wanted.par_iter().map(|it| lister.pick(it)).collect();
+    Ok(lister.page(&plan, picked))
 }
 
 /// Pairs to score, and where their texts come from.

@@ -61,6 +61,14 @@ impl<T: Copy> Claim<T> {
         }
     }
 
+    /// Calls `take` with each of the texts, in order.
+    pub fn each(self, mut take: impl FnMut(T)) {
+        self.any(|text| {
+            take(text);
+            false
+        });
+    }
+
     /// Whether one of the texts, taken in order, is as `wanted` asks.
     pub fn any(self, mut wanted: impl FnMut(T) -> bool) -> bool {
         match self {

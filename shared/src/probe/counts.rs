@@ -1,9 +1,9 @@
 //! What a probe sees of a text: its length and what it holds of the query.
 
-use crate::index::Totals;
 use crate::index::stats::QueryTerms;
+use crate::index::{DocNo, Index, Totals};
 use crate::text::vocabulary::TermNo;
-use crate::vectors::{Alike, Bag};
+use crate::vectors::{Alike, Bag, Known, RowNo};
 
 /// A text, counted for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -159,6 +159,80 @@ impl Counted {
             }
         }
         found
+    }
+}
+
+/// What axioms need to see of a text beside its counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// [`Counted::others`].
+    pub(crate) others: bool,
+    /// [`Counted::positions`].
+    pub(crate) positions: bool,
+    /// [`Meaning::words`], where there are word vectors.
+    pub(crate) words: bool,
+}
+
+impl Needs {
+    /// What any axiom could need.
+    pub(crate) const ALL: Needs = Needs {
+        others: true,
+        positions: true,
+        words: true,
+    };
+}
+
+/// Counts the documents of an index for one query.
+pub(crate) struct Counting<'a> {
+    index: &'a Index,
+    terms: &'a QueryTerms,
+    needs: Needs,
+    /// Word vectors, with the query's words together and one by one.
+    known: Option<(&'a Known<'a>, Bag, Vec<Option<RowNo>>)>,
+}
+
+impl<'a> Counting<'a> {
+    /// `terms` are those of `query`; `known` are vectors beside the index.
+    pub(crate) fn new(
+        index: &'a Index,
+        known: Option<&'a Known<'a>>,
+        (query, terms): (&str, &'a QueryTerms),
+        needs: Needs,
+    ) -> Counting<'a> {
+        let known = known.map(|it| (it, it.query(query), it.words_of_query(query, terms)));
+        Counting {
+            index,
+            terms,
+            needs,
+            known,
+        }
+    }
+
+    /// A document.
+    pub(crate) fn document(&self, doc: DocNo) -> Counted {
+        let body = self.index.terms(doc);
+        let mut counted = if self.needs.others {
+            Counted::with_others(body, self.terms)
+        } else {
+            Counted::new(body, self.terms)
+        };
+        if self.needs.positions {
+            counted.place_terms(body, self.terms);
+        }
+        counted.meaning = self.known.as_ref().map(|(known, query, words)| {
+            let mut meaning = Meaning::new(known.rest(doc, self.terms), query);
+            if self.needs.words {
+                meaning.words = Some(known.alike(doc, self.terms, words));
+            }
+            meaning
+        });
+        counted
+    }
+
+    /// [`Case::alike`].
+    pub(crate) fn alike(&self) -> Vec<f64> {
+        let known = self.known.as_ref();
+        known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axiom::Axiom;
-use super::counts::{Case, Counted, Found, Meaning};
+use super::counts::{Case, Counted, Counting, Found, Needs};
 use super::{Instances, Limits, Mode, TextNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
@@ -184,35 +184,16 @@ fn mine_query(miner: &Miner<'_>, query: &str, pool: &[DocNo]) -> QueryMined {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let count = if asked.iter().any(|it| it.0.needs_others(it.1)) {
-        Counted::with_others
-    } else {
-        Counted::new
+    let any = |needs: &dyn Fn(Axiom, Mode) -> bool| asked.iter().any(|it| needs(it.0, it.1));
+    let needs = Needs {
+        others: any(&Axiom::needs_others),
+        positions: any(&|axiom, _| axiom.needs_positions()),
+        words: any(&|axiom, _| axiom.needs_words()),
     };
-    let known = known.filter(|_| asked.iter().any(|it| it.0.needs_vectors()));
-    let known = known.map(|it| (it, it.query(query)));
-    let words = known
-        .as_ref()
-        .filter(|_| asked.iter().any(|it| it.0.needs_words()));
-    let words = words.map(|(it, _)| it.words_of_query(query, &terms));
-    let placed = asked.iter().any(|it| it.0.needs_positions());
-    let read = |&doc: &DocNo| {
-        let mut counted = count(index.terms(doc), &terms);
-        if placed {
-            counted.place_terms(index.terms(doc), &terms);
-        }
-        if let Some((known, query)) = &known {
-            let mut meaning = Meaning::new(known.rest(doc, &terms), query);
-            meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
-            counted.meaning = Some(meaning);
-        }
-        counted
-    };
-    let counted: Vec<Counted> = pool.iter().map(read).collect();
-    let alike = match (&known, &words) {
-        (Some((known, _)), Some(words)) => known.alike_in_query(words),
-        _ => Vec::new(),
-    };
+    let known = known.filter(|_| any(&|axiom, _| axiom.needs_vectors()));
+    let counting = Counting::new(index, known, (query, &terms), needs);
+    let counted: Vec<Counted> = pool.iter().map(|&it| counting.document(it)).collect();
+    let alike = counting.alike();
     let case = Case {
         query: &terms,
         pool: &counted,

@@ -119,9 +119,9 @@ impl Study {
     pub fn list(&self, listing: &Listing) -> Result<Page, Error> {
         let lister = self.lister(listing)?;
         let counted = [lister.count(0..self.queries.len())];
-        let (wanted, _) = lister.plan(&counted);
-        let picked = wanted.iter().map(|it| lister.pick(it)).collect();
-        Ok(lister.page(&counted, &wanted, picked))
+        let plan = lister.plan(&counted);
+        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
+        Ok(lister.page(&plan, picked))
     }
 
     /// The same in parts that can be done on several threads.
@@ -205,6 +205,16 @@ mod tests {
             .collect()
     }
 
+    fn in_parts(study: &Study, listing: &Listing, n: usize) -> Page {
+        let lister = study.lister(listing).unwrap();
+        let parts = lister.parts(n);
+        assert!(parts.len() > 1);
+        let counted: Vec<_> = parts.into_iter().map(|it| lister.count(it)).collect();
+        let plan = lister.plan(&counted);
+        let picked = plan.wanted.iter().map(|it| lister.pick(it)).collect();
+        lister.page(&plan, picked)
+    }
+
     #[test]
     fn pages_in_any_parts_add_up_to_the_whole_list() {
         let words = ["river", "bank", "mud", "tide"];
@@ -215,7 +225,8 @@ mod tests {
         };
         let texts: Vec<String> = (0..24).map(text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let mut study = fixture::study("river bank", &texts, 30);
+        let queries = ["river bank", "mud", "tide river mud", "bank tide", "none"];
+        let mut study = fixture::study_of(&queries, &texts, 30);
         // A ranker without all scores, and with ties.
         let mut ranker = study.scores[0].ranker.clone();
         ranker.fingerprint = "holes".to_owned();
@@ -249,6 +260,9 @@ mod tests {
                         };
                         let page = study.list(&listing).unwrap();
                         assert_eq!(page.n_instances, expected.len() as u64);
+                        for n_parts in [2, 3, 9] {
+                            assert_eq!(in_parts(&study, &listing, n_parts), page);
+                        }
                         found.extend(page.rows.iter().map(|it| (it.number, it.margin)));
                     }
                     assert_eq!(found, expected, "{ranker} {sort:?} {outcome:?}");

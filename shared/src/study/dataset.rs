@@ -6,7 +6,7 @@ use super::Study;
 use crate::error::Error;
 use crate::index::stats::query_terms;
 use crate::index::{Index, IndexBuilder};
-use crate::probe::counts::{Case, Counted, Meaning};
+use crate::probe::counts::{Case, Counted, Counting, Needs};
 use crate::probe::mine::Text;
 use crate::probe::{Axiom, ClaimKind, Measured, Mode, TextNo};
 use crate::vectors::{Known, Vectors};
@@ -65,35 +65,21 @@ impl Study {
                 let stats = self.terms.get(term).copied().unwrap_or_default();
                 (vocabulary.number(term), stats.df, stats.cf)
             });
-            let bag = known.as_ref().map(|it| (it, it.query(&asked.text)));
-            let words = known
-                .as_ref()
-                .map(|it| it.words_of_query(&asked.text, &terms));
+            let asked_for = (asked.text.as_str(), &terms);
+            let counting = Counting::new(&index, known.as_ref(), asked_for, Needs::ALL);
             let texts = self.pairs.of(query);
             let count = |&text: &TextNo| {
                 let text = self.texts[text as usize];
-                let body = index.terms(text.doc());
                 match text {
-                    Text::Document { doc } => {
-                        let mut counted = Counted::with_others(body, &terms);
-                        counted.place_terms(body, &terms);
-                        counted.meaning = bag.as_ref().map(|(known, bag)| {
-                            let mut meaning = Meaning::new(known.rest(doc, &terms), bag);
-                            meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
-                            meaning
-                        });
-                        counted
-                    }
+                    Text::Document { doc } => counting.document(doc),
                     Text::Repeated { times, .. } => {
-                        Counted::with_others(&body.repeat(times as usize), &terms)
+                        let body = index.terms(text.doc()).repeat(times as usize);
+                        Counted::with_others(&body, &terms)
                     }
                 }
             };
             let counted: Vec<Counted> = texts.iter().map(count).collect();
-            let alike = match (&known, &words) {
-                (Some(known), Some(words)) => known.alike_in_query(words),
-                _ => Vec::new(),
-            };
+            let alike = counting.alike();
             for instances in &self.instances {
                 for claim in instances.of(query) {
                     let place = |text: &TextNo| {

@@ -138,10 +138,9 @@ impl<'a> Filter<'a> {
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
-        claim.any(|text| {
+        claim.each(|text| {
             let len = lengths[text as usize];
             (least, most) = (least.min(len), most.max(len));
-            false
         });
         most_gap.is_some_and(|it| most - least <= it)
     }

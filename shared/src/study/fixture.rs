@@ -1,4 +1,4 @@
-//! A study for tests: one query over a few texts, in order.
+//! Studies for tests: one query or several over a few texts, in order.
 
 use super::make::{Maker, Stage};
 use super::{Definition, Study};
@@ -9,6 +9,11 @@ use crate::text::Analyzer;
 /// Every lexical axiom under BM25 and QL; the texts are called `1`, `2`, …, and the first is
 /// relevant.
 pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
+    study_of(&[query], texts, delta)
+}
+
+/// The same of several queries, `q`, `q1`, `q2`, …; the first has the judgement.
+pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
     let definition = Definition {
         format: 1,
         name: "local".to_owned(),
@@ -36,12 +41,16 @@ pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
     });
     let mut qrels = Qrels::default();
     qrels.0.insert("q".to_owned(), [("1".to_owned(), 1)].into());
+    let queries = queries.iter().enumerate().map(|(at, text)| Query {
+        id: match at {
+            0 => "q".to_owned(),
+            at => format!("q{at}"),
+        },
+        text: (*text).to_owned(),
+        group: None,
+    });
     let collection = Collection {
-        queries: vec![Query {
-            id: "q".to_owned(),
-            text: query.to_owned(),
-            group: None,
-        }],
+        queries: queries.collect(),
         docs: docs.collect(),
         qrels,
     };

@@ -69,6 +69,26 @@ impl Magnitude {
     }
 }
 
+/// What the first pass comes to.
+pub struct Plan {
+    /// What the second pass looks for, one for each part.
+    pub wanted: Vec<Wanted>,
+    n: u64,
+    /// Instances before the page in what the second pass finds.
+    skip: u64,
+    n_tied: u64,
+    bins: Bins,
+}
+
+/// The bins of a histogram.
+#[derive(Clone, Copy)]
+struct Bins {
+    /// Number of the first one.
+    first: f64,
+    width: f64,
+    n: usize,
+}
+
 /// What the second pass looks for among some queries.
 pub struct Wanted {
     queries: Range<usize>,
@@ -76,9 +96,7 @@ pub struct Wanted {
     between: [usize; 2],
     /// For each magnitude how many to leave out before, and how many to keep.
     parts: Vec<(u64, u64)>,
-    from: f64,
-    width: f64,
-    n_bins: usize,
+    bins: Bins,
 }
 
 /// What the second pass found.
@@ -250,26 +268,15 @@ impl<'a> Lister<'a> {
         found
     }
 
-    /// What the second pass looks for in each part, and how many instances there are.
-    pub fn plan(&self, counted: &[Counted]) -> (Vec<Wanted>, u64) {
+    /// What the second pass looks for in each part.
+    pub fn plan(&self, counted: &[Counted]) -> Plan {
         let mut all = vec![NONE; 1 << BITS];
         for part in counted {
             let pairs = all.iter_mut().zip(&part.magnitudes);
             pairs.for_each(|(all, it)| all.add(*it));
         }
         let n: u64 = all.iter().map(|it| it.n).sum();
-        let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
-        let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
-        let n_margins: u64 = counted.iter().map(|it| it.n_margins).sum();
-        let mut width = round_width((most - least) / super::BINS);
-        let mut n_bins = 0;
-        if n_margins > 0 && width > 0.0 {
-            n_bins = (bin(most, width) - bin(least, width)) as usize + 1;
-        } else {
-            width = 1.0;
-        }
-        let from = if n_bins > 0 { bin(least, width) } else { 0.0 };
-
+        let bins = bins(counted);
         let page = self.listing.limit.min(Listing::MOST);
         let first = self.listing.offset.min(n);
         let last = first.saturating_add(page).min(n);
@@ -285,6 +292,11 @@ impl<'a> Lister<'a> {
         let between = match (touched.first(), touched.last()) {
             (Some(a), Some(b)) => [a.0, b.0],
             _ => [1, 0],
+        };
+        // Of a flat magnitude what lies before the page is left out already.
+        let skip = match touched.first() {
+            Some(&(at, begin)) if !all[at].is_flat() => first - begin,
+            _ => 0,
         };
         let mut before = vec![0; touched.len()];
         let parts = counted.iter().map(|part| {
@@ -311,12 +323,16 @@ impl<'a> Lister<'a> {
                 queries: part.queries.clone(),
                 between,
                 parts,
-                from,
-                width,
-                n_bins,
+                bins,
             }
         });
-        (parts.collect(), n)
+        Plan {
+            wanted: parts.collect(),
+            n,
+            skip,
+            n_tied: counted.iter().map(|it| it.n_tied).sum(),
+            bins,
+        }
     }
 
     /// The second pass over a part.
@@ -324,13 +340,14 @@ impl<'a> Lister<'a> {
         let mut left = wanted.parts.clone();
         let mut found = Picked {
             judged: Vec::new(),
-            counts: vec![0; wanted.n_bins],
+            counts: vec![0; wanted.bins.n],
         };
         self.each(wanted.queries.clone(), |judged| {
             if let Some(it) = judged.verdict
                 && it.outcome != Outcome::Tied
             {
-                found.counts[(bin(it.margin, wanted.width) - wanted.from) as usize] += 1;
+                let bins = wanted.bins;
+                found.counts[(bin(it.margin, bins.width) - bins.first) as usize] += 1;
             }
             let magnitude = magnitude(key(self.listing.sort, judged.verdict));
             if !(wanted.between[0]..=wanted.between[1]).contains(&magnitude)
@@ -351,25 +368,8 @@ impl<'a> Lister<'a> {
     }
 
     /// The page, from all parts in order.
-    pub fn page(&self, counted: &[Counted], wanted: &[Wanted], picked: Vec<Picked>) -> Page {
-        let mut magnitudes = vec![NONE; 1 << BITS];
-        for part in counted {
-            let pairs = magnitudes.iter_mut().zip(&part.magnitudes);
-            pairs.for_each(|(all, it)| all.add(*it));
-        }
-        let n: u64 = magnitudes.iter().map(|it| it.n).sum();
-        let first = self.listing.offset.min(n);
-        let mut begin = 0;
-        let mut skip = 0;
-        for it in magnitudes.iter().filter(|it| it.n > 0) {
-            if begin + it.n > first {
-                // Of a flat magnitude the part before the page was left out already.
-                skip = if it.is_flat() { 0 } else { first - begin };
-                break;
-            }
-            begin += it.n;
-        }
-        let mut counts = vec![0; wanted.first().map_or(0, |it| it.n_bins)];
+    pub fn page(&self, plan: &Plan, picked: Vec<Picked>) -> Page {
+        let mut counts = vec![0; plan.bins.n];
         let mut judged = Vec::new();
         for part in picked {
             counts
@@ -381,16 +381,15 @@ impl<'a> Lister<'a> {
         let by = |it: &Judged| key(self.listing.sort, it.verdict);
         judged.sort_by(|a, b| by(a).total_cmp(&by(b)));
         let limit = self.listing.limit.min(Listing::MOST) as usize;
-        let rows = judged.iter().skip(skip as usize).take(limit);
-        let (from, width) = wanted.first().map_or((0.0, 1.0), |it| (it.from, it.width));
+        let rows = judged.iter().skip(plan.skip as usize).take(limit);
         Page {
-            n_instances: n,
+            n_instances: plan.n,
             rows: rows.map(|it| self.line(it)).collect(),
             histogram: Histogram {
-                from: from * width,
-                width,
+                from: plan.bins.first * plan.bins.width,
+                width: plan.bins.width,
                 counts,
-                n_tied: counted.iter().map(|it| it.n_tied).sum(),
+                n_tied: plan.n_tied,
             },
         }
     }
@@ -414,6 +413,26 @@ impl<'a> Lister<'a> {
             margin: verdict.map(|it| it.margin),
             truncated: study.truncated(self.scores, query, claim),
         }
+    }
+}
+
+/// From the least to the most margin, of round width, with an edge at 0.
+fn bins(counted: &[Counted]) -> Bins {
+    let least = counted.iter().map(|it| it.least).fold(0.0, f64::min);
+    let most = counted.iter().map(|it| it.most).fold(0.0, f64::max);
+    let width = round_width((most - least) / super::BINS);
+    if counted.iter().all(|it| it.n_margins == 0) || width <= 0.0 {
+        return Bins {
+            first: 0.0,
+            width: 1.0,
+            n: 0,
+        };
+    }
+    let first = bin(least, width);
+    Bins {
+        first,
+        width,
+        n: (bin(most, width) - first) as usize + 1,
     }
 }
 

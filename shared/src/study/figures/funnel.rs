@@ -22,7 +22,7 @@ use super::Study;
 use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::index::{Index, Totals};
-use crate::probe::counts::{self, Counted, Meaning};
+use crate::probe::counts::{self, Counted, Counting, Needs};
 use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Quantity, Relation};
 use crate::stats::quantile::median;
 use crate::vectors::Known;
@@ -140,21 +140,11 @@ impl Study {
             let stats = self.terms.get(term).copied().unwrap_or_default();
             (vocabulary.number(term), stats.df, stats.cf)
         });
-        let asked = known.map(|it| (it, it.query(text)));
         let docs = self.pools[query].iter();
         let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
-        let words = known.map(|it| it.words_of_query(text, &terms));
-        let counted = |&doc: &u32| {
-            let mut counted = Counted::with_others(index.terms(doc), &terms);
-            counted.place_terms(index.terms(doc), &terms);
-            counted.meaning = asked.as_ref().map(|(known, asked)| {
-                let mut meaning = Meaning::new(known.rest(doc, &terms), asked);
-                meaning.words = words.as_ref().map(|it| known.alike(doc, &terms, it));
-                meaning
-            });
-            counted
-        };
-        let pool = docs.iter().map(counted).collect();
+        let counting = Counting::new(index, known, (text, &terms), Needs::ALL);
+        let pool = docs.iter().map(|&it| counting.document(it)).collect();
+        let alike = counting.alike();
         let limits = &self.definition.limits;
         let times = limits.repeat_from..=limits.repeat_to;
         let repeated = docs.iter().enumerate().flat_map(|(at, &doc)| {
@@ -170,10 +160,7 @@ impl Study {
                 false => Vec::new(),
             },
             pool,
-            alike: match (known, &words) {
-                (Some(known), Some(words)) => known.alike_in_query(words),
-                _ => Vec::new(),
-            },
+            alike,
             query: terms,
         }
     }

@@ -1,0 +1,217 @@
+//! `judge`: what rankers make of a file of instances, read a group of rows at a time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use shared::probe::mine::{Hashing, Text};
+use shared::probe::{Axiom, Mined, Mode};
+use shared::score::{Pairs, Scores};
+use shared::study::overview;
+use shared::verdict;
+
+use super::{Work, check_version, ids};
+use crate::cli::{Exit, print_json};
+use crate::config::{RankerSpec, tie_width};
+use crate::error::Error;
+use crate::import;
+use crate::store::instances;
+
+#[derive(clap::Args)]
+pub(crate) struct Judge {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// A file of `mine`
+    #[arg(long, value_name = "FILE.parquet")]
+    instances: PathBuf,
+    /// bm25…, ql…, scores:FILE, a model's folder or name; may be given several times
+    #[arg(long, required = true)]
+    ranker: Vec<String>,
+    /// Two sides of a claim closer than this tie
+    #[arg(long, value_name = "X", allow_hyphen_values = true)]
+    delta_score: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Judge {
+    pub(in crate::cli) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let rankers = self.ranker.iter().map(|it| it.parse());
+        let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
+        let width = self.delta_score.as_deref().map(tie_width).transpose()?;
+        let mut loaded = import::load(&self.collection, data)?;
+        let file = instances::Reader::open(&self.instances, &ids(&loaded.collection))?;
+        check_version(&mut loaded, &self.instances, &file.origin);
+        let (texts, pairs) = unique(&file)?;
+        let work = Work {
+            loaded,
+            mined: Mined {
+                texts,
+                ..Mined::default()
+            },
+            pairs,
+            analyzer: file.origin.analyzer.clone(),
+        };
+        let scores = work.score(&rankers)?;
+        let widths: Vec<f64> = scores
+            .iter()
+            .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
+            .collect();
+        let tallies = tally(&file, &work, &scores, &widths)?;
+        let all: Vec<(String, BTreeMap<Axiom, Judged>)> = scores
+            .iter()
+            .zip(tallies)
+            .map(|(scores, by_probe)| {
+                let found = file.origin.found.iter().zip(by_probe);
+                let rows = found.map(|(it, tallies)| (it.0, Judged::of((it.0, it.1), &tallies)));
+                (scores.ranker.spec.clone(), rows.collect())
+            })
+            .collect();
+        if self.json {
+            // One ranker is told without its name.
+            match all.as_slice() {
+                [(_, one)] => print_json(one),
+                _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
+            }
+            return Ok(Exit::Done);
+        }
+        let several = all.len() > 1;
+        for (ranker, rows) in all {
+            if several {
+                println!("# {ranker}");
+            }
+            println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
+            for (axiom, row) in rows {
+                let number = |it: Option<f64>| it.map_or("–".into(), |it| format!("{it:.4}"));
+                println!(
+                    "{}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
+                    axiom.slug(),
+                    row.satisfied,
+                    row.tied,
+                    row.violated,
+                    row.unscored,
+                    number(row.fraction),
+                    number(row.interval.map(|it| it[0])),
+                    number(row.interval.map(|it| it[1])),
+                );
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The texts of a file, ascending, and what has to be scored.
+fn unique(file: &instances::Reader) -> Result<(Vec<Text>, Pairs), Error> {
+    let mut by_query: Vec<Vec<Text>> = vec![Vec::new(); file.origin.n_queries];
+    file.scan(|group| {
+        // The texts of a query stand together: few are met twice in a row of it.
+        let arity = group.claim.arity();
+        let mut seen: Vec<u32> = vec![u32::MAX; group.texts.len()];
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            for &text in rows {
+                if seen[text as usize] != query {
+                    seen[text as usize] = query;
+                    by_query[query as usize].push(group.texts[text as usize]);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let mut texts: Vec<Text> = by_query.iter().flatten().copied().collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let number = |text: &Text| texts.partition_point(|it| it < text) as u32;
+    let numbered = by_query
+        .iter()
+        .map(|of_query| of_query.iter().map(number).collect());
+    let pairs = Pairs::new(numbered);
+    Ok((texts, pairs))
+}
+
+/// For each ranker, axiom and mode the tally of each query.
+fn tally(
+    file: &instances::Reader,
+    work: &Work,
+    scores: &[Scores],
+    widths: &[f64],
+) -> Result<Vec<Vec<Vec<verdict::Tally>>>, Error> {
+    let none = vec![verdict::Tally::default(); file.origin.n_queries];
+    let mut all = vec![vec![none; file.origin.found.len()]; scores.len()];
+    let mut hashing = Hashing::new(file.origin.found.len());
+    file.scan(|group| {
+        let numbers: Vec<u32> = group
+            .texts
+            .iter()
+            .map(|text| work.mined.texts.partition_point(|it| it < text) as u32)
+            .collect();
+        let arity = group.claim.arity();
+        let mut places = [0; 3];
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            for (place, &text) in places.iter_mut().zip(rows) {
+                let found = work.pairs.position(query as usize, numbers[text as usize]);
+                *place = found.expect("every text of the file is among the pairs");
+            }
+            let claim = group.claim.about(&places[..arity]);
+            for ((all, scores), &width) in all.iter_mut().zip(scores).zip(widths) {
+                let scored = claim.scored(|place| scores.at(place));
+                let verdict = scored.map(|it| it.verdict(width));
+                all[group.probe][query as usize].add(verdict);
+            }
+        }
+        let (axiom, mode, _) = file.origin.found[group.probe];
+        let docs = &work.loaded.collection.docs;
+        let names: Vec<String> = group
+            .texts
+            .iter()
+            .map(|it| it.id(&docs[it.doc() as usize].id))
+            .collect();
+        for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
+            let query_id = &work.loaded.collection.queries[query as usize].id;
+            let texts = rows.iter().map(|&it| names[it as usize].as_str());
+            hashing.add_row(group.probe, (axiom, mode), query_id, texts);
+        }
+        Ok(())
+    })?;
+    file.check(hashing)?;
+    Ok(all)
+}
+
+/// What `judge --json` prints of an axiom; nothing for fractions of nothing.
+#[derive(serde::Serialize)]
+struct Judged {
+    satisfied: u64,
+    tied: u64,
+    violated: u64,
+    unscored: u64,
+    fraction: Option<f64>,
+    interval: Option<[f64; 2]>,
+    over_queries: Option<f64>,
+    over_queries_interval: Option<[f64; 2]>,
+    p: Option<f64>,
+    n_queries: u64,
+    mode: Mode,
+}
+
+impl Judged {
+    /// Of an axiom in a mode, from the tally of each query.
+    fn of((axiom, mode): (Axiom, Mode), tallies: &[verdict::Tally]) -> Judged {
+        let mut sum = verdict::Tally::default();
+        tallies.iter().for_each(|&it| sum += it);
+        let cell = overview::summary(tallies, axiom.claim(mode).tie_agrees());
+        let cell = cell.as_ref();
+        Judged {
+            satisfied: sum.satisfied,
+            tied: sum.tied,
+            violated: sum.violated,
+            unscored: sum.unscored,
+            fraction: cell.map(|it| it.micro.value),
+            interval: cell.map(|it| it.micro.interval),
+            over_queries: cell.map(|it| it.over_queries.value),
+            over_queries_interval: cell.map(|it| it.over_queries.interval),
+            p: cell.map(|it| it.p),
+            n_queries: cell.map_or(0, |it| it.n_queries),
+            mode,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! From text to a formula, with the place and the reason where it is none.
+
+use super::{Formula, LONGEST, Op, leaves};
+use crate::error::Error;
+use crate::probe::Axiom;
+
+/// The deepest nesting of parentheses that is read.
+const DEEPEST: usize = 24;
+
+/// What a part of a formula stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Turns with the order of the texts.
+    Preference,
+    /// Does not.
+    Even,
+    /// The same for all texts.
+    Number,
+}
+
+/// Reads from the left.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    code: Vec<u8>,
+}
+
+impl std::str::FromStr for Formula {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Formula, Error> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            depth: 0,
+            code: Vec::new(),
+        };
+        let kind = reader.choice()?;
+        if reader.peek().is_some() {
+            return Err(reader.wrong("an operator was expected"));
+        }
+        match kind {
+            Kind::Preference => {}
+            Kind::Even => {
+                return Err(reader.wrong(
+                    "as a whole it prefers no text: two \
+                 preferences multiplied only say whether they agree; multiply by a third",
+                ));
+            }
+            Kind::Number => {
+                return Err(reader.wrong("as a whole it is a number and prefers no text"));
+            }
+        }
+        let n = reader.code.len();
+        if n > LONGEST {
+            return Err(reader.wrong("it is too long; about twenty axioms fit"));
+        }
+        let mut code = [0; LONGEST];
+        code[..n].copy_from_slice(&reader.code);
+        Ok(Formula { len: n as u8, code })
+    }
+}
+
+impl Reader<'_> {
+    fn wrong(&self, reason: &str) -> Error {
+        let shown: String = self.text.chars().take(200).collect();
+        let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
+        Error::setting(
+            format!("formula `{}`", shown.escape_debug()),
+            format!("character {place}: {reason}"),
+        )
+    }
+
+    fn rest(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        &self.text[self.at..]
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    /// A name without its sign; empty if there is none.
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let in_word = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '@' || it == '.';
+        let end = rest.find(|it| !in_word(it)).unwrap_or(rest.len());
+        let word = rest[..end].to_owned();
+        self.at += end;
+        word
+    }
+
+    fn push(&mut self, op: Op) {
+        op.write(&mut self.code);
+    }
+
+    fn choice(&mut self) -> Result<Kind, Error> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.wrong("parentheses are nested too deeply"));
+        }
+        let kind = self.several('|', Op::First, Reader::both)?;
+        let before = self.at;
+        let kind = match self.word().as_str() {
+            "if" => self.condition(kind)?,
+            _ => {
+                self.at = before;
+                kind
+            }
+        };
+        self.depth -= 1;
+        Ok(kind)
+    }
+
+    fn condition(&mut self, kind: Kind) -> Result<Kind, Error> {
+        if kind == Kind::Number {
+            return Err(self.wrong("a condition belongs to a preference, not to a number"));
+        }
+        let word = self.word();
+        let op = match word.as_str() {
+            "len" => {
+                self.push(Op::IfLen);
+                return Ok(kind);
+            }
+            "undecided" => Op::IfUndecided,
+            "decided" => Op::IfDecided,
+            _ => {
+                return Err(self.wrong("after `if` comes `len`, `undecided(…)` or `decided(…)`"));
+            }
+        };
+        if !self.take('(') {
+            return Err(self.wrong("`(` was expected"));
+        }
+        self.choice()?;
+        self.close()?;
+        self.push(op);
+        Ok(kind)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        if self.take(')') {
+            Ok(())
+        } else {
+            Err(self.wrong("`)` was expected"))
+        }
+    }
+
+    fn both(&mut self) -> Result<Kind, Error> {
+        self.several('&', Op::Both, Reader::sum)
+    }
+
+    /// Preferences with the same sign between them.
+    fn several(
+        &mut self,
+        sign: char,
+        op: fn(u8) -> Op,
+        part: fn(&mut Self) -> Result<Kind, Error>,
+    ) -> Result<Kind, Error> {
+        let kind = part(self)?;
+        let mut n = 1_u8;
+        while self.take(sign) {
+            if kind != Kind::Preference || part(self)? != Kind::Preference {
+                return Err(self.wrong(&format!("`{sign}` stands between two preferences")));
+            }
+            n = n.saturating_add(1);
+        }
+        if n > 1 {
+            self.push(op(n));
+        }
+        Ok(kind)
+    }
+
+    fn sum(&mut self) -> Result<Kind, Error> {
+        let mut kind = self.product()?;
+        loop {
+            let op = match self.peek() {
+                Some('+') => Op::Plus,
+                Some('-') => Op::Minus,
+                _ => return Ok(kind),
+            };
+            self.at += 1;
+            let right = self.product()?;
+            kind = match (kind, right) {
+                (a, b) if a == b => a,
+                (Kind::Even, Kind::Number) | (Kind::Number, Kind::Even) => Kind::Even,
+                _ => {
+                    return Err(self.wrong(
+                        "a preference turns with the order of the texts and the other part does \
+                         not: they cannot be added; multiply instead",
+                    ));
+                }
+            };
+            self.push(op);
+        }
+    }
+
+    fn product(&mut self) -> Result<Kind, Error> {
+        let mut kind = self.signed()?;
+        let mut votes = 1_u8;
+        loop {
+            let sign = self.peek();
+            if sign != Some('%') && votes > 1 {
+                self.push(Op::Vote(votes));
+                votes = 1;
+            }
+            match sign {
+                Some('%') => {
+                    self.at += 1;
+                    if kind != Kind::Preference || self.signed()? != Kind::Preference {
+                        return Err(self.wrong("`%` stands between two preferences"));
+                    }
+                    votes = votes.saturating_add(1);
+                }
+                Some('*') => {
+                    self.at += 1;
+                    kind = match (kind, self.signed()?) {
+                        (Kind::Preference, Kind::Preference) => Kind::Even,
+                        (Kind::Preference, _) | (_, Kind::Preference) => Kind::Preference,
+                        (Kind::Number, Kind::Number) => Kind::Number,
+                        _ => Kind::Even,
+                    };
+                    self.push(Op::Times);
+                }
+                Some('/') => {
+                    self.at += 1;
+                    let from = self.code.len();
+                    let right = self.signed()?;
+                    let zero = self.code[from..] == [1, 0, 0];
+                    if right != Kind::Number || zero {
+                        return Err(self.wrong(
+                            "only a number other than 0 divides: an axiom may prefer no text, \
+                             which is 0",
+                        ));
+                    }
+                    self.push(Op::Over);
+                }
+                _ => return Ok(kind),
+            }
+        }
+    }
+
+    fn signed(&mut self) -> Result<Kind, Error> {
+        match self.peek() {
+            Some(sign @ ('+' | '-')) => {
+                self.at += 1;
+                self.depth += 1;
+                if self.depth > DEEPEST {
+                    return Err(self.wrong("signs are nested too deeply"));
+                }
+                let kind = self.signed()?;
+                self.depth -= 1;
+                self.push(if sign == '-' { Op::Negate } else { Op::Sign });
+                Ok(kind)
+            }
+            Some('(') => {
+                self.at += 1;
+                let kind = self.choice()?;
+                self.close()?;
+                Ok(kind)
+            }
+            _ => self.named(),
+        }
+    }
+
+    fn named(&mut self) -> Result<Kind, Error> {
+        let before = self.at;
+        let word = self.word();
+        let first = word.chars().next();
+        if first.is_some_and(|it| it.is_ascii_digit() || it == '.') {
+            let hundredths = word.parse::<f64>().ok().map(|it| it * 100.0);
+            let whole = hundredths.filter(|it| (it - libm::round(*it)).abs() < 1e-6);
+            let fits = whole.filter(|it| *it <= f64::from(u16::MAX));
+            let Some(hundredths) = fits else {
+                self.at = before;
+                return Err(self.wrong("a number is from 0 to 655.35, by hundredths"));
+            };
+            self.push(Op::Number(libm::round(hundredths) as u16));
+            return Ok(Kind::Number);
+        }
+        let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
+        let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
+        let Some(place) = place else {
+            self.at = before;
+            return Err(self.wrong(match named {
+                Some(_) => {
+                    "TFC2 and LNC2 prefer none of two texts of a pool and stand for themselves only"
+                }
+                None => "the name of an axiom was expected",
+            }));
+        };
+        self.push(Op::Axiom(place as u8));
+        Ok(Kind::Preference)
+    }
+}
