@@ -32,7 +32,8 @@ pub(super) fn Modes() -> impl IntoView {
                 <dt>"code 2020"</dt>
                 <dd>
                     "as the published code of Câmara & Hauff does it, its defects included, so that
-                    their figures can be made again. The code of the 2019 paper was not published."
+                    their figures can be made again; for the axioms of ir_axioms as its release
+                    1.2.5 does it. The code of the 2019 paper was not published."
                 </dd>
             </dl>
         </section>
