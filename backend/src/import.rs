@@ -115,6 +115,19 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
         loaded.unknown = (!unknown.is_empty()).then_some(unknown);
         loaded.collection.qrels = qrels;
     }
+    if let Ok(path) = found(folder, "splits.tsv") {
+        let (splits, mut reading) = with_bar(&path, |name, bytes, progress| {
+            tables::read_splits(name, bytes, progress)
+        })?;
+        let file = path.display().to_string();
+        let unknown = loaded.collection.set_splits(splits);
+        if let Some(first) = unknown.first() {
+            let n = unknown.len();
+            let reason = format!("{n} queries are not in the collection, the first is {first}");
+            reading.warn(&file, 1, reason);
+        }
+        loaded.reading.absorb(reading);
+    }
     Ok(loaded)
 }
 
@@ -294,6 +307,7 @@ fn doc_line(doc: &Doc) -> String {
         title: Some(&doc.title),
         text: &doc.text,
         group: doc.group.as_deref(),
+        split: None,
     })
 }
 
@@ -303,6 +317,7 @@ fn query_line(query: &Query) -> String {
         title: None,
         text: &query.text,
         group: query.group.as_deref(),
+        split: query.split.as_deref(),
     })
 }
 
@@ -316,6 +331,8 @@ struct Line<'a> {
     text: &'a str,
     #[serde(rename = "doc_group", skip_serializing_if = "Option::is_none")]
     group: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<&'a str>,
 }
 
 fn json_line(line: &Line<'_>) -> String {

@@ -8,7 +8,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Ranked, Run};
-use shared::index::{Index, IndexBuilder};
+use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::mine::{Miner, QueryMined, Text};
 use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
@@ -20,6 +20,7 @@ use shared::study::cell::{Listing, Page};
 use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
 use shared::study::{Definition, Study};
 use shared::text::Analyzer;
+use shared::vectors::glove::{Corpus, Settings, Trainer};
 use shared::vectors::{Known, Vectors};
 
 use crate::config::RankerSpec;
@@ -51,6 +52,21 @@ fn index_with(collection: &Collection, mut builder: IndexBuilder) -> Result<Inde
         bar.one_more();
     }
     Ok(builder.finish()?)
+}
+
+/// Counts which words are neighbours, documents in parts on all cores.
+pub(crate) fn count_neighbours(index: &Index, settings: Settings) -> Result<Trainer<'_>, Error> {
+    let corpus = Corpus::new(index, settings)?;
+    let n_docs = corpus.n_docs();
+    let part = n_docs
+        .div_ceil(rayon::current_num_threads() as DocNo)
+        .max(1);
+    let parts: Vec<_> = (0..n_docs).step_by(part as usize).collect();
+    let counted = parts
+        .into_par_iter()
+        .map(|from| corpus.count(from..(from + part).min(n_docs)));
+    let counted = counted.collect();
+    Ok(Trainer::new(corpus, counted))
 }
 
 /// The word vectors of a file, which lies where runs may lie.

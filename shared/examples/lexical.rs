@@ -27,7 +27,7 @@ use shared::probe::{Axiom, Limits, Mode};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
-use shared::vectors::glove::{Settings, Trainer};
+use shared::vectors::glove::{Corpus, Settings, Trainer};
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
@@ -314,10 +314,10 @@ impl Bench {
             ..Settings::default()
         };
         let start = Clock::start();
-        let mut trainer = Trainer::new(&index, settings)?;
-        for _ in 0..PASSES {
-            black_box(trainer.epoch());
-        }
+        let corpus = Corpus::new(&index, settings)?;
+        let counted = corpus.count(0..corpus.n_docs());
+        let mut trainer = Trainer::new(corpus, vec![counted]);
+        trainer.train();
         let vectors = trainer.finish();
         Ok(json!({
             "seconds": start.seconds(),

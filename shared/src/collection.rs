@@ -24,6 +24,9 @@ pub struct Query {
     /// Pool `group` takes the documents of the same group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// `train`, `dev`, `test`; what is counted can be counted for each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
 }
 
 /// A retrievable passage.
@@ -108,6 +111,16 @@ impl Collection {
             .enumerate()
             .map(|(at, doc)| (doc.id.as_str(), at as u32))
             .collect()
+    }
+
+    /// Says of each query in which split it is, and gives back the ids that are no query's.
+    pub fn set_splits(&mut self, mut splits: tables::Splits) -> Vec<String> {
+        for query in &mut self.queries {
+            if let Some(split) = splits.remove(&query.id) {
+                query.split = Some(split);
+            }
+        }
+        splits.into_keys().collect()
     }
 
     /// SHA-256 over ids, titles, texts and groups of all queries and documents, in hex.

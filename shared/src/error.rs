@@ -119,7 +119,8 @@ impl Reading {
         }
     }
 
-    pub(crate) fn warn(&mut self, file: &str, line: u64, reason: impl ToString) {
+    /// Counts a row that was taken, with something to be said about it.
+    pub fn warn(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_warned += 1;
         if self.warned.len() < Self::KEPT {
             let reason = reason.to_string();

@@ -243,6 +243,8 @@ pub enum What {
     Absent,
     /// Instances.
     Instances,
+    /// Instances of the queries of a split.
+    Split(&'static str),
     /// Instances with a relevant text.
     Relevant,
     /// How often the claim holds for the grades.
@@ -258,6 +260,13 @@ fn value(overview: &Overview, row: &Row, column: &Of) -> Value {
     let found = match row.what {
         What::Absent => None,
         What::Instances => probe.map(|at| Value::Count(overview.probes[at].n_instances)),
+        What::Split(name) => probe.and_then(|at| {
+            let of = overview.splits.iter().position(|it| it.name == name)?;
+            overview.probes[at]
+                .n_of_splits
+                .get(of)
+                .map(|&it| Value::Count(it))
+        }),
         What::Relevant => probe.map(|at| Value::Count(overview.probes[at].n_relevant)),
         What::Agreement => probe
             .and_then(|at| overview.probes[at].relevance.as_ref())

@@ -106,6 +106,17 @@ impl Vectors {
         &self.rows[row * self.n_dims..(row + 1) * self.n_dims]
     }
 
+    /// A word with its vector as a line of GloVe's text: the word and its numbers, each after a
+    /// space.
+    pub fn line(&self, row: RowNo) -> String {
+        use std::fmt::Write;
+        let mut line = self.word(row).to_owned();
+        for number in self.vector(row) {
+            write!(line, " {number}").expect("a String takes every write");
+        }
+        line
+    }
+
     /// The words that `wanted` names, in its order, and nothing else.
     pub fn only<'a>(&self, wanted: impl IntoIterator<Item = &'a str>) -> Vectors {
         let mut some = Vectors::new(self.n_dims);

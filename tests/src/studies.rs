@@ -136,6 +136,64 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
 }
 
 #[test]
+fn every_table_is_to_be_had_for_a_split_of_the_queries() {
+    let home = Home::new();
+    let text = |at: usize| format!("river {} bank", "river ".repeat(at % 4));
+    let corpus = (0..12).map(|at| json!({"_id": format!("d{at}"), "text": text(at)}).to_string());
+    let queries = [("q1", "river"), ("q2", "bank river"), ("q3", "bank")];
+    let queries = queries.map(|(id, text)| json!({"_id": id, "text": text}).to_string());
+    std::fs::create_dir(home.path("raw")).unwrap();
+    home.write("raw/corpus.jsonl", corpus.collect::<Vec<_>>().join("\n"));
+    home.write("raw/queries.jsonl", queries.join("\n"));
+    home.write("raw/qrels.tsv", "q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n");
+    home.write("raw/splits.tsv", "q1\ttrain\nq2\ttest\nq3\ttest\nq4\tdev\n");
+    let told = home.run("import raw --to rivers");
+    assert!(
+        told.err.contains("1 queries are not in the collection"),
+        "{}",
+        told.err
+    );
+    // What was imported knows its splits without the file.
+    home.write(
+        "s.toml",
+        "format = 1\nname = \"split\"\ntitle = \"Split\"\ncollection = \"rivers\"\n\
+         pool = \"all\"\nprobes = [\"tfc1\", \"tfc2\", \"mtdc\", \"lnc2\"]\n\
+         modes = [\"fixed\"]\nrankers = [\"bm25\"]\n[limits]\nlength_gap_terms = 10\n\
+         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
+         filled_terms = 512\nfillable_terms = 256\nseed = 42\n",
+    );
+    home.run("study run s.toml").done();
+    let report = |split: &str| {
+        let line = format!("report split --format json{split}");
+        let tables = home.run(&line).json();
+        let axioms = tables
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|it| it["name"] == "axioms");
+        axioms.unwrap()["rows"][0].as_array().unwrap().clone()
+    };
+    let count = |value: &Value| value["count"].as_u64().unwrap();
+    let all = report("");
+    let of_splits: Vec<u64> = all[all.len() - 2..].iter().map(count).collect();
+    assert!(of_splits.iter().all(|it| *it > 0), "{all:?}");
+    assert_eq!(count(&all[3]), of_splits.iter().sum::<u64>());
+    assert_eq!(count(&report(" --split test")[3]), of_splits[1]);
+    let refused = home.run("report split --split dev").refused();
+    assert!(refused.contains("dev"), "{refused}");
+    let table = home
+        .run("replay rennings2019 --table 1 --study split")
+        .done();
+    let row = table.lines().find(|it| it.contains("| test | TFC1 |"));
+    let row = row.unwrap_or_else(|| panic!("{table}"));
+    assert!(row.contains(&format!("| {} |", of_splits[1])), "{row}");
+    let tuned = home
+        .run("tune --collection rivers --ranker bm25 --split train --json")
+        .json();
+    assert_eq!(tuned["queries"], json!(1));
+}
+
+#[test]
 fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let home = Home::new();
     study(&home);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::harness::Home;
+use crate::harness::{Home, Ran};
 
 fn demo() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
@@ -24,8 +24,12 @@ fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     assert!(told["n_words"].as_u64().unwrap() > 300, "{told}");
     let [first, last] = [0, 1].map(|at| told["cost"][at].as_f64().unwrap());
     assert!(last < first / 2.0, "{told}");
-    // The same seed gives the same file.
-    assert_eq!(train("again.txt"), told);
+    // The same seed gives the same file, on any number of threads.
+    let mut many = home.program();
+    many.env("RAYON_NUM_THREADS", "7");
+    let line = format!("vectors --collection {demo} --dims 20 --epochs 30 --out again.txt --json");
+    let again = Ran::of(many.args(line.split_whitespace()));
+    assert_eq!(again.json(), told);
     let read = |name: &str| std::fs::read(home.path(name)).unwrap();
     assert_eq!(read("words.txt"), read("again.txt"));
 

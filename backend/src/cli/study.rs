@@ -228,6 +228,9 @@ pub(crate) struct Report {
     /// fixed, paper or code, if the study has it
     #[arg(long)]
     mode: Option<String>,
+    /// Only queries of this split
+    #[arg(long)]
+    split: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -263,6 +266,7 @@ impl Report {
             .map(|it| shared::probe::Mode::parse(it, source));
         let dials = Dials {
             mode: mode.transpose()?,
+            split: self.split.clone(),
             ..Dials::default()
         };
         let overview = study.overview(&dials)?;

@@ -111,16 +111,25 @@ impl Tune {
         if self.split.is_empty() {
             return Ok(());
         }
-        let path = loaded.folder.join("splits.tsv");
-        let way_out = "leave out --split, or put query id, tab, split on its lines";
-        let text = std::fs::read_to_string(&path).map_err(Error::file(&path, way_out))?;
-        let rows = text.lines().filter_map(|it| it.split_once('\t'));
-        let named = rows.filter(|(_, split)| self.split.iter().any(|it| it == split.trim()));
-        let kept: BTreeSet<&str> = named.map(|it| it.0).collect();
         let queries = &mut loaded.collection.queries;
-        queries.retain(|it| kept.contains(it.id.as_str()));
+        let known: BTreeSet<&str> = queries
+            .iter()
+            .filter_map(|it| it.split.as_deref())
+            .collect();
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        queries.retain(|it| it.split.as_ref().is_some_and(|it| self.split.contains(it)));
         if queries.is_empty() {
-            let reason = format!("no query is in {}", self.split.join(", "));
+            let reason = match known.as_str() {
+                "" => {
+                    "no query is in a split: put query id, tab, split on the lines of splits.tsv \
+                       beside the queries, or leave out --split"
+                        .to_owned()
+                }
+                known => format!(
+                    "no query is in {}; there are {known}",
+                    self.split.join(", ")
+                ),
+            };
             return Err(shared::error::Error::setting("split", reason).into());
         }
         Ok(())

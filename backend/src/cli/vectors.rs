@@ -3,7 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use shared::vectors::glove::{Settings, Trainer};
+use rayon::prelude::*;
+use shared::vectors::glove::{Settings, Shard};
 
 use super::{Exit, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, count};
@@ -68,26 +69,22 @@ impl Vectors {
         tell_reading(&loaded);
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
-        let mut trainer = Trainer::new(&index, settings)?;
+        let mut trainer = pipeline::count_neighbours(&index, settings)?;
         let n_pairs = trainer.n_pairs();
-        let bar = Bar::of("train", settings.n_epochs.into(), "passes");
-        let costs: Vec<f64> = (0..settings.n_epochs)
-            .map(|_| {
-                let cost = trainer.epoch();
-                bar.one_more();
-                cost
-            })
-            .collect();
+        let (_, n_rounds) = trainer.progress();
+        let bar = Bar::of("train", n_rounds.into(), "rounds");
+        for _ in 0..n_rounds {
+            trainer.round(|shards| shards.into_par_iter().map(Shard::train).collect());
+            bar.one_more();
+        }
+        let costs = trainer.costs();
+        let cost = [costs[0], costs[costs.len() - 1]];
         let vectors = trainer.finish();
         let way_out = "make room, or choose another file";
         write_whole(&self.out, way_out, |file| {
             let mut out = BufWriter::new(file);
             for row in 0..vectors.len() as u32 {
-                write!(out, "{}", vectors.word(row))?;
-                for number in vectors.vector(row) {
-                    write!(out, " {number}")?;
-                }
-                writeln!(out)?;
+                writeln!(out, "{}", vectors.line(row))?;
             }
             out.flush()
         })?;
@@ -95,7 +92,7 @@ impl Vectors {
             n_words: vectors.len(),
             n_dims: vectors.n_dims(),
             n_pairs,
-            cost: [costs[0], costs[costs.len() - 1]],
+            cost,
         };
         if self.json {
             print_json(&told);

@@ -13,6 +13,7 @@ use crate::api::{self, Error};
 use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::study::address;
+use crate::widgets::dials::Splits;
 use crate::widgets::download;
 use crate::widgets::drawing::Drawing;
 use crate::widgets::error::Failure;
@@ -215,9 +216,30 @@ fn Choices(
         view! { <option value=at.to_string() selected=selected>{it.clone()}</option> }
     });
     let measures = measures.collect_view();
+    let by_measure = change.clone();
+    let measure = figures.effectiveness.is_some().then(|| {
+        view! {
+            <label class="field">
+                <span class="label">"Measure"</span>
+                <select on:change:target=move |event| {
+                    let at = event.target().value().parse().unwrap_or_default();
+                    by_measure(&|it| it.measure = at);
+                }>{measures}</select>
+            </label>
+        }
+    });
     let first = modes.first().copied();
+    let by_split = change.clone();
+    let splits = (!figures.splits.is_empty()).then(|| {
+        let turn = move |split: Option<String>| {
+            by_split(&|it| it.dials.split.clone_from(&split));
+        };
+        let chosen = Signal::derive(move || choice.get().dials.split);
+        let splits = figures.splits.clone();
+        view! { <Splits splits chosen turn=Callback::new(turn)/> }
+    });
     let by_mode = change.clone();
-    let by_ranker = change.clone();
+    let by_ranker = change;
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
             <label class="field">
@@ -236,13 +258,8 @@ fn Choices(
                     by_ranker(&|it| it.reference = at);
                 }>{rankers}</select>
             </label>
-            <label class="field">
-                <span class="label">"Measure"</span>
-                <select on:change:target=move |event| {
-                    let at = event.target().value().parse().unwrap_or_default();
-                    change(&|it| it.measure = at);
-                }>{measures}</select>
-            </label>
+            {measure}
+            {splits}
         </form>
     }
 }

@@ -118,12 +118,7 @@ fn OfCell(study: String, axiom: Axiom, ranker: usize) -> impl IntoView {
     };
     let heading = move || format!("{} on {}", title(), about.name);
     // The dials are built once the study has said what they can be turned to.
-    let reach = Memo::new(move |_| {
-        overview.get().map(|it| Reach {
-            modes: it.modes.clone(),
-            delta: it.limits.length_gap_terms,
-        })
-    });
+    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of(&it)));
     let bar = move || match reach.get() {
         Some(reach) => view! { <DialBar reach turned/> }.into_any(),
         None => {

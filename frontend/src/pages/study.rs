@@ -154,10 +154,7 @@ fn Loaded(
         });
     });
     let turned = Turned::new(dials.into(), settle);
-    let reach = Reach {
-        modes: frame.modes.clone(),
-        delta: frame.limits.length_gap_terms,
-    };
+    let reach = Reach::of(&frame);
     let first = frame.clone();
     let selected = Memo::new(move |_| select(&first, view.get().cell));
     // The panel follows a focus that has rested for a moment.

@@ -7,6 +7,7 @@ mod results;
 mod run;
 mod sample;
 mod settings;
+mod train;
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
@@ -243,6 +244,7 @@ fn kind_name(kind: FileKind) -> &'static str {
         FileKind::Qrels => "qrels",
         FileKind::Run => "run",
         FileKind::Vectors => "word vectors",
+        FileKind::Splits => "splits of the queries",
     }
 }
 

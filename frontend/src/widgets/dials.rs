@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use shared::probe::Mode;
+use shared::report::format;
 use shared::study::dials::{Dials, Only};
+use shared::study::overview::{Overview, Split};
 
 use crate::later::Later;
 
@@ -13,9 +15,20 @@ pub(crate) struct Reach {
     pub(crate) modes: Vec<Mode>,
     /// The δ that was mined with; none for any gap.
     pub(crate) delta: Option<u32>,
+    /// Where queries are in splits.
+    pub(crate) splits: Vec<Split>,
 }
 
 impl Reach {
+    /// What a study can be turned to.
+    pub(crate) fn of(overview: &Overview) -> Reach {
+        Reach {
+            modes: overview.modes.clone(),
+            delta: overview.limits.length_gap_terms,
+            splits: overview.splits.clone(),
+        }
+    }
+
     /// The highest place of the δ dial; where any gap was mined, one more stands for it.
     const OPEN: u32 = 50;
 
@@ -137,6 +150,16 @@ pub(crate) fn DialBar(
             </label>
         }
     });
+    let splits = (!reach.splits.is_empty()).then(|| {
+        let turn = move |split| {
+            turned.at_once(Dials {
+                split,
+                ..dials.get_untracked()
+            })
+        };
+        let chosen = Signal::derive(move || dials.get().split);
+        view! { <Splits splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
+    });
     let on_delta = move |event: Event<web_sys::HtmlInputElement>| {
         let Ok(place) = event.target().value().parse() else {
             return;
@@ -185,7 +208,44 @@ pub(crate) fn DialBar(
             <span class="choice" role="radiogroup" aria-label="Which instances count">
                 {only}
             </span>
+            {splits}
         </div>
+    }
+}
+
+/// Which queries count, where they are in splits.
+#[component]
+pub(crate) fn Splits(
+    splits: Vec<Split>,
+    #[prop(into)] chosen: Signal<Option<String>>,
+    turn: Callback<Option<String>>,
+) -> impl IntoView {
+    let names: Vec<String> = splits.iter().map(|it| it.name.clone()).collect();
+    let options = splits.into_iter().map(|it| {
+        let name = it.name.clone();
+        let selected = move || chosen.get().as_ref() == Some(&name);
+        view! {
+            <option selected=selected>{format!("{} ({})", it.name, format::count(it.n_queries))}</option>
+        }
+    });
+    let options = options.collect_view();
+    let change = move |event: Event<web_sys::HtmlSelectElement>| {
+        // The first option is all queries.
+        let at = event.target().selected_index() - 1;
+        turn.run(
+            usize::try_from(at)
+                .ok()
+                .and_then(|it| names.get(it).cloned()),
+        );
+    };
+    view! {
+        <label class="dial">
+            <span class="label">"Queries"</span>
+            <select on:change:target=change>
+                <option selected=move || chosen.get().is_none()>"all splits"</option>
+                {options}
+            </select>
+        </label>
     }
 }
 
@@ -269,6 +329,7 @@ mod tests {
         Reach {
             modes: vec![Mode::Fixed, Mode::PaperCamara2020],
             delta: Some(10),
+            splits: Vec::new(),
         }
     }
 

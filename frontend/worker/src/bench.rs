@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use shared::api::Problem;
 use shared::api::worker::{LOCAL, Made, Stage, Tell};
+use shared::collection::tables::Splits;
 use shared::collection::trec::{BroughtScores, Unknown};
-use shared::collection::{Collection, Run};
+use shared::collection::{Collection, Doc, Run};
 use shared::probe::Pool;
 use shared::score::Scores;
 use shared::study::make::{self, Maker, Progress};
@@ -112,9 +113,19 @@ impl Bench {
         Ok(self.made().map_or(Tell::Done, Tell::Made))
     }
 
+    /// The texts of all files.
+    pub(crate) fn docs(&self) -> Vec<Doc> {
+        let held = self.files.values().filter_map(|it| match &it.holds {
+            Holds::Docs(docs) => Some(docs),
+            _ => None,
+        });
+        held.flatten().cloned().collect()
+    }
+
     /// All files as one collection.
     fn collection(&self) -> Result<Collection, Problem> {
         let mut all = Collection::default();
+        let mut splits = Splits::new();
         for kept in self.files.values() {
             match &kept.holds {
                 Holds::Docs(docs) => all.docs.extend(docs.iter().cloned()),
@@ -125,9 +136,14 @@ impl Bench {
                         known.extend(grades.iter().map(|it| (it.0.clone(), *it.1)));
                     }
                 }
+                Holds::Splits(of) => {
+                    splits.extend(of.iter().map(|it| (it.0.clone(), it.1.clone())));
+                }
                 Holds::Run(_) | Holds::Vectors(_) => (),
             }
         }
+        // Of queries that are not here nothing can be said, so nothing is.
+        all.set_splits(splits);
         once("text", all.docs.iter().map(|it| it.id.as_str()))?;
         once("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
@@ -166,11 +182,23 @@ impl Bench {
                 Holds::Qrels(qrels) => Unknown::in_qrels(qrels, collection),
                 Holds::Run(run) => Unknown::in_run(run, collection),
                 Holds::Docs(_) | Holds::Queries(_) | Holds::Vectors(_) => return None,
+                Holds::Splits(splits) => {
+                    let missing = missing_queries(splits, collection);
+                    return (missing > 0)
+                        .then(|| format!("{name}: {missing} queries that no file has"));
+                }
             };
             (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
         });
         said.collect()
     }
+}
+
+fn missing_queries(splits: &Splits, collection: &Collection) -> usize {
+    let known: std::collections::BTreeSet<&str> =
+        collection.queries.iter().map(|it| it.id.as_str()).collect();
+    let named = splits.keys().filter(|it| !known.contains(it.as_str()));
+    named.count()
 }
 
 /// Refuses an id that two files give.

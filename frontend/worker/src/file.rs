@@ -7,6 +7,7 @@ use js_sys::Uint8Array;
 use shared::api::Problem;
 use shared::api::worker::{FileKind, FileRead, Stage};
 use shared::collection::lines::{Bounds, Lines};
+use shared::collection::tables::Splits;
 use shared::collection::trec::{self, BroughtScores, topics};
 use shared::collection::{Doc, Qrels, Query, Run, beir, tables};
 use shared::error::Error;
@@ -36,6 +37,8 @@ pub(crate) enum Holds {
     Run(Run),
     /// Word vectors.
     Vectors(Arc<Vectors>),
+    /// Which queries belong together.
+    Splits(Splits),
 }
 
 /// Reads a file to its end.
@@ -69,6 +72,8 @@ pub(crate) fn read(
             .map(|(it, reading)| (Holds::Run(it), reading)),
         FileKind::Vectors => shared::vectors::read(name, bytes, &mut progress)
             .map(|(it, reading)| (Holds::Vectors(Arc::new(it)), reading)),
+        FileKind::Splits => tables::read_splits(name, bytes, &mut progress)
+            .map(|(it, reading)| (Holds::Splits(it), reading)),
     }
     .map_err(refused)?;
     let took_ms = post::now_ms() - began;

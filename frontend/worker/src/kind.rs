@@ -41,6 +41,7 @@ pub(crate) fn of(name: &str, lines: &[String]) -> Option<FileKind> {
         _ => (),
     }
     match first.split('\t').count() {
+        2 if name.contains("split") && columns.len() == 2 => Some(FileKind::Splits),
         1 if name.ends_with(".txt") && !about_queries => Some(FileKind::Plain),
         1 => None,
         2 if about_queries => Some(FileKind::Topics),
@@ -106,6 +107,7 @@ mod tests {
             "19335 Q0 8412684 1 11.3 anserini",
             Some(FileKind::Run),
         );
+        check("splits.tsv", "q1\ttrain", Some(FileKind::Splits));
         check("topics.txt", "<top>", Some(FileKind::Topics));
         check(
             "queries.tsv",

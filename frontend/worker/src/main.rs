@@ -11,6 +11,7 @@ mod file;
 mod kind;
 mod memory;
 mod post;
+mod train;
 
 use std::cell::RefCell;
 
@@ -75,6 +76,7 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
             silent(Tell::Done)
         }
         Ask::Make { definition, made } => silent(bench::make(number, *definition, made).await?),
+        Ask::Train { analyzer, settings } => train::train(number, analyzer, settings).await,
         Ask::Hold { study, file } => {
             let tell = BENCH.with_borrow_mut(|it| it.hold(study, &file, &text()?))?;
             if let Tell::Made(_) = tell {

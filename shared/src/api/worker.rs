@@ -12,6 +12,8 @@ use crate::api::Problem;
 use crate::error::Reading;
 use crate::score::RankerAbout;
 use crate::study::Definition;
+use crate::text::Analyzer;
+use crate::vectors::glove;
 
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL: &str = "local";
@@ -65,6 +67,14 @@ pub enum Ask {
         /// The request as JSON.
         request: String,
     },
+    /// Train word vectors on the texts that were read. Answered by [`Tell::Trained`], with a
+    /// `Blob` of GloVe's text beside it.
+    Train {
+        /// How texts become tokens.
+        analyzer: Analyzer,
+        /// How vectors are trained.
+        settings: glove::Settings,
+    },
     /// What became of the local study of an earlier visit. Answered by [`Tell::Made`], or by
     /// [`Tell::Done`] where there is none.
     Local,
@@ -112,6 +122,8 @@ pub enum Tell {
     Read(FileRead),
     /// The local study stands.
     Made(Made),
+    /// Word vectors were trained.
+    Trained(Trained),
     /// What stands beside this message.
     Answer,
     /// Done; there is nothing to say.
@@ -153,6 +165,10 @@ pub enum Stage {
     Audit,
     /// Queries scored, one ranker after the other.
     Score,
+    /// Texts in which neighbours were counted, for word vectors.
+    Neighbours,
+    /// Rounds of training word vectors.
+    Train,
 }
 
 impl Stage {
@@ -182,6 +198,8 @@ pub enum FileKind {
     Run,
     /// Word vectors, as GloVe or word2vec writes them.
     Vectors,
+    /// Queries by split: `id<TAB>split`.
+    Splits,
 }
 
 impl FileKind {
@@ -196,6 +214,7 @@ impl FileKind {
         FileKind::Qrels,
         FileKind::Run,
         FileKind::Vectors,
+        FileKind::Splits,
     ];
 
     /// What it brings to a collection.
@@ -208,6 +227,7 @@ impl FileKind {
             FileKind::Qrels => Part::Qrels,
             FileKind::Run => Part::Run,
             FileKind::Vectors => Part::Vectors,
+            FileKind::Splits => Part::Splits,
         }
     }
 }
@@ -226,6 +246,8 @@ pub enum Part {
     Run,
     /// What words mean.
     Vectors,
+    /// Which queries belong together.
+    Splits,
 }
 
 /// A file that was read.
@@ -241,6 +263,19 @@ pub struct FileRead {
     pub took_ms: f64,
     /// Rows taken and refused.
     pub reading: Reading,
+}
+
+/// Word vectors that were trained.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Trained {
+    /// Words.
+    pub n_words: u64,
+    /// Dimensions of a vector.
+    pub n_dims: u64,
+    /// Pairs of words that are neighbours.
+    pub n_pairs: u64,
+    /// Mean weighted squared error in the first pass and in the last.
+    pub cost: [f64; 2],
 }
 
 /// What the local study holds.

@@ -2,7 +2,7 @@
 //!
 //! `corpus.jsonl` holds `{"_id", "title", "text"}`, `queries.jsonl` holds `{"_id", "text"}`
 //! (Thakur et al., NeurIPS 2021, arXiv:2104.08663). Ours may carry `doc_group` as well, for
-//! the pool `group`. Other fields are passed over. BEIR's qrels are read by
+//! the pool `group`, and a query its `split`. Other fields are passed over. BEIR's qrels are read by
 //! [`super::trec::read_qrels`].
 
 #[cfg(test)]
@@ -14,7 +14,9 @@ use std::io::Read;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::lines::rows::{FirstLines, Warnings, check_doc, check_query, quoted, read_rows};
+use super::lines::rows::{
+    FirstLines, Warnings, check_doc, check_id, check_query, quoted, read_rows,
+};
 use super::{Doc, Query};
 use crate::error::{Error, Reading};
 
@@ -32,7 +34,7 @@ pub fn read_corpus(
         let id = row.id.id(&mut warnings)?;
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
-        let group = row.doc_group.group(&mut warnings)?;
+        let group = row.doc_group.group("doc_group", &mut warnings)?;
         check_doc(&title, &text, &mut warnings);
         seen.take(&id, line)?;
         docs.push(Doc {
@@ -59,13 +61,16 @@ pub fn read_queries(
         let mut warnings = Warnings::new();
         let id = row.id.id(&mut warnings)?;
         let text = row.text.text("text")?;
-        let group = row.doc_group.group(&mut warnings)?;
+        let group = row.doc_group.group("doc_group", &mut warnings)?;
+        let split = row.split.group("split", &mut warnings)?;
+        split.as_deref().map_or(Ok(()), check_id)?;
         check_query(&text, &mut warnings)?;
         seen.take(&id, line)?;
         queries.push(Query {
             id: id.into_owned(),
             text: text.into_owned(),
             group,
+            split,
         });
         Ok(warnings)
     })?;
@@ -83,6 +88,8 @@ struct Row<'a> {
     text: Field<'a>,
     #[serde(borrow, default)]
     doc_group: Field<'a>,
+    #[serde(borrow, default)]
+    split: Field<'a>,
 }
 
 impl<'a> Row<'a> {
@@ -135,10 +142,8 @@ impl<'a> Field<'a> {
     }
 
     /// An empty group is none: its documents have nothing in common.
-    fn group(self, warnings: &mut Warnings) -> Result<Option<String>, String> {
-        let group = self
-            .digits("doc_group", warnings)
-            .text_or_none("doc_group")?;
+    fn group(self, name: &str, warnings: &mut Warnings) -> Result<Option<String>, String> {
+        let group = self.digits(name, warnings).text_or_none(name)?;
         Ok(group.filter(|it| !it.is_empty()).map(Cow::into_owned))
     }
 

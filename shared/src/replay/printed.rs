@@ -103,9 +103,17 @@ fn rennings_1() -> Printed {
         about: "instances of each axiom (of LNC2 where only the test split is built)",
         columns: axioms(&FOUR),
         rows: vec![
-            counts("train", What::Absent, &[2_758_223, 837_838, 33_509, 0]),
-            counts("dev", What::Absent, &[376_902, 50_772, 3_958, 0]),
-            counts("test", What::Absent, &[353_621, 183_898, 4_497, 10_074]),
+            counts(
+                "train",
+                What::Split("train"),
+                &[2_758_223, 837_838, 33_509, 0],
+            ),
+            counts("dev", What::Split("dev"), &[376_902, 50_772, 3_958, 0]),
+            counts(
+                "test",
+                What::Split("test"),
+                &[353_621, 183_898, 4_497, 10_074],
+            ),
             counts(
                 "total",
                 What::Instances,

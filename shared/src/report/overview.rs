@@ -123,7 +123,7 @@ fn cells(overview: &Overview) -> Table {
 }
 
 fn axioms(overview: &Overview) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::new("axiom", Kind::Text),
         Column::new("mode", Kind::Text),
         Column::new("claim", Kind::Text),
@@ -134,9 +134,11 @@ fn axioms(overview: &Overview) -> Table {
         Column::new("agreement with relevance", Kind::Estimate),
         Column::new("grades that differ", Kind::Number),
     ];
+    let splits = overview.splits.iter();
+    columns.extend(splits.map(|it| Column::new(format!("instances, {}", it.name), Kind::Number)));
     let rows = overview.probes.iter().map(|it| {
         let compared = it.relevance.as_ref().map(|it| it.tally.judged());
-        vec![
+        let mut row = vec![
             Value::Text(it.axiom.slug().into_owned()),
             Value::Text(overview.mode.name().to_owned()),
             Value::Text(it.claim.name().to_owned()),
@@ -146,7 +148,9 @@ fn axioms(overview: &Overview) -> Table {
             Value::Fraction(it.sampled),
             fraction(it.relevance.as_ref()),
             compared.map_or(Value::Missing, Value::Count),
-        ]
+        ];
+        row.extend(it.n_of_splits.iter().map(|&it| Value::Count(it)));
+        row
     });
     Table {
         name: "axioms".to_owned(),
@@ -238,6 +242,9 @@ fn dials(dials: &Dials) -> String {
         Only::All => {}
         Only::Whole => turned += ", only texts that the ranker saw whole",
         Only::Relevant => turned += ", only instances with a relevant text",
+    }
+    if let Some(split) = &dials.split {
+        turned += &format!(", only queries of split {split}");
     }
     turned
 }

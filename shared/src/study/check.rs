@@ -109,6 +109,7 @@ mod tests {
                 id: "q".to_owned(),
                 text: "river bank".to_owned(),
                 group: None,
+                split: None,
             }],
             docs: vec![doc("a", "river bank river"), doc("b", "a river, no bank")],
             qrels: Qrels::default(),

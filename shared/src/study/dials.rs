@@ -26,6 +26,9 @@ pub struct Dials {
     /// Which instances count.
     #[serde(default)]
     pub only: Only,
+    /// Only queries of this split; none takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<String>,
 }
 
 /// Which instances count.
@@ -57,8 +60,14 @@ impl Dials {
         self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
     }
 
-    /// Refuses a width that no two scores have.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    /// Refuses a width that no two scores have, and a split that no query is in.
+    pub(super) fn check(&self, study: &Study) -> Result<(), Error> {
+        if let Some(split) = &self.split {
+            let known = study.queries.iter().filter_map(|it| it.split.as_ref());
+            if !known.into_iter().any(|it| it == split) {
+                return Err(Error::unknown("split of this study's queries", split));
+            }
+        }
         match self.delta_score {
             Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::setting(
                 "delta_score",
@@ -91,10 +100,11 @@ pub(super) struct Filter<'a> {
     /// δ, with the length of each text, where it was turned down.
     delta: Option<(u32, &'a [u32])>,
     only: Only,
+    split: Option<&'a str>,
 }
 
 impl<'a> Filter<'a> {
-    pub(super) fn new(study: &'a Study, dials: &Dials) -> Filter<'a> {
+    pub(super) fn new(study: &'a Study, dials: &'a Dials) -> Filter<'a> {
         let mined = study.definition.limits.length_gap_terms;
         let turned = dials
             .delta
@@ -107,7 +117,14 @@ impl<'a> Filter<'a> {
             study,
             delta,
             only: dials.only,
+            split: dials.split.as_deref(),
         }
+    }
+
+    /// Whether the instances of a query count at all.
+    pub(super) fn takes(&self, query: usize) -> bool {
+        let own = &self.study.queries[query].split;
+        self.split.is_none_or(|it| own.as_deref() == Some(it))
     }
 
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
@@ -123,7 +140,7 @@ impl<'a> Filter<'a> {
             (Only::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
             (Only::Relevant, _) => self.study.has_relevant(query, claim),
         };
-        fits && self.is_close(probe, claim)
+        fits && self.is_close(probe, claim) && self.takes(query)
     }
 
     /// Whether its texts are as equally long as δ wants them.
@@ -202,4 +219,42 @@ fn lengths(study: &Study) -> Vec<u32> {
         terms.len() as u32
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    #[test]
+    fn a_split_counts_as_if_its_queries_were_alone() {
+        let texts = ["river river", "river bank", "the sea", "bank bank sea"];
+        let both = fixture::study_of(&["river", "sea bank"], &texts, 10);
+        let alone = fixture::study_of(&["river"], &texts, 10);
+        let of = |split: &str| Dials {
+            split: Some(split.to_owned()),
+            ..Dials::default()
+        };
+        let all = both.overview(&Dials::default()).unwrap();
+        let [train, test] = ["train", "test"].map(|it| both.overview(&of(it)).unwrap());
+        let only = alone.overview(&Dials::default()).unwrap();
+        assert_eq!((all.n_queries, train.n_queries, test.n_queries), (2, 1, 1));
+        assert!(all.probes.iter().any(|it| it.n_instances > 0));
+        for (at, column) in all.probes.iter().enumerate() {
+            let parts = [&train, &test].map(|it| it.probes[at].n_instances);
+            assert_eq!(column.n_of_splits, parts);
+            assert_eq!(column.n_instances, parts.iter().sum::<u64>());
+            assert_eq!(parts[0], only.probes[at].n_instances);
+        }
+        let cells = |it: &crate::study::overview::Overview| {
+            let rows = it.rankers.iter();
+            rows.map(|it| (it.cells.clone(), it.effectiveness.clone()))
+                .collect::<Vec<_>>()
+        };
+        // Statistics of terms are those of the whole collection in both.
+        assert_eq!(cells(&train), cells(&only));
+        assert!(test.rankers[0].effectiveness.iter().all(Option::is_none));
+        let error = both.overview(&of("dev")).unwrap_err();
+        assert!(error.to_string().contains("dev"), "{error}");
+    }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Study;
 use super::audit::Audit;
 use super::dials::{Dials, Filter};
-use super::overview::Overview;
+use super::overview::{Overview, Split};
 use crate::error::Error;
 use crate::probe::{Instances, Mode};
 use crate::score::RankerAbout;
@@ -51,6 +51,9 @@ pub struct Figures {
     pub mode: Mode,
     /// The readings that were mined.
     pub modes: Vec<Mode>,
+    /// Where queries are in splits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<Split>,
     /// What was chosen.
     pub choice: Choice,
     /// Rows.
@@ -85,7 +88,7 @@ impl Study {
         let shown: Vec<&Instances> = probes
             .map(|&it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
-        let per_query = self.per_query();
+        let per_query = self.per_query(&filter);
         let measure = choice.measure as usize;
         if measure >= overview.measures.len() {
             let reason = format!(
@@ -99,9 +102,14 @@ impl Study {
             .as_ref()
             .map(|it| Scatter::of(&overview, it, measure));
         Ok(Figures {
-            funnels: self.funnels(&shown)?,
+            funnels: self.funnels(&shown, &filter)?,
             compared: self.compare(&shown, &filter, choice),
-            overlap: Overlap::of(self, &overview.measures[measure], measure, &per_query),
+            overlap: Overlap::of(
+                (self, &filter),
+                &overview.measures[measure],
+                measure,
+                &per_query,
+            ),
             scatter,
             effectiveness,
             name: overview.name,
@@ -112,6 +120,7 @@ impl Study {
             choice: choice.clone(),
             rankers: overview.rankers.into_iter().map(|it| it.ranker).collect(),
             analyzer: overview.analyzer,
+            splits: overview.splits,
             audits: overview.audits,
         })
     }

@@ -48,6 +48,7 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
         },
         text: (*text).to_owned(),
         group: None,
+        split: Some(if at == 0 { "train" } else { "test" }.to_owned()),
     });
     let collection = Collection {
         queries: queries.collect(),

@@ -67,8 +67,11 @@ pub struct Overview {
     pub hash: String,
     /// Of the whole collection.
     pub totals: Totals,
-    /// Queries.
+    /// Queries, after the dials.
     pub n_queries: u64,
+    /// Where queries are in splits: their names and how many queries each has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<Split>,
     /// Unique pairs of query and text.
     pub n_pairs: u64,
     /// How texts become terms: [`crate::text::Analyzer::describe`].
@@ -96,6 +99,16 @@ pub struct Overview {
     pub audits: Vec<Audit>,
     /// What was left out or should be known: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
+}
+
+/// Some of the queries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Split {
+    /// `train`, `dev`, `test`.
+    pub name: String,
+    /// How many are in it.
+    pub n_queries: u64,
 }
 
 /// One ranker with its cells.
@@ -156,6 +169,9 @@ pub struct Column {
     pub claim: ClaimKind,
     /// After the dials.
     pub n_instances: u64,
+    /// After the dials, of the queries of each split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub n_of_splits: Vec<u64>,
     /// Instances with a relevant text.
     pub n_relevant: u64,
     /// Instances whose opposite (the same two texts the other way round) is one as well.
@@ -199,7 +215,7 @@ impl Study {
 
     /// The study for one state of its dials.
     pub fn overview(&self, dials: &Dials) -> Result<Overview, Error> {
-        dials.check()?;
+        dials.check(self)?;
         let mode = dials.mode_of(self)?;
         let filter = Filter::new(self, dials);
         let probes = &self.definition.probes;
@@ -213,7 +229,10 @@ impl Study {
             .map(|it| self.row(it, &shown, &filter, dials))
             .collect();
         correct(&mut rankers);
+        let splits = self.splits();
+        let n_queries = (0..self.queries.len()).filter(|&it| filter.takes(it));
         Ok(Overview {
+            n_queries: n_queries.count() as u64,
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             description: self.definition.description.clone(),
@@ -222,7 +241,6 @@ impl Study {
             collection_hash: self.collection_hash.clone(),
             hash: self.instances_hash.clone(),
             totals: self.totals,
-            n_queries: self.queries.len() as u64,
             n_pairs: self.pairs.len() as u64,
             analyzer: self.definition.analyzer.describe(),
             pool: self.definition.pool.clone(),
@@ -232,9 +250,17 @@ impl Study {
             modes: self.definition.modes.clone(),
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
             rankers,
-            probes: shown.iter().map(|it| self.column(it, &filter)).collect(),
+            probes: shown
+                .iter()
+                .map(|it| self.column(it, &filter, &splits))
+                .collect(),
+            splits,
             measures: MEASURES.iter().map(|&it| it.to_owned()).collect(),
-            audits: self.audits_in(mode),
+            // What other analysers keep was counted over all queries.
+            audits: match dials.split {
+                Some(_) => Vec::new(),
+                None => self.audits_in(mode),
+            },
             remarks: self.remarks(),
         })
     }
@@ -280,7 +306,7 @@ impl Study {
         });
         Row {
             cells: cells.collect(),
-            effectiveness: self.effectiveness(scores),
+            effectiveness: self.effectiveness(scores, filter),
             n_missing: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
             ranker: scores.ranker.clone(),
@@ -304,18 +330,35 @@ impl Study {
     }
 
     /// One value for each of [`MEASURES`], over the pools.
-    fn effectiveness(&self, scores: &Scores) -> Vec<Option<f64>> {
-        match self.evaluation(scores) {
+    fn effectiveness(&self, scores: &Scores, filter: &Filter<'_>) -> Vec<Option<f64>> {
+        match self.evaluation(scores, filter) {
             Some(found) => found.mean.into_iter().map(Some).collect(),
             None => vec![None; MEASURES.len()],
         }
     }
 
-    fn column(&self, instances: &Instances, filter: &Filter<'_>) -> Column {
+    /// The splits of the queries, in the order of their first query.
+    fn splits(&self) -> Vec<Split> {
+        let mut splits: Vec<Split> = Vec::new();
+        for name in self.queries.iter().filter_map(|it| it.split.as_ref()) {
+            match splits.iter_mut().find(|it| it.name == *name) {
+                Some(it) => it.n_queries += 1,
+                None => splits.push(Split {
+                    name: name.clone(),
+                    n_queries: 1,
+                }),
+            }
+        }
+        splits
+    }
+
+    fn column(&self, instances: &Instances, filter: &Filter<'_>, splits: &[Split]) -> Column {
         let axiom = instances.axiom;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
-        for query in 0..instances.n_queries() {
+        let mut n_of_splits = vec![0; splits.len()];
+        for query in (0..instances.n_queries()).filter(|&it| filter.takes(it)) {
             let all = instances.texts_of(query);
+            let n_before = n_instances;
             for claim in instances
                 .of(query)
                 .filter(|&it| filter.passes((axiom, instances.mode), query, it, None))
@@ -323,6 +366,10 @@ impl Study {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
                 n_both_orders += u64::from(has_opposite(all, claim));
+            }
+            let own = self.queries[query].split.as_ref();
+            if let Some(at) = splits.iter().position(|it| Some(&it.name) == own) {
+                n_of_splits[at] += n_instances - n_before;
             }
         }
         let grade = |query, text| Some(f64::from(self.grade(query, text).unwrap_or(0)));
@@ -336,6 +383,7 @@ impl Study {
             axiom,
             claim: instances.claim,
             n_instances,
+            n_of_splits,
             n_relevant,
             n_both_orders,
             sampled: instances.sampled(),

@@ -6,21 +6,27 @@
 //!
 //! Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − ln X_ij)², f(x) = min(1, (x / x_max)^α),
 //!
-//! by AdaGrad, pair after pair in a seeded order; the vector of a word is w + w̃. One thread, and
-//! the same bits everywhere.
+//! by AdaGrad; the vector of a word is w + w̃.
+//!
+//! The words are dealt into [`STRATA`] strata, and so the pairs into blocks. A round takes one
+//! block of each stratum of w, no two of which share a stratum of w̃ (as in Gemulla et al., KDD
+//! 2011): its shards touch nothing in common, so they give the same bits one after the other or
+//! on any number of threads. A pass over all pairs has as many rounds as there are strata.
 
-use hashbrown::HashTable;
+mod neighbours;
+
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
-use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
-
-use std::hash::Hasher;
 
 use super::Vectors;
 use crate::error::Error;
-use crate::index::{DocNo, Index};
+use crate::index::Index;
 use crate::text::vocabulary::TokenNo;
+pub use neighbours::{Corpus, Neighbours};
+
+/// Parts of the words, and rounds of a pass.
+pub const STRATA: usize = 16;
 
 /// How vectors are trained.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -79,123 +85,237 @@ impl Settings {
     }
 }
 
-/// Two words with X_ij; the first is not after the second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Pair {
-    words: [u32; 2],
-    x: f64,
-}
-
 /// Vectors in training.
 pub struct Trainer<'a> {
     index: &'a Index,
     settings: Settings,
     /// Frequent words first.
     words: Vec<TokenNo>,
-    pairs: Vec<Pair>,
-    /// w, then w̃.
-    sides: [Side; 2],
-    random: Pcg64,
-    n_done: u32,
+    /// w by strata.
+    mains: Vec<Stratum>,
+    /// w̃ by strata, that of the first shard of the next round first.
+    contexts: Vec<Stratum>,
+    /// For each round those of its shards.
+    blocks: Vec<Vec<Vec<Step>>>,
+    n_pairs: usize,
+    n_rounds: u32,
+    /// Of the pass that is being made, and of those that were.
+    cost: f64,
+    costs: Vec<f64>,
 }
 
-/// The vectors of one side with their biases, and the sums of squares of AdaGrad.
-struct Side {
+/// The vectors of some words on one side with their biases, and the sums of squares of AdaGrad.
+struct Stratum {
     /// Words × (dimensions and bias).
     values: Vec<f64>,
     squares: Vec<f64>,
 }
 
+/// What is done for two words.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Place of w and of w̃ in their strata.
+    rows: [u32; 2],
+    /// ln X.
+    log: f32,
+    /// f(X).
+    weight: f32,
+}
+
+/// A part of a round.
+pub struct Shard<'a> {
+    settings: &'a Settings,
+    main: &'a mut Stratum,
+    context: &'a mut Stratum,
+    block: &'a mut [Step],
+    seed: u64,
+}
+
 impl<'a> Trainer<'a> {
-    /// Counts neighbours; `index` must keep tokens.
-    pub fn new(index: &'a Index, settings: Settings) -> Result<Trainer<'a>, Error> {
-        settings.check()?;
-        let words = frequent(index, settings.min_count);
-        if words.len() < 2 {
-            return Err(Error::setting(
-                "vectors",
-                format!(
-                    "fewer than two words occur {} times; take a lower least count",
-                    settings.min_count
-                ),
-            ));
-        }
-        let pairs = neighbours(index, &words, settings.window);
-        let mut random = Pcg64::seed_from_u64(settings.seed);
-        let width = settings.n_dims + 1;
-        let mut side = || Side {
-            values: (0..words.len() * width)
-                .map(|_| (unit(&mut random) - 0.5) / settings.n_dims as f64)
-                .collect(),
-            squares: vec![1.0; words.len() * width],
-        };
-        let sides = [side(), side()];
-        Ok(Trainer {
+    /// Begins with vectors drawn by the seed.
+    pub fn new(corpus: Corpus<'a>, counted: Vec<Neighbours>) -> Trainer<'a> {
+        let Corpus {
             index,
             settings,
             words,
-            pairs,
-            sides,
-            random,
-            n_done: 0,
-        })
+            ..
+        } = corpus;
+        let pairs = neighbours::merge(counted);
+        let mut random = Pcg64::seed_from_u64(settings.seed);
+        let mut side = || Stratum::deal(words.len(), settings.n_dims, &mut random);
+        let (mains, contexts) = (side(), side());
+        let mut blocks = vec![vec![Vec::new(); STRATA]; STRATA];
+        for pair in &pairs {
+            let [i, j] = pair.words.map(|it| it as usize);
+            let mut add = |i: usize, j: usize| {
+                let (main, context) = (i % STRATA, j % STRATA);
+                let round = (context + STRATA - main) % STRATA;
+                blocks[round][main].push(settings.step([i, j], pair.x()));
+            };
+            add(i, j);
+            if i != j {
+                add(j, i);
+            }
+        }
+        Trainer {
+            index,
+            settings,
+            words,
+            mains,
+            contexts,
+            blocks,
+            n_pairs: pairs.len(),
+            n_rounds: 0,
+            cost: 0.0,
+            costs: Vec::new(),
+        }
     }
 
-    /// Passes made and to make.
+    /// Rounds made and to make.
     pub fn progress(&self) -> (u32, u32) {
-        (self.n_done, self.settings.n_epochs)
+        (self.n_rounds, self.settings.n_epochs * STRATA as u32)
     }
 
     /// How many pairs of words are neighbours.
     pub fn n_pairs(&self) -> usize {
-        self.pairs.len()
+        self.n_pairs
     }
 
-    /// One pass over all pairs; the mean of their weighted squared errors before each step.
-    pub fn epoch(&mut self) -> f64 {
-        shuffle(&mut self.pairs, &mut self.random);
-        let mut cost = 0.0;
-        let mut n_steps = 0_u64;
-        for at in 0..self.pairs.len() {
-            let Pair { words: [i, j], x } = self.pairs[at];
-            cost += self.step(i, j, x);
-            n_steps += 1;
-            if i != j {
-                cost += self.step(j, i, x);
-                n_steps += 1;
+    /// Of each pass that was made the mean of the weighted squared errors before each step.
+    pub fn costs(&self) -> &[f64] {
+        &self.costs
+    }
+
+    /// The next round: `train` calls [`Shard::train`] for each shard, in any order and on any
+    /// threads, and gives back what they gave, in their order.
+    pub fn round(&mut self, train: impl FnOnce(Vec<Shard<'_>>) -> Vec<f64>) {
+        let round = self.n_rounds as usize % STRATA;
+        let first = u64::from(self.n_rounds) * STRATA as u64;
+        let mains = self.mains.iter_mut().zip(&mut self.contexts);
+        let shards = mains.zip(&mut self.blocks[round]).zip(first..);
+        let shards = shards.map(|(((main, context), block), number)| Shard {
+            settings: &self.settings,
+            main,
+            context,
+            block,
+            seed: self.settings.seed.wrapping_add(1 + number),
+        });
+        self.cost += train(shards.collect()).iter().sum::<f64>();
+        self.contexts.rotate_left(1);
+        self.n_rounds += 1;
+        if (self.n_rounds as usize).is_multiple_of(STRATA) {
+            let steps = self.blocks.iter().flatten().map(Vec::len);
+            let n_steps: usize = steps.sum();
+            self.costs.push(self.cost / n_steps.max(1) as f64);
+            self.cost = 0.0;
+        }
+    }
+
+    /// All rounds that are left, on one thread.
+    pub fn train(&mut self) {
+        while self.progress().0 < self.progress().1 {
+            self.round(|shards| shards.into_iter().map(Shard::train).collect());
+        }
+    }
+
+    /// w + w̃ of every word; between passes alone, or else w̃ would be another word's.
+    pub fn finish(self) -> Vectors {
+        let n_dims = self.settings.n_dims;
+        let mut vectors = Vectors::new(n_dims);
+        for (at, &token) in self.words.iter().enumerate() {
+            let begin = at / STRATA * (n_dims + 1);
+            let row = begin..begin + n_dims;
+            let (main, context) = (&self.mains[at % STRATA], &self.contexts[at % STRATA]);
+            let sums = main.values[row.clone()].iter().zip(&context.values[row]);
+            let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
+            // A word that trained to zeros, or to nothing finite, has no meaning to tell.
+            let _ = vectors.push(self.index.vocabulary().token(token), &vector);
+        }
+        vectors
+    }
+}
+
+impl Stratum {
+    /// Deals words into strata, with numbers drawn word after word.
+    fn deal(n_words: usize, n_dims: usize, random: &mut Pcg64) -> Vec<Stratum> {
+        let mut strata: Vec<Stratum> = Vec::new();
+        strata.resize_with(STRATA, || Stratum {
+            values: Vec::new(),
+            squares: Vec::new(),
+        });
+        for word in 0..n_words {
+            let stratum = &mut strata[word % STRATA];
+            for _ in 0..=n_dims {
+                stratum.values.push((unit(random) - 0.5) / n_dims as f64);
+                stratum.squares.push(1.0);
             }
         }
-        self.n_done += 1;
-        cost / n_steps.max(1) as f64
+        strata
     }
+}
 
-    /// One step of AdaGrad for w_i and w̃_j.
-    fn step(&mut self, i: u32, j: u32, x: f64) -> f64 {
-        let Settings {
-            n_dims,
-            x_max,
-            alpha,
-            rate,
-            ..
-        } = self.settings;
-        let width = n_dims + 1;
-        let [main, context] = &mut self.sides;
-        let (i, j) = (i as usize * width, j as usize * width);
-        let (w, w_squares) = (
-            &mut main.values[i..i + width],
-            &mut main.squares[i..i + width],
-        );
-        let (c, c_squares) = (
-            &mut context.values[j..j + width],
-            &mut context.squares[j..j + width],
-        );
-        let product = super::dot(&w[..n_dims], &c[..n_dims]);
-        let error = product + w[n_dims] + c[n_dims] - libm::log(x);
-        let weight = if x < x_max {
-            libm::pow(x / x_max, alpha)
+impl Settings {
+    /// What is done for w of the first word and w̃ of the second.
+    fn step(&self, words: [usize; 2], x: f64) -> Step {
+        let weight = if x < self.x_max {
+            libm::pow(x / self.x_max, self.alpha)
         } else {
             1.0
         };
+        Step {
+            rows: words.map(|it| (it / STRATA) as u32),
+            log: libm::log(x) as f32,
+            weight: weight as f32,
+        }
+    }
+}
+
+impl Shard<'_> {
+    /// Makes every step of the block; the sum of weighted squared errors before each.
+    pub fn train(self) -> f64 {
+        let Shard {
+            settings,
+            main,
+            context,
+            block,
+            seed,
+        } = self;
+        shuffle(block, &mut Pcg64::seed_from_u64(seed));
+        let width = settings.n_dims + 1;
+        let mut cost = 0.0;
+        for step in block {
+            let [i, j] = step.rows.map(|it| it as usize * width);
+            cost += step.make(
+                settings.rate,
+                (
+                    &mut main.values[i..i + width],
+                    &mut main.squares[i..i + width],
+                ),
+                (
+                    &mut context.values[j..j + width],
+                    &mut context.squares[j..j + width],
+                ),
+            );
+        }
+        cost
+    }
+}
+
+/// Numbers of a word, and their sums of squares.
+type Row<'a> = (&'a mut [f64], &'a mut [f64]);
+
+impl Step {
+    /// One step of AdaGrad for w and w̃.
+    fn make(&self, rate: f64, (w, w_squares): Row<'_>, (c, c_squares): Row<'_>) -> f64 {
+        let n_dims = w.len() - 1;
+        let (w_squares, c, c_squares) = (
+            &mut w_squares[..=n_dims],
+            &mut c[..=n_dims],
+            &mut c_squares[..=n_dims],
+        );
+        let product = super::dot(&w[..n_dims], &c[..n_dims]);
+        let error = product + w[n_dims] + c[n_dims] - f64::from(self.log);
+        let weight = f64::from(self.weight);
         let slope = weight * error * rate;
         for at in 0..n_dims {
             let (of_w, of_c) = (slope * c[at], slope * w[at]);
@@ -210,84 +330,6 @@ impl<'a> Trainer<'a> {
         c_squares[n_dims] += slope * slope;
         weight * error * error
     }
-
-    /// w + w̃ of every word.
-    pub fn finish(self) -> Vectors {
-        let n_dims = self.settings.n_dims;
-        let mut vectors = Vectors::new(n_dims);
-        let [main, context] = &self.sides;
-        for (at, &token) in self.words.iter().enumerate() {
-            let row = at * (n_dims + 1)..at * (n_dims + 1) + n_dims;
-            let sums = main.values[row.clone()].iter().zip(&context.values[row]);
-            let vector: Vec<f32> = sums.map(|(w, c)| (w + c) as f32).collect();
-            // A word that trained to zeros, or to nothing finite, has no meaning to tell.
-            let _ = vectors.push(self.index.vocabulary().token(token), &vector);
-        }
-        vectors
-    }
-}
-
-/// Tokens that occur so often, the most frequent first, equal ones in the order of their letters.
-fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
-    let vocabulary = index.vocabulary();
-    let mut counts = vec![0_u32; vocabulary.n_tokens()];
-    for doc in 0..index.n_docs() as DocNo {
-        for &token in index.tokens(doc).expect("the index keeps tokens") {
-            counts[token as usize] += 1;
-        }
-    }
-    let all = 0..counts.len() as TokenNo;
-    let mut words: Vec<TokenNo> = all
-        .filter(|&it| counts[it as usize] >= min_count.max(1))
-        .collect();
-    words.sort_by(|&a, &b| {
-        let more = counts[b as usize].cmp(&counts[a as usize]);
-        more.then_with(|| vocabulary.token(a).cmp(vocabulary.token(b)))
-    });
-    words
-}
-
-/// All pairs of neighbours with X, in the order of their words.
-fn neighbours(index: &Index, words: &[TokenNo], window: usize) -> Vec<Pair> {
-    let mut place: Vec<Option<u32>> = vec![None; index.vocabulary().n_tokens()];
-    for (at, &token) in words.iter().enumerate() {
-        place[token as usize] = Some(at as u32);
-    }
-    let mut pairs: Vec<Pair> = Vec::new();
-    // Only looked up, never walked: its order decides nothing.
-    let mut found: HashTable<u32> = HashTable::new();
-    let mut text = Vec::new();
-    for doc in 0..index.n_docs() as DocNo {
-        let tokens = index.tokens(doc).expect("the index keeps tokens");
-        text.clear();
-        text.extend(tokens.iter().filter_map(|&it| place[it as usize]));
-        for (at, &word) in text.iter().enumerate() {
-            for (distance, &before) in text[..at].iter().rev().take(window).enumerate() {
-                let words = [word.min(before), word.max(before)];
-                // A word beside itself is a neighbour both ways.
-                let ways = if word == before { 2.0 } else { 1.0 };
-                let x = ways / (distance + 1) as f64;
-                let same = |&it: &u32| pairs[it as usize].words == words;
-                match found.find(hash(words), same) {
-                    Some(&it) => pairs[it as usize].x += x,
-                    None => {
-                        let number = pairs.len() as u32;
-                        pairs.push(Pair { words, x });
-                        let again = |&it: &u32| hash(pairs[it as usize].words);
-                        found.insert_unique(hash(words), number, again);
-                    }
-                }
-            }
-        }
-    }
-    pairs.sort_unstable_by_key(|it| it.words);
-    pairs
-}
-
-fn hash(words: [u32; 2]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write_u64(u64::from(words[0]) << 32 | u64::from(words[1]));
-    hasher.finish()
 }
 
 /// From 0 to 1, 1 excluded.
@@ -295,11 +337,11 @@ fn unit(random: &mut Pcg64) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-fn shuffle(pairs: &mut [Pair], random: &mut Pcg64) {
-    for at in (1..pairs.len()).rev() {
+fn shuffle(steps: &mut [Step], random: &mut Pcg64) {
+    for at in (1..steps.len()).rev() {
         let below = at as u128 + 1;
         let pick = (u128::from(random.next_u64()) * below) >> 64;
-        pairs.swap(at, pick as usize);
+        steps.swap(at, pick as usize);
     }
 }
 
@@ -317,60 +359,73 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_weigh_one_over_their_distance() {
-        let index = index(&["a b c", "b a b rare"]);
-        let words = frequent(&index, 1);
-        let named: Vec<&str> = words
-            .iter()
-            .map(|&it| index.vocabulary().token(it))
-            .collect();
-        assert_eq!(named, ["b", "a", "c", "rare"]);
-        let x = |a: u32, b: u32| {
-            let pairs = neighbours(&index, &words[..3], 2);
-            pairs.iter().find(|it| it.words == [a, b]).map(|it| it.x)
-        };
-        // b and b two apart in the second text, both ways; `rare` is taken out before.
-        assert_eq!(x(0, 0), Some(1.0));
-        assert_eq!(x(0, 1), Some(3.0));
-        assert_eq!((x(0, 2), x(1, 2), x(2, 2)), (Some(1.0), Some(0.5), None));
-    }
-
-    #[test]
     fn a_step_is_that_of_the_paper() {
-        let index = index(&["a b"]);
-        let settings = Settings {
-            n_dims: 2,
-            min_count: 1,
-            ..Settings::default()
-        };
-        let mut trainer = Trainer::new(&index, settings).unwrap();
-        let side = |values: [f64; 6]| Side {
-            values: values.to_vec(),
-            squares: vec![1.0, 4.0, 1.0, 1.0, 1.0, 1.0],
-        };
-        trainer.sides = [
-            side([0.1, -0.2, 0.05, 0.0, 0.0, 0.0]),
-            side([0.3, 0.2, -0.05, 0.4, 0.1, 0.02]),
-        ];
+        let settings = Settings::default();
+        let step = settings.step([0, 1], 2.0);
+        let mut w = [0.1, -0.2, 0.05];
+        let mut w_squares = [1.0, 4.0, 1.0];
+        let mut c = [0.4, 0.1, 0.02];
+        let mut c_squares = [1.0; 3];
         // By hand: w·w̃ = .1·.4 − .2·.1, then both biases; the second square of w began at 4.
-        let cost = trainer.step(0, 1, 2.0);
-        let close =
-            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+        let cost = step.make(
+            settings.rate,
+            (&mut w, &mut w_squares),
+            (&mut c, &mut c_squares),
+        );
+        // ln X and f(X) are kept as single-precision numbers.
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-7, "{found}");
         let (error, weight) = (
             0.02 + 0.05 + 0.02 - std::f64::consts::LN_2,
             0.299_069_756_244_244_14, // .2^.75
         );
         close(cost, weight * error * error);
         let slope = 0.05 * weight * error;
-        close(trainer.sides[0].values[0], 0.1 - slope * 0.4);
-        close(trainer.sides[0].values[1], -0.2 - slope * 0.1 / 2.0);
-        close(trainer.sides[0].values[2], 0.05 - slope);
-        close(trainer.sides[1].values[3], 0.4 - slope * 0.1);
-        close(trainer.sides[0].squares[0], 1.0 + slope * 0.4 * slope * 0.4);
+        close(w[0], 0.1 - slope * 0.4);
+        close(w[1], -0.2 - slope * 0.1 / 2.0);
+        close(w[2], 0.05 - slope);
+        close(c[0], 0.4 - slope * 0.1);
+        close(w_squares[0], 1.0 + slope * 0.4 * slope * 0.4);
     }
 
     #[test]
-    fn words_of_one_company_come_near_each_other_and_a_seed_gives_the_same_bits() {
+    fn a_pass_steps_once_for_each_pair_of_words_each_way() {
+        let texts: Vec<String> = (0..40)
+            .map(|it| format!("w{it} w{}", it * 7 % 40))
+            .collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let index = index(&texts);
+        let settings = Settings {
+            n_dims: 1,
+            min_count: 1,
+            ..Settings::default()
+        };
+        let corpus = Corpus::new(&index, settings).unwrap();
+        let counted = corpus.count(0..40);
+        let mut expected: Vec<[u32; 2]> = Vec::new();
+        for pair in neighbours::merge(vec![counted.clone()]) {
+            let [i, j] = pair.words;
+            expected.push([i, j]);
+            if i != j {
+                expected.push([j, i]);
+            }
+        }
+        expected.sort_unstable();
+        let trainer = Trainer::new(corpus, vec![counted]);
+        let mut found: Vec<[u32; 2]> = Vec::new();
+        for (round, blocks) in trainer.blocks.iter().enumerate() {
+            for (main, block) in blocks.iter().enumerate() {
+                let context = (main + round) % STRATA;
+                let word = |row: u32, stratum: usize| row * STRATA as u32 + stratum as u32;
+                let words = block.iter();
+                found.extend(words.map(|it| [word(it.rows[0], main), word(it.rows[1], context)]));
+            }
+        }
+        found.sort_unstable();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn words_of_one_company_come_near_each_other_and_any_order_of_shards_gives_the_same_bits() {
         let mut texts = Vec::new();
         for at in 0..60 {
             texts.push(match at % 4 {
@@ -386,14 +441,27 @@ mod tests {
             min_count: 1,
             ..Settings::default()
         };
-        let train = || {
-            let mut trainer = Trainer::new(&index, settings).unwrap();
-            let costs: Vec<f64> = (0..settings.n_epochs).map(|_| trainer.epoch()).collect();
-            (trainer.finish(), costs)
+        let trainer = |parts: &[std::ops::Range<u32>]| {
+            let corpus = Corpus::new(&index, settings).unwrap();
+            let counted = parts.iter().map(|it| corpus.count(it.clone())).collect();
+            Trainer::new(corpus, counted)
         };
-        let (vectors, costs) = train();
+        let mut forwards = trainer(&[0..1, 1..60]);
+        forwards.train();
+        let costs = forwards.costs().to_vec();
+        assert_eq!(costs.len(), settings.n_epochs as usize);
         assert!(costs.last().unwrap() < &(costs[0] / 4.0), "{costs:?}");
-        assert_eq!(train().0, vectors);
+        let mut backwards = trainer(&[20..60, 0..20]);
+        while backwards.progress().0 < backwards.progress().1 {
+            backwards.round(|shards| {
+                let mut costs: Vec<f64> = shards.into_iter().rev().map(Shard::train).collect();
+                costs.reverse();
+                costs
+            });
+        }
+        assert_eq!(backwards.costs(), costs);
+        let vectors = forwards.finish();
+        assert_eq!(backwards.finish(), vectors);
         let like = |a: &str, b: &str| {
             let bag = |word: &str| Bag::of(&vectors, [vectors.row(word)]);
             bag(a).similarity(&bag(b)).unwrap()
@@ -406,9 +474,8 @@ mod tests {
     fn what_cannot_be_trained_is_refused() {
         let index = index(&["a b"]);
         let refused = |settings| {
-            Trainer::new(&index, settings)
-                .err()
-                .map(|it| it.to_string())
+            let corpus = Corpus::new(&index, settings);
+            corpus.err().map(|it| it.to_string())
         };
         assert!(
             refused(Settings::default())

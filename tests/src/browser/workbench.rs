@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::tab::{Role, Tab, with_tab};
 use super::{named, site, skip};
-use crate::harness::{Home, tiny_model};
+use crate::harness::{Home, Ran, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -371,5 +371,70 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
             "return [...document.querySelectorAll('.holds:not(.not)')]
                 .some(it => it.querySelector('b').textContent === 'STMC1')",
         );
+    });
+}
+
+#[test]
+fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
+    let home = Home::new();
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
+    let mut one = home.program();
+    one.env("RAYON_NUM_THREADS", "1");
+    Ran::of(one.args(line.split_whitespace())).done();
+    let files = Files::new();
+    let corpus = PathBuf::from(demo)
+        .canonicalize()
+        .unwrap()
+        .join("corpus.jsonl");
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&corpus]);
+        read(tab, 1);
+        tab.click(Role::Button, "Train word vectors on these texts");
+        tab.fill("Passes", "0");
+        tab.see("a whole number of at least 1");
+        tab.fill("Passes", "500");
+        tab.click(Role::Button, "Train");
+        tab.see("Training: ");
+        tab.click(Role::Button, "Cancel");
+        tab.see("Cancelled. Nothing was trained.");
+        tab.fill("Passes", "3");
+        tab.fill("Dimensions", "10");
+        tab.click(Role::Button, "Train");
+        tab.see("They are in the list of files.");
+        read(tab, 2);
+        let trained = download(tab, &files, "Download the vectors", "trained-10d.txt");
+        assert!(trained == home.read("words.txt"), "other bits in the page");
+        // An axiom that needs them takes them.
+        tab.click(Role::Checkbox, "STMC1");
+        assert!(!tab.text("main").contains("STMC1 needs word vectors"));
+    });
+}
+
+#[test]
+fn queries_in_splits_are_counted_apart() {
+    let files = Files::new();
+    let brought = [
+        files.write("corpus.jsonl", CORPUS),
+        files.write("queries.jsonl", QUERIES),
+        files.write("splits.tsv", "q1\ttrain\nq2\ttest\nq9\ttest\n"),
+    ];
+    with_tab(site::origin(), |tab| {
+        tab.open("/workbench");
+        tab.bring(PICKER, &[&brought[0], &brought[1], &brought[2]]);
+        read(tab, 3);
+        make(tab);
+        tab.see("splits.tsv: 1 queries that no file has");
+        tab.open("/study/local");
+        tab.see("2 queries");
+        tab.choose("Queries", "train (1)");
+        tab.at("/study/local?split=train");
+        tab.see("1 query as unit");
+        tab.click(Role::Link, "Figures");
+        tab.at("/study/local/figures?split=train");
+        tab.see("From candidates to instances");
+        tab.choose("Queries", "all splits");
+        tab.at("/study/local/figures");
     });
 }

@@ -243,6 +243,7 @@ pub(crate) fn dials(get: Get<'_>) -> Dials {
             Some("relevant") => Only::Relevant,
             Some(_) | None => Only::All,
         },
+        split: get("split").filter(|it| !it.is_empty()),
     }
 }
 
@@ -257,6 +258,7 @@ pub(crate) fn dials_pairs(dials: &Dials) -> Vec<Pair> {
         Only::Whole => pairs.push(("only", "whole".to_owned())),
         Only::Relevant => pairs.push(("only", "relevant".to_owned())),
     }
+    pairs.extend(dials.split.clone().map(|it| ("split", it)));
     pairs
 }
 
@@ -306,6 +308,7 @@ mod tests {
                 delta: Some(4),
                 delta_score: Some(0.05),
                 only: Only::Relevant,
+                split: Some("dev".to_owned()),
             },
             outcome: Some(Outcome::Violated),
             query: "ice & snow".to_owned(),
@@ -317,7 +320,8 @@ mod tests {
         let href = view.href("demo", Axiom::Tp, 3);
         assert_eq!(
             href,
-            "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&outcome=violated\
+            "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&split=dev\
+             &outcome=violated\
              &q=ice%20%26%20snow&from=-2.5&sort=closest"
         );
     }

@@ -197,6 +197,7 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                     <Remarks bench name/>
                 </For>
             </Show>
+            <super::train::Train bench/>
             <div
                 class="drop"
                 class:over=move || over.get()

@@ -250,13 +250,16 @@ fn name(stage: Stage) -> &'static str {
         Stage::Mine => "Instances",
         Stage::Audit => "Audit",
         Stage::Score => "Scores",
+        Stage::Neighbours => "Neighbours",
+        Stage::Train => "Training",
     }
 }
 
 fn unit(stage: Stage) -> &'static str {
     match stage {
         Stage::Read => "bytes",
-        Stage::Index | Stage::Audit => "texts",
+        Stage::Index | Stage::Audit | Stage::Neighbours => "texts",
+        Stage::Train => "rounds",
         Stage::Mine | Stage::Score => "queries",
     }
 }

@@ -405,7 +405,7 @@ impl Settings {
         all.filter(|it| Some(it) != own.as_ref()).collect()
     }
 
-    fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
+    pub(crate) fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
         Ok(Analyzer {
             tokenizer: match (self.tokenizer.as_str(), &beside.pieces) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),

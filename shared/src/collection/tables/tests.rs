@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 
-use super::{read_documents, read_passages, read_plain};
+use super::{read_documents, read_passages, read_plain, read_splits};
 use crate::collection::Doc;
 use crate::error::{Error, Reading};
 
@@ -71,4 +71,18 @@ fn plain_lines_are_numbered_as_in_an_editor() {
         warned: notes.txt, line 5: the text holds NUL characters, which are kept
     "#]],
     );
+}
+
+#[test]
+fn splits_have_a_query_and_a_word() {
+    let file = "q1\ttrain\n\nq2 dev\nq1\ttest\nq3\nq4\ta\tb\n";
+    let (splits, reading) = read_splits("splits.tsv", file.as_bytes(), &mut |_| ()).unwrap();
+    let taken: Vec<_> = splits
+        .iter()
+        .map(|it| (it.0.as_str(), it.1.as_str()))
+        .collect();
+    assert_eq!(taken, [("q1", "train"), ("q2", "dev")]);
+    assert_eq!((reading.n_rows, reading.n_refused), (2, 3));
+    let refused = reading.refused[0].to_string();
+    assert!(refused.contains("line 4"), "{refused}");
 }

@@ -216,6 +216,7 @@ fn what_the_collection_lacks_is_counted() {
         id: "q1".to_owned(),
         text: "a".to_owned(),
         group: None,
+        split: None,
     };
     let collection = Collection {
         queries: vec![query],

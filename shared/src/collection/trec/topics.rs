@@ -77,6 +77,7 @@ impl Taken {
                 id: id.to_owned(),
                 text: text.to_owned(),
                 group: None,
+                split: None,
             })
         });
         match query {

@@ -138,7 +138,7 @@ fn magnitude(key: f64) -> usize {
 
 impl<'a> Lister<'a> {
     pub(super) fn new(study: &'a Study, listing: &'a Listing) -> Result<Lister<'a>, Error> {
-        listing.dials.check()?;
+        listing.dials.check(study)?;
         let mode = listing.dials.mode_of(study)?;
         let scores = study.scores.get(listing.ranker).ok_or_else(|| {
             Error::unknown("ranker of this study", format!("number {}", listing.ranker))
@@ -190,7 +190,7 @@ impl<'a> Lister<'a> {
             let named = self.wanted.is_empty()
                 || asked.text.to_lowercase().contains(&self.wanted)
                 || asked.id.to_lowercase().contains(&self.wanted);
-            if !named {
+            if !named || !self.filter.takes(query) {
                 number += self.instances.len_of(query) as u64;
                 continue;
             }

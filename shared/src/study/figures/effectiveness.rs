@@ -10,6 +10,7 @@ use crate::effectiveness::{Evaluation, Measure, evaluate};
 use crate::score::Scores;
 use crate::stats::{Estimate, bootstrap, wilcoxon};
 use crate::study::Study;
+use crate::study::dials::Filter;
 use crate::study::overview::MEASURES;
 
 /// A ranker is better than another below this `p`, as in the paper: not corrected.
@@ -40,17 +41,22 @@ pub(super) type PerQuery = Vec<Option<BTreeMap<String, Vec<f64>>>>;
 
 impl Study {
     /// Values of every query for every ranker.
-    pub(super) fn per_query(&self) -> PerQuery {
+    pub(super) fn per_query(&self, filter: &Filter<'_>) -> PerQuery {
         let rankers = self.scores.iter();
         rankers
-            .map(|it| self.evaluation(it).map(|it| it.per_query))
+            .map(|it| self.evaluation(it, filter).map(|it| it.per_query))
             .collect()
     }
 
     /// What a ranker's order of the pools is worth; none without judgements.
-    pub(crate) fn evaluation(&self, scores: &Scores) -> Option<Evaluation> {
+    pub(in crate::study) fn evaluation(
+        &self,
+        scores: &Scores,
+        filter: &Filter<'_>,
+    ) -> Option<Evaluation> {
         let mut run = Run::default();
-        for (query, pool) in self.pools.iter().enumerate() {
+        let pools = self.pools.iter().enumerate();
+        for (query, pool) in pools.filter(|it| filter.takes(it.0)) {
             let ranked = pool.iter().filter_map(|&text| {
                 let score = scores.at(self.pairs.position(query, text)?)?;
                 Some(Ranked {

@@ -18,7 +18,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Study;
+use super::{Filter, Study};
 use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::index::{Index, Totals};
@@ -110,13 +110,21 @@ struct Case {
 
 impl Study {
     /// One funnel for each axiom.
-    pub(super) fn funnels(&self, shown: &[&Instances]) -> Result<Vec<Funnel>, Error> {
+    pub(super) fn funnels(
+        &self,
+        shown: &[&Instances],
+        filter: &Filter<'_>,
+    ) -> Result<Vec<Funnel>, Error> {
         let index = self.index()?;
         let vectors = self.vectors();
         let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
         let known = vectors.map(|it| Known::new(it, &index, &rows));
-        let cases: Vec<Case> = (0..self.queries.len())
-            .map(|query| self.case(query, &index, known.as_ref()))
+        let queries: Vec<usize> = (0..self.queries.len())
+            .filter(|&it| filter.takes(it))
+            .collect();
+        let cases: Vec<Case> = queries
+            .iter()
+            .map(|&query| self.case(query, &index, known.as_ref()))
             .collect();
         let limits = &self.definition.limits;
         let funnels = shown.iter().map(|instances| {
@@ -125,7 +133,7 @@ impl Study {
             let (missed, n_asked) = missed(axiom, mode, bounds, &cases);
             Funnel {
                 axiom,
-                steps: steps(instances, limits, &cases),
+                steps: steps(instances, limits, (&queries, &cases)),
                 missed,
                 n_asked,
             }
@@ -166,7 +174,11 @@ impl Study {
     }
 }
 
-fn steps(instances: &Instances, limits: &Limits, cases: &[Case]) -> Vec<Step> {
+fn steps(
+    instances: &Instances,
+    limits: &Limits,
+    (queries, cases): (&[usize], &[Case]),
+) -> Vec<Step> {
     let axiom = instances.axiom;
     let count = |of: &dyn Fn(&Case) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&Case, &Counted, &Counted) -> bool| {
@@ -272,7 +284,8 @@ fn steps(instances: &Instances, limits: &Limits, cases: &[Case]) -> Vec<Step> {
         Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => (),
         Axiom::Further(_) | Axiom::Combined(_) => (),
     }
-    let found = instances.found.iter().map(|&it| u64::from(it)).sum();
+    let found = queries.iter().map(|&it| instances.found[it]);
+    let found = found.map(u64::from).sum();
     let last = match axiom {
         Axiom::Lnc2 => Reading::Built,
         _ => Reading::Mined,

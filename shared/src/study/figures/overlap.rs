@@ -8,6 +8,7 @@ use super::effectiveness::PerQuery;
 use crate::stats::quantile::quantile;
 use crate::stats::{Estimate, bootstrap};
 use crate::study::Study;
+use crate::study::dials::Filter;
 
 /// Mean effectiveness in each third.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,12 +36,13 @@ pub struct Thirds {
 
 impl Overlap {
     pub(super) fn of(
-        study: &Study,
+        (study, filter): (&Study, &Filter<'_>),
         name: &str,
         measure: usize,
         per_query: &PerQuery,
     ) -> Option<Overlap> {
         let overlaps = study.overlap.iter().enumerate();
+        let overlaps = overlaps.filter(|it| filter.takes(it.0));
         let known: Vec<(usize, f64)> = overlaps.filter_map(|(at, it)| Some((at, (*it)?))).collect();
         let mut sorted: Vec<f64> = known.iter().map(|it| it.1).collect();
         sorted.sort_unstable_by(f64::total_cmp);

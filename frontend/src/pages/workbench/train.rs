@@ -1,0 +1,268 @@
+//! Word vectors trained on the texts that were brought.
+
+use leptos::ev::{Event, Targeted};
+use leptos::prelude::*;
+use shared::api::worker::{Ask, FileKind, Part, Progress as Step, Stage, Tell, Trained};
+use shared::text::Analyzer;
+use shared::vectors::glove::Settings;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, File, HtmlInputElement};
+
+use super::{Bench, Has, files};
+use crate::api::{Error, worker};
+use crate::numbers;
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+use crate::widgets::progress::Progress;
+
+/// Where the training stands.
+#[derive(Debug, Clone, PartialEq)]
+enum Training {
+    Idle,
+    /// The number to cancel it by, and the last word.
+    Running(u64, Option<Step>),
+    Done(Trained, Blob),
+    Stopped,
+    Failed(Error),
+}
+
+/// What can be set, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Typed {
+    dims: String,
+    window: String,
+    min_count: String,
+    passes: String,
+}
+
+impl Default for Typed {
+    fn default() -> Typed {
+        let usual = Settings::default();
+        Typed {
+            dims: usual.n_dims.to_string(),
+            window: usual.window.to_string(),
+            min_count: usual.min_count.to_string(),
+            passes: usual.n_epochs.to_string(),
+        }
+    }
+}
+
+impl Typed {
+    /// The settings, or what is wrong with them.
+    fn settings(&self) -> Result<Settings, String> {
+        let whole = |name: &str, text: &str| {
+            let number = text.trim().parse::<u32>().ok().filter(|it| *it > 0);
+            number.ok_or_else(|| format!("{name}: a whole number of at least 1 is taken"))
+        };
+        let settings = Settings {
+            n_dims: whole("dimensions", &self.dims)? as usize,
+            window: whole("window", &self.window)? as usize,
+            min_count: whole("occurrences", &self.min_count)?,
+            n_epochs: whole("passes", &self.passes)?,
+            ..Settings::default()
+        };
+        settings.check().map_err(|it| it.to_string())?;
+        Ok(settings)
+    }
+}
+
+/// Below the list of files, once there are texts.
+#[component]
+pub(super) fn Train(bench: Bench) -> impl IntoView {
+    let typed = RwSignal::new(Typed::default());
+    let training = RwSignal::new_local(Training::Idle);
+    let has_texts = Memo::new(move |_| bench.has(Part::Texts) == Has::Yes);
+    let field =
+        move |label: &'static str, get: fn(&Typed) -> String, set: fn(&mut Typed, String)| {
+            let change = move |event: Targeted<Event, HtmlInputElement>| {
+                typed.update(|it| set(it, event.target().value()));
+            };
+            view! {
+                <label class="field">
+                    <span class="label">{label}</span>
+                    <input
+                        inputmode="numeric"
+                        autocomplete="off"
+                        prop:value=move || typed.with(get)
+                        on:input:target=change
+                    />
+                </label>
+            }
+        };
+    let wrong = Memo::new(move |_| {
+        let settings = typed.with(Typed::settings).err();
+        settings.or_else(|| analyzer(bench).err())
+    });
+    let stage = Memo::new(move |_| training.with(std::mem::discriminant));
+    let body = move || {
+        let _ = stage.get();
+        match training.get_untracked() {
+            Training::Idle => None,
+            Training::Running(..) => Some(view! { <Running training/> }.into_any()),
+            Training::Stopped => {
+                Some(view! { <p role="status">"Cancelled. Nothing was trained."</p> }.into_any())
+            }
+            Training::Failed(error) => {
+                let retry = Callback::new(move |()| start(bench, typed, training));
+                Some(view! { <Failure error retry/> }.into_any())
+            }
+            Training::Done(trained, blob) => Some(view! { <Told trained blob/> }.into_any()),
+        }
+    };
+    let button = move || {
+        let _ = stage.get();
+        let running = matches!(training.get_untracked(), Training::Running(..));
+        if running {
+            let stop = move |_| {
+                if let Training::Running(number, _) = training.get_untracked() {
+                    worker::cancel(number);
+                }
+            };
+            return view! { <button class="btn" type="button" on:click=stop>"Cancel"</button> }
+                .into_any();
+        }
+        view! {
+            <button
+                class="btn"
+                type="button"
+                disabled=move || wrong.get().is_some()
+                on:click=move |_| start(bench, typed, training)
+            >
+                "Train"
+            </button>
+        }
+        .into_any()
+    };
+    view! {
+        <Show when=move || has_texts.get()>
+            <details class="train">
+                <summary>"Train word vectors on these texts"</summary>
+                <p class="note">
+                    "GloVe, in this browser, for the axioms STMC1, STMC2 and STMC3. The tokens "
+                    "are those of the settings."
+                </p>
+                <div class="form">
+                    {field("Dimensions", |it| it.dims.clone(), |it, text| it.dims = text)}
+                    {field(
+                        "Window, in words to each side",
+                        |it| it.window.clone(),
+                        |it, text| it.window = text,
+                    )}
+                    {field(
+                        "Occurrences a word needs",
+                        |it| it.min_count.clone(),
+                        |it, text| it.min_count = text,
+                    )}
+                    {field("Passes", |it| it.passes.clone(), |it, text| it.passes = text)}
+                </div>
+                <p class="wrong" role="status">
+                    {move || wrong.get().map(|it| view! { <span class="verdict bad">{it}</span> })}
+                </p>
+                <div class="btns">{button}</div>
+                {body}
+            </details>
+        </Show>
+    }
+}
+
+/// How the settings make tokens.
+fn analyzer(bench: Bench) -> Result<Analyzer, String> {
+    let beside = bench.beside();
+    bench.settings.with(|it| it.analyzer(&beside))
+}
+
+fn start(bench: Bench, typed: RwSignal<Typed>, training: RwSignal<Training, LocalStorage>) {
+    let settings = typed.with_untracked(Typed::settings);
+    let (Ok(settings), Ok(analyzer)) = (settings, untrack(|| analyzer(bench))) else {
+        return;
+    };
+    leptos::task::spawn_local(async move {
+        training.set(Training::Running(0, None));
+        files::read_stale(bench).await;
+        let name = format!("trained-{}d.txt", settings.n_dims);
+        let asked = worker::ask(
+            Ask::Train { analyzer, settings },
+            &JsValue::UNDEFINED,
+            move |step| {
+                let _ = training.try_update(|it| {
+                    if let Training::Running(_, last) = it {
+                        *last = Some(step);
+                    }
+                });
+            },
+        );
+        training.set(Training::Running(asked.number(), None));
+        let next = match asked.answer().await {
+            Ok(answered) => match (answered.tell, answered.beside.dyn_into::<Blob>()) {
+                (Tell::Trained(trained), Ok(blob)) => {
+                    let parts = js_sys::Array::of1(&blob);
+                    if let Ok(file) = File::new_with_blob_sequence(&parts, &name) {
+                        files::add(bench, file, Some(FileKind::Vectors));
+                    }
+                    Training::Done(trained, blob)
+                }
+                _ => Training::Stopped,
+            },
+            Err(error) => Training::Failed(error),
+        };
+        // The page may have been left in the meantime.
+        let _ = training.try_set(next);
+    });
+}
+
+#[component]
+fn Running(training: RwSignal<Training, LocalStorage>) -> impl IntoView {
+    let step = move || {
+        training.with(|it| match it {
+            Training::Running(_, step) => *step,
+            _ => None,
+        })
+    };
+    let done = move || step().map_or(0.0, |it| it.done as f64 / (it.of as f64).max(1.0));
+    let words = move || match step() {
+        None => "Starting".to_owned(),
+        Some(it) => {
+            let left = it.left_s.map_or("–".to_owned(), numbers::duration);
+            let what = match it.stage {
+                Stage::Index => "Reading texts",
+                Stage::Neighbours => "Counting neighbours",
+                _ => "Training",
+            };
+            format!(
+                "{what}: {} of {}, {left} left in this stage, about",
+                numbers::count(it.done),
+                numbers::count(it.of)
+            )
+        }
+    };
+    view! {
+        <p class="note">{words}</p>
+        <Progress label="Training word vectors" done=Signal::derive(done)/>
+    }
+}
+
+#[component]
+fn Told(trained: Trained, blob: Blob) -> impl IntoView {
+    let name = format!("trained-{}d.txt", trained.n_dims);
+    let said = format!(
+        "{} words of {} dimensions from {} pairs of neighbours; mean weighted squared error \
+         {:.4} in the first pass, {:.4} in the last. They are in the list of files.",
+        numbers::count(trained.n_words),
+        trained.n_dims,
+        numbers::count(trained.n_pairs),
+        trained.cost[0],
+        trained.cost[1]
+    );
+    view! {
+        <p role="status">{said}</p>
+        <div class="btns">
+            <button
+                class="btn"
+                type="button"
+                on:click=move |_| download::save_blob(&name, &blob)
+            >
+                "Download the vectors"
+            </button>
+        </div>
+    }
+}

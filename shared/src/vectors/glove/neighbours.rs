@@ -1,0 +1,202 @@
+//! Which words stand near each other, and how near.
+
+use std::hash::Hasher;
+use std::ops::Range;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use super::Settings;
+use crate::error::Error;
+use crate::index::{DocNo, Index};
+use crate::text::vocabulary::TokenNo;
+
+/// A collection whose words are to get vectors.
+pub struct Corpus<'a> {
+    pub(super) index: &'a Index,
+    pub(super) settings: Settings,
+    /// Frequent words first.
+    pub(super) words: Vec<TokenNo>,
+    /// Place in `words` of each token.
+    places: Vec<Option<u32>>,
+}
+
+/// Two words with X; the first is not after the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) words: [u32; 2],
+    /// X in units of 2⁻³²: sums of whole numbers are the same in any order.
+    x: u64,
+}
+
+/// X of 1.
+const ONE: u64 = 1 << 32;
+
+impl Pair {
+    /// X_ij.
+    pub(super) fn x(&self) -> f64 {
+        self.x as f64 / ONE as f64
+    }
+}
+
+/// Pairs of neighbours of some documents.
+#[derive(Debug, Clone, Default)]
+pub struct Neighbours {
+    pairs: Vec<Pair>,
+    /// Only looked up, never walked: its order decides nothing.
+    found: HashTable<u32>,
+}
+
+impl<'a> Corpus<'a> {
+    /// Chooses the words; `index` must keep tokens.
+    pub fn new(index: &'a Index, settings: Settings) -> Result<Corpus<'a>, Error> {
+        settings.check()?;
+        let words = frequent(index, settings.min_count);
+        if words.len() < 2 {
+            return Err(Error::setting(
+                "vectors",
+                format!(
+                    "fewer than two words occur {} times; take a lower least count",
+                    settings.min_count
+                ),
+            ));
+        }
+        let mut places = vec![None; index.vocabulary().n_tokens()];
+        for (at, &token) in words.iter().enumerate() {
+            places[token as usize] = Some(at as u32);
+        }
+        Ok(Corpus {
+            index,
+            settings,
+            words,
+            places,
+        })
+    }
+
+    /// Documents.
+    pub fn n_docs(&self) -> DocNo {
+        self.index.n_docs() as DocNo
+    }
+
+    /// The neighbours in some documents.
+    pub fn count(&self, docs: Range<DocNo>) -> Neighbours {
+        let mut found = Neighbours::default();
+        found.add(self, docs);
+        found
+    }
+}
+
+impl Neighbours {
+    /// Adds those of more documents.
+    pub fn add(&mut self, corpus: &Corpus<'_>, docs: Range<DocNo>) {
+        let window = corpus.settings.window;
+        // A word beside itself is a neighbour both ways.
+        let near = |distance: u64, ways: u64| (ways * ONE + distance / 2) / distance;
+        let mut text: Vec<u32> = Vec::new();
+        for doc in docs {
+            let tokens = corpus.index.tokens(doc).expect("the index keeps tokens");
+            text.clear();
+            text.extend(tokens.iter().filter_map(|&it| corpus.places[it as usize]));
+            for (at, &word) in text.iter().enumerate() {
+                for (&before, distance) in text[..at].iter().rev().take(window).zip(1..) {
+                    let words = [word.min(before), word.max(before)];
+                    let ways = if word == before { 2 } else { 1 };
+                    self.take(words, near(distance, ways));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, words: [u32; 2], x: u64) {
+        let Neighbours { pairs, found } = self;
+        let same = |&it: &u32| pairs[it as usize].words == words;
+        if let Some(&it) = found.find(hash(words), same) {
+            pairs[it as usize].x += x;
+            return;
+        }
+        let number = pairs.len() as u32;
+        pairs.push(Pair { words, x });
+        let again = |&it: &u32| hash(pairs[it as usize].words);
+        found.insert_unique(hash(words), number, again);
+    }
+}
+
+/// All pairs, in the order of their words.
+pub(super) fn merge(counted: Vec<Neighbours>) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = counted.into_iter().flat_map(|it| it.pairs).collect();
+    pairs.sort_unstable_by_key(|it| it.words);
+    pairs.dedup_by(|again, kept| {
+        let same = again.words == kept.words;
+        if same {
+            kept.x += again.x;
+        }
+        same
+    });
+    pairs
+}
+
+/// Tokens that occur so often, the most frequent first, equal ones in the order of their letters.
+fn frequent(index: &Index, min_count: u32) -> Vec<TokenNo> {
+    let vocabulary = index.vocabulary();
+    let mut counts = vec![0_u32; vocabulary.n_tokens()];
+    for doc in 0..index.n_docs() as DocNo {
+        for &token in index.tokens(doc).expect("the index keeps tokens") {
+            counts[token as usize] += 1;
+        }
+    }
+    let all = 0..counts.len() as TokenNo;
+    let mut words: Vec<TokenNo> = all
+        .filter(|&it| counts[it as usize] >= min_count.max(1))
+        .collect();
+    words.sort_by(|&a, &b| {
+        let more = counts[b as usize].cmp(&counts[a as usize]);
+        more.then_with(|| vocabulary.token(a).cmp(vocabulary.token(b)))
+    });
+    words
+}
+
+fn hash(words: [u32; 2]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(u64::from(words[0]) << 32 | u64::from(words[1]));
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::IndexBuilder;
+    use crate::text::Analyzer;
+
+    #[test]
+    fn neighbours_weigh_one_over_their_distance() {
+        let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+        ["a b c", "b a b rare"]
+            .iter()
+            .for_each(|it| builder.add(it));
+        let index = builder.finish().unwrap();
+        let settings = |min_count| Settings {
+            window: 2,
+            min_count,
+            ..Settings::default()
+        };
+        let corpus = Corpus::new(&index, settings(1)).unwrap();
+        let words = corpus.words.iter();
+        let named: Vec<&str> = words.map(|&it| index.vocabulary().token(it)).collect();
+        assert_eq!(named, ["b", "a", "c", "rare"]);
+        let pairs = merge(vec![corpus.count(1..2), corpus.count(0..1)]);
+        let x = |pairs: &[Pair], words| {
+            let found = pairs.iter().find(|it| it.words == words);
+            found.map(Pair::x)
+        };
+        // b and b are two apart in the second text, both ways.
+        assert_eq!(x(&pairs, [0, 0]), Some(1.0));
+        assert_eq!(x(&pairs, [0, 1]), Some(3.0));
+        assert_eq!(x(&pairs, [0, 2]), Some(1.0));
+        assert_eq!(x(&pairs, [1, 2]), Some(0.5));
+        assert_eq!(x(&pairs, [1, 3]), Some(0.5));
+        assert_eq!(x(&pairs, [2, 2]), None);
+        // Rare words are taken out before distances are counted.
+        let corpus = Corpus::new(&index, settings(2)).unwrap();
+        assert_eq!(merge(vec![corpus.count(0..2)]).len(), 2);
+    }
+}
