@@ -19,6 +19,7 @@ pub mod baseline;
 pub mod cell;
 pub mod instance;
 pub mod bench;
+pub mod withheld;
 #[cfg(test)]
 pub(crate) mod fixture;
 
@@ -35,6 +36,7 @@ use crate::score::{Pairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::vectors::{Vectors, VectorsAbout};
 use audit::Audit;
+use withheld::Withheld;
 
 /// What a study is made from, as written in its TOML file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,6 +190,9 @@ pub struct Study {
     /// One for each analyser of [`Definition::audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<Audit>,
+    /// What is known of texts that are not here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
     /// Never written.
     #[serde(skip)]
     pub lengths: dials::Lengths,

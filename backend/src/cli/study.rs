@@ -64,6 +64,10 @@ enum StudyCommand {
         /// The folder `studies/` of the static host
         #[arg(long, value_name = "FOLDER")]
         out: PathBuf,
+        /// Ids, counts and scores alone, for a collection whose texts may not be published; a
+        /// reader's own copy puts them back, in the page alone
+        #[arg(long)]
+        without_texts: bool,
     },
     /// Write a study as a data set: instances and scores in Parquet, premises in JSON lines, texts
     /// and a card
@@ -91,7 +95,21 @@ impl StudyArgs {
             StudyCommand::Diff(it) => it.run(&folder),
             StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
             StudyCommand::Withdraw { name } => show(&name, &folder, Visibility::Withdrawn),
-            StudyCommand::Export { name, out } => export(&name, &folder, &out),
+            StudyCommand::Export {
+                name,
+                out,
+                without_texts,
+            } => {
+                let study = pipeline::load_study(&folder, &name)?;
+                export(
+                    if without_texts {
+                        study.without_texts()
+                    } else {
+                        study
+                    },
+                    &out,
+                )
+            }
             StudyCommand::Dataset {
                 name,
                 out,
@@ -171,8 +189,8 @@ fn show(name: &str, folder: &DataFolder, visibility: Visibility) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
-    let study = pipeline::load_study(folder, name)?;
+fn export(study: Study, out: &Path) -> Result<Exit, Error> {
+    let name = &study.definition.name;
     let way_out = "make room, or choose another folder";
     std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
     let index = out.join("index.json");
@@ -183,7 +201,7 @@ fn export(name: &str, folder: &DataFolder, out: &Path) -> Result<Exit, Error> {
         })?,
         Err(_) => Vec::new(),
     };
-    cards.retain(|it| it.name != name);
+    cards.retain(|it| it.name != *name);
     cards.push(study.card(true)?);
     cards.sort_by(|a, b| a.name.cmp(&b.name));
     write_json(&out.join(format!("{name}.json")), &study)?;

@@ -64,6 +64,17 @@ pub(crate) async fn merge_job(job: &str, of: &str) -> Result<worker::Answered, E
     .await
 }
 
+/// Puts the texts of a study that came without them back, from files of its corpus.
+pub(crate) async fn restore(study: &str, files: &js_sys::Array) -> Result<(), Error> {
+    if study != LOCAL {
+        hold(study).await?;
+    }
+    let ask = Ask::Restore {
+        study: study.to_owned(),
+    };
+    worker::tell(ask, files).await.map(drop)
+}
+
 /// The files of the demo collection; none where the host does not have all of them.
 pub(crate) async fn sample(names: &[&str]) -> Option<Vec<String>> {
     let mut texts = Vec::new();

@@ -204,7 +204,10 @@ fn Loaded(
     // The term that is pointed at, in a table or in a text.
     let lit = RwSignal::new(None::<u32>);
     let ranker = view.get_untracked().ranker.unwrap_or(0);
-    let why = reason::claim(&shown);
+    let why = match shown.withheld {
+        true => format!("{}.", reason::says(&shown)),
+        false => reason::claim(&shown),
+    };
     let said = shown
         .said
         .get(ranker)
@@ -214,6 +217,25 @@ fn Loaded(
     let caption = format!("Premises of {} with value and bound", shown.axiom.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
+    let premises = (!shown.withheld).then(|| {
+        view! {
+            <section class="section" aria-labelledby="why">
+                <header>
+                    <h2 id="why">"Why this is an instance"</h2>
+                    <span class="note">{mode}</span>
+                </header>
+                <Premises premises=shown.premises.clone() terms=shown.terms.clone() caption/>
+            </section>
+        }
+    });
+    let counted = (!shown.withheld).then(|| {
+        let (study, shown) = (study.clone(), shown.clone());
+        view! {
+            <LikeWords shown=shown.clone()/>
+            <Terms study=study.clone() shown=shown.clone() lit/>
+            <Tokens study shown/>
+        }
+    });
     view! {
         <div class="claim">
             <div>
@@ -222,22 +244,14 @@ fn Loaded(
                 </h1>
                 <p class="lead">{why} " " {said}</p>
             </div>
-            <Buttons here place view ways wanted/>
+            <Buttons here place view ways wanted withheld=shown.withheld/>
         </div>
-        <Texts shown=shown.clone() lit/>
+        <Texts study=study.clone() shown=shown.clone() lit/>
         <div class="why">
-            <section class="section" aria-labelledby="why">
-                <header>
-                    <h2 id="why">"Why this is an instance"</h2>
-                    <span class="note">{mode}</span>
-                </header>
-                <Premises premises=shown.premises.clone() terms=shown.terms.clone() caption/>
-            </section>
+            {premises}
             <Rankers study=study.clone() shown=shown.clone()/>
         </div>
-        <LikeWords shown=shown.clone()/>
-        <Terms study=study.clone() shown=shown.clone() lit/>
-        <Tokens study shown/>
+        {counted}
     }
 }
 
@@ -250,6 +264,8 @@ fn Buttons(
     ways: Memo<Option<Around>>,
     /// A step asked for by key before its way was known.
     wanted: RwSignal<Option<Step>>,
+    /// There is nothing to try in the Playground.
+    withheld: bool,
 ) -> impl IntoView {
     let playground = Page::Playground.href()
         + &query_string([
@@ -309,6 +325,14 @@ fn Buttons(
             request_animation_frame(move || follow(button));
         }
     });
+    let play_button = (!withheld).then(|| {
+        view! {
+            <a node_ref=play class="btn" href=playground>
+                "Playground"
+                <kbd>"P"</kbd>
+            </a>
+        }
+    });
     let disabled = move |step: Step| href(step).is_none().then_some("true");
     view! {
         <div class="btns">
@@ -332,10 +356,7 @@ fn Buttons(
                 "Next"
                 <kbd>"J"</kbd>
             </a>
-            <a node_ref=play class="btn" href=playground>
-                "Playground"
-                <kbd>"P"</kbd>
-            </a>
+            {play_button}
         </div>
     }
 }

@@ -6,6 +6,7 @@ mod head;
 mod cite;
 mod export;
 mod findings;
+mod own_copy;
 
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ use crate::widgets::takes::Takes;
 use address::{ListView, Shape, StudyView};
 use findings::Findings;
 use head::Head;
+use own_copy::OwnCopy;
 use panel::CellPanel;
 
 pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
@@ -95,7 +97,8 @@ pub(crate) fn Study() -> impl IntoView {
             let first = frame.clone();
             let overview = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
             let study = study.get_untracked();
-            view! { <Loaded study frame overview view busy/> }.into_any()
+            let again = Callback::new(move |()| look.refetch());
+            view! { <Loaded study frame overview view busy again/> }.into_any()
         }
     }
 }
@@ -119,7 +122,7 @@ impl PartialEq for Frame {
             rows.collect::<Vec<String>>()
         };
         let (a, b) = (&self.0, &other.0);
-        (&a.name, &a.hash, &a.title) == (&b.name, &b.hash, &b.title)
+        (&a.name, &a.hash, &a.title, a.withheld) == (&b.name, &b.hash, &b.title, b.withheld)
             && a.probes
                 .iter()
                 .map(|it| it.axiom)
@@ -135,8 +138,11 @@ fn Loaded(
     overview: Memo<Arc<Overview>>,
     view: Memo<StudyView>,
     busy: Memo<bool>,
+    /// Asks for the study again.
+    again: Callback<()>,
 ) -> impl IntoView {
     let navigate = use_navigate();
+    let withheld = frame.withheld.then(|| study.clone());
     let name = StoredValue::new(study.clone());
     let go = Callback::new(move |view: StudyView| {
         let options = NavigateOptions {
@@ -234,10 +240,12 @@ fn Loaded(
             .into_any()
         }
     };
+    let own_copy = withheld.map(|study| view! { <OwnCopy study done=again/> });
     view! {
         <Title text=title.clone()/>
         <Crumbs title/>
         <Head overview/>
+        {own_copy}
         <Findings study=told overview view/>
         <DialBar reach turned/>
         {body}

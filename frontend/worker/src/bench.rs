@@ -47,6 +47,19 @@ impl Bench {
         self.studies.get(LOCAL).ok_or_else(|| not_held(LOCAL))
     }
 
+    /// The study that was made here, if its texts are here.
+    pub(crate) fn local_with_texts(&self) -> Result<&Study, Problem> {
+        let study = self.local()?;
+        study.needs_texts().map_err(refused)?;
+        Ok(study)
+    }
+
+    /// Puts the texts of a study back.
+    pub(crate) fn restore(&mut self, name: &str, copy: &[Doc]) -> Result<(), Problem> {
+        let study = self.studies.get_mut(name).ok_or_else(|| not_held(name))?;
+        study.restore(copy).map_err(refused)
+    }
+
     /// What the local study holds, if there is one.
     pub(crate) fn made(&self) -> Option<Made> {
         self.studies.get(LOCAL).map(|study| Made {

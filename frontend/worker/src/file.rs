@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use js_sys::Uint8Array;
+use js_sys::{Array, Uint8Array};
 use shared::api::Problem;
 use shared::api::worker::{FileKind, FileRead, Stage};
 use shared::collection::lines::{Bounds, Lines};
@@ -12,6 +12,7 @@ use shared::collection::trec::{self, BroughtScores, topics};
 use shared::collection::{Doc, Qrels, Query, Run, beir, tables};
 use shared::error::Error;
 use shared::vectors::Vectors;
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, File, FileReaderSync};
 
 use crate::answer::refused;
@@ -85,6 +86,20 @@ pub(crate) fn read(
         reading,
     };
     Ok(Kept { read, holds })
+}
+
+/// The texts of all files of an array.
+pub(crate) fn docs_of(number: u64, files: &JsValue) -> Result<Vec<Doc>, Problem> {
+    let mut all = Vec::new();
+    for file in Array::from(files) {
+        let file: File = file.unchecked_into();
+        let name = file.name();
+        match read(number, &name, None, &file)?.holds {
+            Holds::Docs(docs) => all.extend(docs),
+            _ => return Err(refused(Error::file(&name, "holds no texts; give a corpus"))),
+        }
+    }
+    Ok(all)
 }
 
 /// Reads a file of scores to its end.

@@ -84,6 +84,14 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
             }
             silent(tell)
         }
+        Ask::Restore { study } => {
+            let docs = file::docs_of(number, &beside)?;
+            BENCH.with_borrow_mut(|it| it.restore(&study, &docs))?;
+            if study == LOCAL {
+                bench::remember().await;
+            }
+            silent(Tell::Done)
+        }
         Ask::Answer { path, request } => {
             let study = answer::study_of(&request)?;
             if study == LOCAL {
@@ -110,13 +118,15 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
         }
         Ask::Pairs => {
             bench::recall().await?;
-            let lines = BENCH.with_borrow(|it| it.local().map(answer::pair_lines))?;
+            let lines = BENCH.with_borrow(|it| it.local_with_texts().map(answer::pair_lines))?;
             Ok((Tell::Answer, post::blob(&lines)?))
         }
         Ask::Job { ranker, title } => {
             bench::recall().await?;
-            let job =
-                BENCH.with_borrow(|it| it.local().map(|it| answer::job(it, ranker, title)))?;
+            let job = BENCH.with_borrow(|it| {
+                it.local_with_texts()
+                    .map(|it| answer::job(it, ranker, title))
+            })?;
             Ok((Tell::Answer, post::blob(&job)?))
         }
         Ask::Merge { of } => {

@@ -59,6 +59,12 @@ pub enum Ask {
         /// Where it came from, to be named if it is none.
         file: String,
     },
+    /// Put the texts of a held study back from the array of `File`s of a corpus beside this
+    /// message. Answered by [`Tell::Done`].
+    Restore {
+        /// By which it is held.
+        study: String,
+    },
     /// Answer a request of `shared::api` about a study that is held; its reply is the text
     /// beside [`Tell::Answer`].
     Answer {

@@ -59,6 +59,7 @@ pub(crate) fn overview() -> Overview {
         measures: vec!["nDCG@10".to_owned()],
         audits: Vec::new(),
         remarks: vec!["2 documents have no text.".to_owned()],
+        withheld: false,
     }
 }
 

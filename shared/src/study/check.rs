@@ -60,6 +60,14 @@ impl Study {
         }
         let overlaps = [0, self.queries.len()].contains(&self.overlap.len());
         ok(overlaps, "its overlaps are not those of its queries")?;
+        let withheld = self
+            .withheld
+            .as_ref()
+            .is_none_or(|it| (it.hashes.len(), it.n_terms.len()) == (self.docs.len(), n_texts));
+        ok(
+            withheld,
+            "what is told of withheld texts is not of its texts",
+        )?;
         for it in &self.scores {
             let places = it.truncated.iter();
             let sound = it.values().len() == self.pairs.len()

@@ -209,7 +209,11 @@ impl PartialEq for Lengths {
     }
 }
 
-fn lengths(study: &Study) -> Vec<u32> {
+/// Of every text of a study.
+pub(super) fn lengths(study: &Study) -> Vec<u32> {
+    if let Some(withheld) = &study.withheld {
+        return withheld.n_terms.clone();
+    }
     let mut vocabulary = Vocabulary::new(study.definition.analyzer.clone());
     let mut terms = Vec::new();
     let all = 0..study.texts.len() as TextNo;

@@ -46,6 +46,9 @@ pub struct Shown {
     pub said: Vec<Said>,
     /// One for each lexical ranker.
     pub contributions: Vec<Contributions>,
+    /// Whether the texts are not here; then there is nothing that is counted in them.
+    #[serde(default)]
+    pub withheld: bool,
 }
 
 /// A text with the places of query terms in it.
@@ -215,7 +218,8 @@ impl Study {
             let ranker: Ranker = it.ranker.spec.parse().ok()?;
             Some(read.contributions(&ranker, &self.totals))
         });
-        Ok(Shown {
+        let mut shown = Shown {
+            withheld: false,
             number,
             axiom,
             mode,
@@ -237,7 +241,17 @@ impl Study {
                 })
                 .collect(),
             contributions: contributions.collect(),
-        })
+        };
+        if let Some(withheld) = &self.withheld {
+            shown.withheld = true;
+            shown.premises.clear();
+            shown.contributions.clear();
+            for (shown, &text) in shown.texts.iter_mut().zip(&numbers) {
+                shown.n_terms = withheld.n_terms[text as usize];
+                shown.counts.clear();
+            }
+        }
+        Ok(shown)
     }
 
     fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> Said {

@@ -545,6 +545,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         words,
         overlap,
         audits,
+        withheld: None,
         lengths: super::dials::Lengths::default(),
     }
 }

@@ -99,6 +99,9 @@ pub struct Overview {
     pub audits: Vec<Audit>,
     /// What was left out or should be known: documents without text, unscored pairs, …
     pub remarks: Vec<String>,
+    /// Whether the texts are not here: [`Study::without_texts`].
+    #[serde(default)]
+    pub withheld: bool,
 }
 
 /// Some of the queries.
@@ -262,6 +265,7 @@ impl Study {
                 None => self.audits_in(mode),
             },
             remarks: self.remarks(),
+            withheld: self.withheld.is_some(),
         })
     }
 
@@ -413,7 +417,11 @@ impl Study {
             ));
         }
         let empty = self.docs.iter().filter(|it| it.body().is_empty()).count();
-        if empty > 0 {
+        if self.withheld.is_some() {
+            remarks.push(
+                "the texts are withheld: this file holds ids, counts and scores alone".to_owned(),
+            );
+        } else if empty > 0 {
             remarks.push(format!(
                 "{empty} pooled documents are empty: length 0, no terms"
             ));

@@ -66,3 +66,66 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.see("Neural scoring is off: this page comes from a host of files only");
     });
 }
+
+#[test]
+fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
+    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
+        return skip("no front end");
+    };
+    let home = Home::new();
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
+    let demo = demo.canonicalize().unwrap();
+    home.write(
+        "s.toml",
+        format!(
+            "format = 1\nname = \"bare\"\ntitle = \"Bare\"\ncollection = \"{}\"\n\
+             pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
+             rankers = [\"bm25\", \"ql\"]\n[limits]\nlength_gap_terms = 10\nmin_terms = 1\n\
+             repeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\n\
+             fillable_terms = 256\nseed = 42\n",
+            demo.display()
+        ),
+    );
+    home.run("study run s.toml").done();
+    home.run("study export bare --out studies --without-texts")
+        .done();
+    let corpus = std::fs::read_to_string(demo.join("corpus.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(corpus.lines().next().unwrap()).unwrap();
+    let told = home.read("studies/bare.json");
+    assert!(
+        !told.contains(first["text"].as_str().unwrap()),
+        "a text is told"
+    );
+    let half = corpus.lines().take(100).collect::<Vec<_>>().join("\n");
+    let half = home.write("corpus-half.jsonl", half);
+
+    let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
+    let host = Host::start(mounts);
+    with_tab(&host.origin, |tab| {
+        tab.open("/study/bare/tfc1/0");
+        tab.until("rows", "return !!document.querySelector('a.line')");
+        tab.click_at("a.line");
+        tab.see("Withheld.");
+        tab.see("The study came without its texts.");
+        assert_eq!(tab.count(".doc p.text"), 0);
+        tab.click(Role::Link, "Bring your own copy of the collection");
+        tab.at("/study/bare");
+        tab.see("This study came without its texts.");
+        const PICKER: &str = "section[aria-label='Withheld texts'] input";
+        tab.bring(PICKER, &[&half]);
+        tab.see("documents of this study are not in it");
+        tab.bring(PICKER, &[&demo.join("corpus.jsonl")]);
+        tab.until(
+            "the texts",
+            &format!("return !document.querySelector(\"{PICKER}\")"),
+        );
+        tab.click_at("[role=grid] a.cell[data-step]");
+        tab.until("rows", "return !!document.querySelector('a.line')");
+        tab.click_at("a.line");
+        tab.see("Why this is an instance");
+        tab.until(
+            "texts",
+            "return document.querySelectorAll('.doc p.text').length >= 2",
+        );
+    });
+}

@@ -9,13 +9,18 @@ use crate::widgets::contributions::{difference, signed};
 
 /// What tells the texts apart, and what the axiom concludes.
 pub(super) fn claim(shown: &Shown) -> String {
+    format!("{}, so {}.", apart(shown), says(shown))
+}
+
+/// What the axiom concludes.
+pub(super) fn says(shown: &Shown) -> String {
     let name = shown.axiom.name();
     let says = match shown.claim.kind() {
         ClaimKind::Above => "text 1 should score higher",
         ClaimKind::NotBelow => "text 1 must not score lower",
         ClaimKind::ShrinkingGain => "the second step should gain less than the first",
     };
-    format!("{}, so {name} says that {says}.", apart(shown))
+    format!("{name} says that {says}")
 }
 
 /// What tells the texts apart.
@@ -289,6 +294,7 @@ mod tests {
             },
             premises: Vec::new(),
             said: Vec::new(),
+            withheld: false,
             contributions: vec![Contributions {
                 ranker: bm25(),
                 terms: vec![vec![9.08, 9.41], vec![9.24, 8.89]],

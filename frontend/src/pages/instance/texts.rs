@@ -6,11 +6,14 @@ use shared::report::format;
 use shared::study::instance::{Shown, ShownText, Term};
 
 use crate::numbers::plural;
+use crate::page::Page;
 use crate::widgets::marked::MarkedText;
 
 /// Two or three texts in the order of the claim.
 #[component]
 pub(super) fn Texts(
+    /// Its study.
+    study: String,
     /// The instance.
     shown: Shown,
     /// The term that is pointed at elsewhere.
@@ -20,11 +23,24 @@ pub(super) fn Texts(
     let all = shown.texts.iter().enumerate().map(|(at, text)| {
         let seen_in_part = seen_in_part(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
-        view! { <One at text terms role=role(kind, at) seen_in_part lit/> }
+        let withheld = shown.withheld;
+        view! { <One at text terms role=role(kind, at) seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
     let framed = shown.texts.iter().any(|it| it.distance.is_some());
     let note = match framed {
+        _ if shown.withheld => {
+            let href = Page::Study { study }.href();
+            return view! {
+                <div class="docs" class:three=kind.arity() == 3>{all}</div>
+                <p class="note">
+                    "The study came without its texts. "
+                    <a href=href>"Bring your own copy of the collection"</a>
+                    ", and they are shown in this browser."
+                </p>
+            }
+            .into_any();
+        }
         true => {
             "Each query term has its own line and tint, the rarest is violet; framed are the two \
              terms that stand nearest in each text."
@@ -35,6 +51,7 @@ pub(super) fn Texts(
         <div class="docs" class:three=kind.arity() == 3>{all}</div>
         <p class="note">{note}</p>
     }
+    .into_any()
 }
 
 #[component]
@@ -44,6 +61,7 @@ fn One(
     terms: Vec<Term>,
     role: &'static str,
     seen_in_part: Option<String>,
+    withheld: bool,
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let grade = text
@@ -54,6 +72,7 @@ fn One(
         view! { <span>"nearest query terms " {distance} " apart"</span> }
     });
     let body = match text.body.text.trim().is_empty() {
+        true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
         true => view! { <p class="note">"This text is empty."</p> }.into_any(),
         false => view! {
             <p class="text" dir="auto"><MarkedText marked=text.body terms lit/></p>

@@ -38,6 +38,7 @@ pub(super) fn Head(
         let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
         plural(n, "instance", "instances")
     };
+    let n_queries = move || plural(overview.read().n_queries, "query", "queries");
     let gap = it.limits.length_gap_terms;
     let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
     let made = made(&it);
@@ -61,7 +62,7 @@ pub(super) fn Head(
                 <p class="facts">
                     <span>{plural(it.probes.len() as u64, "axiom", "axioms")}</span>
                     <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
-                    <span>{plural(it.n_queries, "query", "queries")}</span>
+                    <span>{n_queries}</span>
                     <span>{plural(it.totals.n_docs, "text", "texts")}</span>
                     <span>{n_instances}</span>
                     <span>{format::date(&it.made)}</span>

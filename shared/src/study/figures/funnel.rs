@@ -115,13 +115,23 @@ impl Study {
         shown: &[&Instances],
         filter: &Filter<'_>,
     ) -> Result<Vec<Funnel>, Error> {
+        let queries: Vec<usize> = (0..self.queries.len())
+            .filter(|&it| filter.takes(it))
+            .collect();
+        if self.withheld.is_some() {
+            let funnels = shown.iter().map(|instances| Funnel {
+                axiom: instances.axiom,
+                // What is mined is known; what was on the way to it cannot be counted.
+                steps: vec![last_step(instances, &queries)],
+                missed: Vec::new(),
+                n_asked: 0,
+            });
+            return Ok(funnels.collect());
+        }
         let index = self.index()?;
         let vectors = self.vectors();
         let rows = vectors.map(|it| it.rows_of(&index)).unwrap_or_default();
         let known = vectors.map(|it| Known::new(it, &index, &rows));
-        let queries: Vec<usize> = (0..self.queries.len())
-            .filter(|&it| filter.takes(it))
-            .collect();
         let cases: Vec<Case> = queries
             .iter()
             .map(|&query| self.case(query, &index, known.as_ref()))
@@ -284,15 +294,21 @@ fn steps(
         Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => (),
         Axiom::Further(_) | Axiom::Combined(_) => (),
     }
-    let found = queries.iter().map(|&it| instances.found[it]);
-    let found = found.map(u64::from).sum();
-    let last = match axiom {
-        Axiom::Lnc2 => Reading::Built,
-        _ => Reading::Mined,
-    };
-    steps.push((last, found));
     let step = |(reading, n)| Step { reading, n };
-    steps.into_iter().map(step).collect()
+    let last = last_step(instances, queries);
+    steps.into_iter().map(step).chain([last]).collect()
+}
+
+/// The instances, before a cap.
+fn last_step(instances: &Instances, queries: &[usize]) -> Step {
+    let found = queries.iter().map(|&it| instances.found[it]);
+    Step {
+        n: found.map(u64::from).sum(),
+        reading: match instances.axiom {
+            Axiom::Lnc2 => Reading::Built,
+            _ => Reading::Mined,
+        },
+    }
 }
 
 /// Ordered choices of `arity` among `n`.

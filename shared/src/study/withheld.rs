@@ -1,0 +1,150 @@
+//! A study without its texts, for a collection whose texts may not be published; and how a reader
+//! who has the collection puts them back.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Study, dials};
+use crate::collection::{Doc, text_hash};
+use crate::error::Error;
+
+/// What stands in the place of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Withheld {
+    /// For each document of the study [`text_hash`] of its body, by which a copy is known.
+    pub hashes: Vec<String>,
+    /// For each text of the study its length, in terms.
+    pub n_terms: Vec<u32>,
+}
+
+impl Study {
+    /// The study without titles and texts of its documents. Queries, ids, statistics of terms and
+    /// scores stay.
+    pub fn without_texts(mut self) -> Study {
+        let hashes = self.docs.iter().map(|it| text_hash(&it.body()));
+        self.withheld = Some(Withheld {
+            hashes: hashes.collect(),
+            n_terms: dials::lengths(&self),
+        });
+        for doc in &mut self.docs {
+            doc.title = String::new();
+            doc.text = String::new();
+        }
+        self
+    }
+
+    /// Puts texts back from a copy of the collection; all of them, or none and the reason.
+    pub fn restore(&mut self, copy: &[Doc]) -> Result<(), Error> {
+        let Some(withheld) = &self.withheld else {
+            return Ok(());
+        };
+        let known: BTreeMap<&str, &Doc> = copy.iter().map(|it| (it.id.as_str(), it)).collect();
+        let found: Vec<Option<&Doc>> = self
+            .docs
+            .iter()
+            .map(|it| known.get(it.id.as_str()).copied())
+            .collect();
+        let n = self.docs.len();
+        let refuse = |reason: String| Err(Error::setting("your copy", reason));
+        let mut missing = self.docs.iter().zip(&found).filter(|it| it.1.is_none());
+        if let Some((first, _)) = missing.next() {
+            let n_missing = missing.count() + 1;
+            return refuse(format!(
+                "{n_missing} of the {n} documents of this study are not in it, the first is {}; \
+                 give the whole corpus",
+                first.id
+            ));
+        }
+        let differs = |it: &(&Doc, &String)| text_hash(&it.0.body()) != *it.1;
+        let mut other = found.iter().copied().flatten().zip(&withheld.hashes);
+        if let Some((first, _)) = other.find(differs) {
+            let n_other = other.filter(differs).count() + 1;
+            return refuse(format!(
+                "{n_other} of {n} documents have another text than the one that was compared, \
+                 the first is {}; give the same version of the corpus",
+                first.id
+            ));
+        }
+        let texts: Vec<(String, String)> = found
+            .into_iter()
+            .flatten()
+            .map(|it| (it.title.clone(), it.text.clone()))
+            .collect();
+        for (doc, (title, text)) in self.docs.iter_mut().zip(texts) {
+            (doc.title, doc.text) = (title, text);
+        }
+        self.withheld = None;
+        Ok(())
+    }
+
+    /// Refuses what cannot be done without texts.
+    pub fn needs_texts(&self) -> Result<(), Error> {
+        match self.withheld {
+            None => Ok(()),
+            Some(_) => Err(Error::setting(
+                &self.definition.name,
+                "the texts of this study are withheld; bring your own copy of its collection first",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::dials::Dials;
+    use crate::study::figures::Choice;
+    use crate::study::fixture;
+
+    #[test]
+    fn numbers_stay_and_texts_come_back_from_the_same_copy_alone() {
+        let texts = [
+            "river river bank",
+            "river bank",
+            "the river",
+            "a sea of mud",
+        ];
+        let study = fixture::study("bank of a river", &texts, 10);
+        let docs = study.docs.clone();
+        let json = serde_json::to_string(&study.clone().without_texts()).unwrap();
+        for text in texts {
+            assert!(!json.contains(text), "{text} is told");
+        }
+        let mut bare = Study::from_json("bare.json", &json).unwrap();
+        for delta in [None, Some(0), Some(1)] {
+            let dials = Dials {
+                delta,
+                ..Dials::default()
+            };
+            let [a, b] = [&bare, &study].map(|it| it.overview(&dials).unwrap());
+            assert_eq!((&a.rankers, &a.probes), (&b.rankers, &b.probes));
+        }
+        bare.figures(&Choice::default()).unwrap();
+        let shown = |study: &Study| {
+            let instances = study.instances.iter().find(|it| it.len() > 0).unwrap();
+            study
+                .show(instances.axiom, instances.mode, 0, None)
+                .unwrap()
+        };
+        let (without, with) = (shown(&bare), shown(&study));
+        assert!(without.withheld && !with.withheld);
+        assert_eq!(without.said, with.said);
+        assert_eq!(without.texts[0].n_terms, with.texts[0].n_terms);
+        assert!(without.premises.is_empty() && without.contributions.is_empty());
+        assert!(bare.needs_texts().is_err());
+
+        let error = bare.restore(&docs[1..]).unwrap_err().to_string();
+        assert!(error.contains("1 of the 4 documents"), "{error}");
+        let mut other = docs.clone();
+        other[2].text += " bed";
+        let error = bare.restore(&other).unwrap_err().to_string();
+        assert!(
+            error.contains("another text") && error.contains(&docs[2].id),
+            "{error}"
+        );
+        bare.restore(&docs).unwrap();
+        assert_eq!(bare, study);
+    }
+}
