@@ -17,7 +17,7 @@ use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
 
-pub(crate) use scoring::{PairScore, Prepared, TOKEN_BUDGET};
+pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";

@@ -26,9 +26,10 @@ use shared::vectors::{Known, Vectors};
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::import;
-use crate::models::{self, Models};
+use crate::models::{self, Listed, Models};
 use crate::progress::Bar;
 use crate::store::DataFolder;
+use crate::store::draft::Draft;
 use crate::store::studies::files;
 use crate::vocabulary;
 
@@ -210,6 +211,8 @@ pub(crate) struct Scoring<'a> {
     pub pairs: &'a Pairs,
     /// Where score files are looked for.
     pub folder: &'a Path,
+    /// Where a model's scores are kept until it has scored every pair; none keeps them nowhere.
+    pub drafts: Option<&'a Path>,
 }
 
 /// Scores all pairs with a ranker.
@@ -300,6 +303,7 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         collection,
         texts,
         pairs,
+        drafts,
         ..
     } = scoring;
     let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
@@ -320,8 +324,17 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         .iter()
         .map(|(query, text)| (query as u32, place(text)))
         .collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &bodies,
+        pairs: &list,
+    };
+    let mut draft = match drafts {
+        Some(folder) => Draft::open(folder, &listed.hash(model))?,
+        None => Draft::none(),
+    };
     let bar = Bar::of(&model.about.spec, list.len() as u64, "pairs");
-    let scored = model.score_pairs(&queries, &bodies, &list, |done| bar.at(done as u64))?;
+    let scored = model.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
     let mut scores = Scores::new(model.about.clone(), values, pairs)?;
     scores.truncated = scored
@@ -435,12 +448,14 @@ pub(crate) fn make_study(
     let (mined, n_without_text) = mine(&mining)?;
     let pairs = Pairs::of_mined(&mined);
     let texts = mined.texts.clone();
+    let drafts = data.study(&definition.name)?;
     let scoring = Scoring {
         collection: &collection,
         index: &index,
         texts: &texts,
         pairs: &pairs,
         folder,
+        drafts: Some(&drafts),
     };
     let formulas = rankers
         .iter()
@@ -540,6 +555,7 @@ pub(crate) fn complete_study(
     data: &DataFolder,
     models: &Models,
 ) -> Result<usize, Error> {
+    let drafts = data.study(&study.definition.name)?;
     let mut n_added = 0;
     for spec in study.definition.rankers.clone() {
         let ranker: RankerSpec = spec.parse()?;
@@ -566,6 +582,7 @@ pub(crate) fn complete_study(
             texts: &texts,
             pairs: &pairs,
             folder,
+            drafts: Some(&drafts),
         };
         study.add_scores(score(&scoring, &ranker, models)?)?;
         files::save(data, study)?;

@@ -15,6 +15,7 @@ pub(crate) mod instances;
 pub(crate) mod dataset;
 pub(crate) mod studies;
 pub(crate) mod scores;
+pub(crate) mod draft;
 pub(crate) mod jobs;
 pub(crate) mod operator;
 

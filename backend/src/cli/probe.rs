@@ -403,6 +403,7 @@ impl Work {
             texts: &self.mined.texts,
             pairs: &self.pairs,
             folder: &self.loaded.folder,
+            drafts: None,
         };
         let scores = rankers.iter().map(|ranker| match ranker {
             RankerSpec::Model(spec) => {

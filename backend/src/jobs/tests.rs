@@ -1,7 +1,8 @@
 //! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
 
 use super::*;
-use crate::models;
+use crate::models::{self, Listed};
+use crate::store::draft::Draft;
 
 /// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
 pub(crate) fn create(ranker: &str) -> CreateJob {
@@ -109,7 +110,15 @@ async fn the_command_line_gives_the_bits_of_a_job() {
     work_until(&jobs, |it| it.state.ended()).await;
     let ranker = jobs.models.get("tiny:bi").unwrap();
     let scores = ranker
-        .score_pairs(&asked.queries, &asked.texts, &asked.pairs, |_| {})
+        .score_pairs(
+            &Listed {
+                queries: &asked.queries,
+                texts: &asked.texts,
+                pairs: &asked.pairs,
+            },
+            &mut Draft::none(),
+            |_| {},
+        )
         .unwrap();
     let expected: Vec<Option<u64>> = scores.iter().map(|it| Some(it.score.to_bits())).collect();
     assert_eq!(bits(&jobs.scores(&id).await.unwrap()), expected);

@@ -6,10 +6,12 @@
 
 use neural::{Encoded, Pieces};
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
 use crate::models::Ranker;
+use crate::store::draft::Draft;
 
 /// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
@@ -23,6 +25,44 @@ pub(crate) struct PairScore {
     pub score: f64,
     /// Whether the model saw only a part of the query or of the text.
     pub truncated: bool,
+}
+
+/// Pairs with their texts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    /// As written.
+    pub queries: &'a [String],
+    /// Bodies.
+    pub texts: &'a [String],
+    /// Places of both.
+    pub pairs: &'a [(u32, u32)],
+}
+
+impl Listed<'_> {
+    /// SHA-256, in hex, over everything on which the scores of a ranker and their batches
+    /// depend.
+    pub(crate) fn hash(&self, ranker: &Ranker) -> String {
+        let mut hasher = Sha256::new();
+        let mut part = |text: &str| {
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text);
+        };
+        part(env!("CARGO_PKG_VERSION"));
+        part(&ranker.about.fingerprint);
+        part(&ranker.about.spec);
+        part(&TOKEN_BUDGET.to_string());
+        // The sums of a batch are cut among threads.
+        part(&rayon::current_num_threads().to_string());
+        for texts in [self.queries, self.texts] {
+            part(&texts.len().to_string());
+            texts.iter().for_each(|it| part(it));
+        }
+        for (query, text) in self.pairs {
+            hasher.update(query.to_le_bytes());
+            hasher.update(text.to_le_bytes());
+        }
+        shared::collection::hex(&hasher.finalize())
+    }
 }
 
 /// A model's answer about one text.
@@ -152,23 +192,33 @@ impl Ranker {
         Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
     }
 
-    /// Scores all pairs, as a job does but at once; `done` is told how many there are after
-    /// each batch.
+    /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
+    /// told how many there are after each batch.
     pub(crate) fn score_pairs(
         &self,
-        queries: &[String],
-        texts: &[String],
-        pairs: &[(u32, u32)],
+        listed: &Listed<'_>,
+        draft: &mut Draft,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
+        let Listed {
+            queries,
+            texts,
+            pairs,
+        } = *listed;
         let prepared = self.prepare(queries, pairs, TOKEN_BUDGET)?;
         let mut scores = Vec::with_capacity(pairs.len());
-        for batch in self.plan(texts, pairs, TOKEN_BUDGET)? {
-            let batch: Vec<(u32, &str)> = batch
-                .into_iter()
-                .map(|it| (it, texts[it as usize].as_str()))
-                .collect();
-            scores.extend(self.score_batch(&prepared, &batch)?);
+        for (batch, number) in self.plan(texts, pairs, TOKEN_BUDGET)?.into_iter().zip(0..) {
+            if let Some(known) = draft.batch(number) {
+                scores.extend(known);
+            } else {
+                let batch: Vec<(u32, &str)> = batch
+                    .into_iter()
+                    .map(|it| (it, texts[it as usize].as_str()))
+                    .collect();
+                let scored = self.score_batch(&prepared, &batch)?;
+                draft.keep(number, &scored)?;
+                scores.extend(scored);
+            }
             done(scores.len());
         }
         scores.sort_unstable_by_key(|it| it.pair);

@@ -1,6 +1,7 @@
 //! The smallest model, from the fixtures of `neural`.
 
 use super::*;
+use crate::store::draft::Draft;
 
 /// A folder with a model of 24,000 parameters that were drawn at random.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/tiny");
@@ -81,9 +82,14 @@ fn a_few_texts_and_many_pairs_agree() {
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
     let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..39).map(move |t| (q, t))).collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
     let mut steps = Vec::new();
     let scores = ranker
-        .score_pairs(&queries, &texts, &pairs, |n| steps.push(n))
+        .score_pairs(&listed, &mut Draft::none(), |n| steps.push(n))
         .unwrap();
     assert_eq!(steps.last(), Some(&pairs.len()));
     for (query, scores) in queries.iter().zip(scores.chunks(39)) {
@@ -95,4 +101,35 @@ fn a_few_texts_and_many_pairs_agree() {
         }
     }
     assert!(scores[38].truncated && !scores[0].truncated);
+}
+
+#[test]
+fn what_was_scored_before_a_stop_is_not_scored_again() {
+    let ranker = tiny().get("tiny:bi").unwrap();
+    let queries = ["a b c".to_owned()];
+    let texts: Vec<String> = (1..600).map(|it| "a b d f ".repeat(it % 40)).collect();
+    let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let mut steps = Vec::new();
+    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = scores.unwrap();
+    assert!(steps.len() > 3, "{steps:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Draft::open(folder.path(), &listed.hash(&ranker)).unwrap();
+    let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        ranker.score_pairs(&listed, &mut open(), |n| assert!(n < steps[1], "stop"))
+    }));
+    assert!(stopped.is_err());
+    let mut again = open();
+    let of_first = again.batch(0).unwrap();
+    assert_eq!(of_first.len(), steps[0]);
+    assert!(again.batch(1).is_some() && again.batch(2).is_none());
+    assert_eq!(
+        ranker.score_pairs(&listed, &mut again, |_| {}).unwrap(),
+        scores
+    );
 }

@@ -15,9 +15,9 @@ use shared::score::{RankerAbout, Scores};
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::DataFolder;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::scores::StudyScores;
+use crate::store::{DataFolder, draft};
 
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
@@ -84,7 +84,9 @@ fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
         let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.ends_with(".parquet") && name != head.instances && name != head.scores {
+        let old = name.ends_with(".parquet") && name != head.instances && name != head.scores;
+        // A study is saved when a ranker has scored everything: its draft is in the columns now.
+        if old || name.starts_with(draft::PREFIX) {
             fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))?;
         }
     }
