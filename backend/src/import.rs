@@ -7,11 +7,13 @@
 //! What is wrong with a row is told and the row left out; what is wrong with a file as a
 //! whole is an error.
 
+mod distributed;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use shared::collection::trec::Unknown;
-use shared::collection::{Collection, Doc, Qrels, Query, Run, beir, tables, trec};
+use shared::collection::{Collection, Doc, Qrels, Query, Run, beir, tables, trec, wikipassageqa};
 use shared::error::Reading;
 
 use crate::error::Error;
@@ -42,6 +44,9 @@ pub(crate) enum Layout {
     Documents,
     /// One passage a line; its id is the line's number.
     Plain,
+    /// `document_passages.json` with train.tsv, dev.tsv and test.tsv, as WikiPassageQA is
+    /// distributed.
+    Wikipassageqa,
 }
 
 /// Files that are not where [`load`] looks for them.
@@ -50,8 +55,9 @@ pub(crate) struct Files {
     /// The corpus, if it is not `corpus.jsonl` of the folder
     #[arg(long, value_name = "FILE")]
     pub corpus: Option<PathBuf>,
-    /// How the corpus is laid out
-    #[arg(long, value_enum, default_value = "beir")]
+    /// How the corpus is laid out; without it a folder of BEIR, MS MARCO, TREC Deep Learning or
+    /// WikiPassageQA is known by the names of its files
+    #[arg(long, value_enum)]
     pub layout: Option<Layout>,
     /// The queries, if they are not `queries.jsonl` of the folder; `.tsv` is `qid<TAB>text`,
     /// anything else that is not JSON is read as TREC topics
@@ -86,6 +92,15 @@ fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
 
 /// Reads the files of a folder.
 pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error> {
+    let named = files.layout.or_else(|| match files.corpus {
+        Some(_) => None,
+        None => distributed::layout(folder),
+    });
+    let layout = named.unwrap_or(Layout::Beir);
+    if layout == Layout::Wikipassageqa {
+        return distributed::load_wikipassageqa(folder);
+    }
+    let files = &distributed::fill(folder, layout, files);
     let mut loaded = Loaded {
         folder: folder.to_owned(),
         ..Loaded::default()
@@ -94,7 +109,7 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
         Some(path) => path.clone(),
         None => found(folder, "corpus.jsonl")?,
     };
-    let (docs, reading) = read_corpus(&corpus, files.layout.unwrap_or(Layout::Beir))?;
+    let (docs, reading) = read_corpus(&corpus, layout)?;
     loaded.collection.docs = docs;
     loaded.reading.absorb(reading);
     let queries = match &files.queries {
@@ -260,6 +275,7 @@ fn read_corpus(path: &Path, layout: Layout) -> Result<(Vec<Doc>, Reading), Error
         Layout::Passages => tables::read_passages(name, bytes, progress),
         Layout::Documents => tables::read_documents(name, bytes, progress),
         Layout::Plain => tables::read_plain(name, bytes, progress),
+        Layout::Wikipassageqa => wikipassageqa::read_passages(name, bytes, progress),
     })
 }
 
