@@ -8,8 +8,14 @@ pub mod counts;
 pub mod pool;
 pub mod axiom;
 pub mod mine;
+pub mod column;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use column::{Column, Lender};
 
 pub use axiom::{Axiom, Formula, Further};
 pub use limits::{Limits, Mode, Source};
@@ -381,6 +387,19 @@ pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> boo
         && starts[n_queries] as usize == n_rows
 }
 
+/// Instances without their texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstancesHead {
+    /// Whose.
+    pub axiom: Axiom,
+    /// In which reading.
+    pub mode: Mode,
+    /// [`Instances::found`].
+    pub found: Vec<u32>,
+    /// For each query where its instances begin, and at last their number.
+    pub starts: Vec<u32>,
+}
+
 /// All instances of one axiom in one mode: integers in columns, ordered by query and then by
 /// texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -397,21 +416,61 @@ pub struct Instances {
     /// For each query where its instances begin, and at last their number.
     starts: Vec<u32>,
     /// `arity` texts for each instance.
-    texts: Vec<TextNo>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
+    texts: Column,
 }
 
 impl Instances {
     /// Without any query yet.
     pub fn new(axiom: Axiom, mode: Mode) -> Instances {
-        let (found, texts) = (Vec::new(), Vec::new());
         Instances {
             axiom,
             mode,
             claim: axiom.claim(mode),
-            found,
+            found: Vec::new(),
             starts: vec![0],
-            texts,
+            texts: Column::Held(Vec::new()),
         }
+    }
+
+    /// The same instances with their texts from a lender, which has to have the same.
+    pub fn lent(head: InstancesHead, texts: Arc<dyn Lender>) -> Result<Instances, Error> {
+        let InstancesHead {
+            axiom,
+            mode,
+            found,
+            starts,
+        } = head;
+        let lent = Instances {
+            axiom,
+            mode,
+            claim: axiom.claim(mode),
+            found,
+            starts,
+            texts: Column::Lent(texts),
+        };
+        match lent.fit(lent.found.len()) {
+            true => Ok(lent),
+            false => Err(Error::setting(
+                axiom.slug(),
+                "the column of texts is not that of its queries",
+            )),
+        }
+    }
+
+    /// Everything but the texts.
+    pub fn head(&self) -> InstancesHead {
+        InstancesHead {
+            axiom: self.axiom,
+            mode: self.mode,
+            found: self.found.clone(),
+            starts: self.starts.clone(),
+        }
+    }
+
+    /// The texts of all instances, one instance after the other.
+    pub fn texts(&self) -> &[TextNo] {
+        &self.texts
     }
 
     /// Adds the next query: the texts of its instances one after the other, and how many
@@ -434,9 +493,9 @@ impl Instances {
 
     /// The same instances where text `t` is called `numbers[t]`, in the same order.
     pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
-        let texts = self.texts.iter().map(|&it| numbers[it as usize]).collect();
+        let texts = self.texts.iter().map(|&it| numbers[it as usize]);
         Instances {
-            texts,
+            texts: Column::Held(texts.collect()),
             found: self.found.clone(),
             starts: self.starts.clone(),
             ..*self
@@ -471,7 +530,8 @@ impl Instances {
 
     /// The claims of one query.
     pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<TextNo>> + '_ {
-        (self.starts[query] as usize..self.starts[query + 1] as usize).map(|at| self.claim(at))
+        let each = self.texts_of(query).chunks_exact(self.claim.arity());
+        each.map(|it| self.claim.about(it))
     }
 
     /// The claim at a place.

@@ -4,10 +4,12 @@
 //! occurrence counted; words without a vector are left out. The similarity of two bags is the
 //! cosine of their directions.
 
+mod alike;
 pub mod glove;
 mod read;
+mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,7 +20,10 @@ use crate::index::stats::QueryTerms;
 use crate::index::{DocNo, Index};
 use crate::text::names::Names;
 use crate::text::vocabulary::TermNo;
-use crate::text::{Analyzer, stem, stopwords};
+pub use alike::Alike;
+pub(crate) use alike::{alike, alike_in_query, words_of_query};
+pub use words::NearWord;
+pub(crate) use words::{bag_of_query, bag_outside, each_word, nearest};
 
 pub use read::read;
 
@@ -186,84 +191,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
 }
 
-/// How like the query's the words of a text are, one by one. A term is looked up by the first
-/// token that gives it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Alike {
-    /// Mean cosine over distinct terms of the text and of the query; 0 where one has no vector.
-    pub average: f64,
-    /// The greatest cosine of a term outside of the query, with every place of a query term and
-    /// term of the text that has it.
-    pub nearest: Option<(f64, Vec<(u32, TermNo)>)>,
-}
-
-/// The cosine of two words; 0 where one has no vector.
-fn cosine(vectors: &Vectors, a: Option<RowNo>, b: Option<RowNo>) -> f64 {
-    let (Some(a), Some(b)) = (a, b) else {
-        return 0.0;
-    };
-    let row = |it: RowNo| vectors.vector(it).iter().map(|&it| f64::from(it));
-    row(a).zip(row(b)).map(|(a, b)| a * b).sum()
-}
-
-/// The word of each distinct query term: the first token that gives it.
-pub(crate) fn words_of_query(
-    vectors: &Vectors,
-    analyzer: &Analyzer,
-    query: &str,
-    terms: &QueryTerms,
-) -> Vec<Option<RowNo>> {
-    let mut rows: Vec<Option<Option<RowNo>>> = vec![None; terms.len()];
-    each_word(analyzer, query, |token, term| {
-        if let Some(place) = terms.iter().position(|it| it.term == term) {
-            rows[place].get_or_insert_with(|| vectors.row(token));
-        }
-    });
-    rows.into_iter().map(Option::flatten).collect()
-}
-
-/// How like each query term is to each, row by row.
-pub(crate) fn alike_in_query(vectors: &Vectors, asked: &[Option<RowNo>]) -> Vec<f64> {
-    let each = asked.iter();
-    each.flat_map(|&a| asked.iter().map(move |&b| cosine(vectors, a, b)))
-        .collect()
-}
-
-/// Over the words of a text in order; `asked` is [`words_of_query`].
-pub(crate) fn alike(
-    vectors: &Vectors,
-    asked: &[Option<RowNo>],
-    query: &QueryTerms,
-    words: impl Iterator<Item = (TermNo, Option<RowNo>)>,
-) -> Alike {
-    let mut distinct: BTreeMap<TermNo, Option<RowNo>> = BTreeMap::new();
-    for (term, row) in words {
-        distinct.entry(term).or_insert(row);
-    }
-    let mut found = Alike::default();
-    let mut sum = 0.0;
-    for (&term, &row) in &distinct {
-        let outside = is_outside(query, term);
-        for (place, &other) in asked.iter().enumerate() {
-            let like = cosine(vectors, row, other);
-            sum += like;
-            if !outside || row.is_none() || other.is_none() {
-                continue;
-            }
-            match &mut found.nearest {
-                Some((most, _)) if *most > like => {}
-                Some((most, pairs)) if *most == like => pairs.push((place as u32, term)),
-                nearest => *nearest = Some((like, vec![(place as u32, term)])),
-            }
-        }
-    }
-    let n = distinct.len() * asked.len();
-    if n > 0 {
-        found.average = sum / n as f64;
-    }
-    found
-}
-
 /// Word vectors with the texts of an index, which must keep tokens
 /// ([`crate::index::IndexBuilder::keeping_tokens`]).
 pub struct Known<'a> {
@@ -366,74 +293,6 @@ impl<'a> Known<'a> {
 /// Whether a term is not in the query.
 fn is_outside(query: &QueryTerms, term: TermNo) -> bool {
     query.iter().all(|it| it.number != Some(term))
-}
-
-/// The words of a query: every token that gives a term.
-pub(crate) fn bag_of_query(vectors: &Vectors, analyzer: &Analyzer, query: &str) -> Bag {
-    let mut rows = Vec::new();
-    each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
-    Bag::of(vectors, rows)
-}
-
-/// d − Q of a text: every token that gives a term which is not in the query.
-pub(crate) fn bag_outside(
-    vectors: &Vectors,
-    analyzer: &Analyzer,
-    text: &str,
-    query: &QueryTerms,
-) -> Bag {
-    let mut rows = Vec::new();
-    each_word(analyzer, text, |token, term| {
-        if query.iter().all(|it| it.term != term) {
-            rows.push(vectors.row(token));
-        }
-    });
-    Bag::of(vectors, rows)
-}
-
-/// A word with its likeness to a query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct NearWord {
-    /// As it is looked up: lower-case, before stemming.
-    pub word: String,
-    /// With the mean of the query's words, from −1 to 1.
-    pub cosine: f64,
-}
-
-/// The words of a text outside of the query that mean most of what the query means, at most `n`.
-pub(crate) fn nearest(
-    vectors: &Vectors,
-    analyzer: &Analyzer,
-    text: &str,
-    (query, asked): (&QueryTerms, &Bag),
-    n: usize,
-) -> Vec<NearWord> {
-    let mut rows = BTreeSet::new();
-    each_word(analyzer, text, |token, term| {
-        if query.iter().all(|it| it.term != term) {
-            rows.extend(vectors.row(token));
-        }
-    });
-    let words = rows.into_iter().filter_map(|row| {
-        let cosine = Bag::of(vectors, [Some(row)]).similarity(asked)?;
-        let word = vectors.word(row).to_owned();
-        Some(NearWord { word, cosine })
-    });
-    let mut words: Vec<NearWord> = words.collect();
-    words.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.word.cmp(&b.word)));
-    words.truncate(n);
-    words
-}
-
-/// Calls `take` with each token of a text that gives a term, and that term.
-pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
-    let stem = stem::Stem::new(analyzer.stemmer);
-    analyzer.each_token(text, |token, _| {
-        if !stopwords::drops(&analyzer.stopwords, token) {
-            take(token, &stem.of(token));
-        }
-    });
 }
 
 /// How many words of a collection have a vector.

@@ -73,6 +73,15 @@ fn a_killed_study_ends_with_the_same_report() {
             "killed after {part} of the time"
         );
     }
+    // Without the columns that are mapped the instances are read from their Parquet file.
+    let folder = home.path("data/studies/killed");
+    let columns = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap().path());
+    let mut columns = columns.filter(|it| it.extension().is_some_and(|it| it == "columns"));
+    std::fs::remove_file(columns.next().unwrap()).unwrap();
+    let again = home.run("report killed --format json --data data").done();
+    assert_eq!(again, undisturbed);
     // A study that is whole is not made again.
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();

@@ -1,6 +1,7 @@
 //! Which studies there are, and who may see them.
 
 pub(crate) mod files;
+mod mapped;
 
 use shared::study::Study;
 

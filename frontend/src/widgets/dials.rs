@@ -224,9 +224,8 @@ pub(crate) fn Splits(
     let options = splits.into_iter().map(|it| {
         let name = it.name.clone();
         let selected = move || chosen.get().as_ref() == Some(&name);
-        view! {
-            <option selected=selected>{format!("{} ({})", it.name, format::count(it.n_queries))}</option>
-        }
+        let shown = format!("{} ({})", it.name, format::count(it.n_queries));
+        view! { <option selected=selected>{shown}</option> }
     });
     let options = options.collect_view();
     let change = move |event: Event<web_sys::HtmlSelectElement>| {

@@ -2,8 +2,8 @@
 //!
 //! `corpus.jsonl` holds `{"_id", "title", "text"}`, `queries.jsonl` holds `{"_id", "text"}`
 //! (Thakur et al., NeurIPS 2021, arXiv:2104.08663). Ours may carry `doc_group` as well, for
-//! the pool `group`, and a query its `split`. Other fields are passed over. BEIR's qrels are read by
-//! [`super::trec::read_qrels`].
+//! the pool `group`, and a query its `split`. Other fields are passed over. BEIR's qrels are read
+//! by [`super::trec::read_qrels`].
 
 #[cfg(test)]
 mod tests;

@@ -123,7 +123,7 @@ mod tests {
         }
         bare.figures(&Choice::default()).unwrap();
         let shown = |study: &Study| {
-            let instances = study.instances.iter().find(|it| it.len() > 0).unwrap();
+            let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
             study
                 .show(instances.axiom, instances.mode, 0, None)
                 .unwrap()

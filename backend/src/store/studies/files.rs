@@ -1,5 +1,6 @@
 //! The files of a study: `study.toml` (what it was made from), `instances-….parquet`,
-//! `scores-….parquet`, and `study.json`, which names these two and holds the rest.
+//! `instances-….columns` (the same, to be mapped), `scores-….parquet`, and `study.json`, which
+//! names these three and holds the rest.
 //!
 //! Columns go into files of new names, `study.json` is put in its place last and in one step:
 //! so a study is what it was or what it has become, whenever the program is stopped.
@@ -10,16 +11,17 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use shared::probe::Mined;
+use shared::probe::{Instances, InstancesHead, Mined};
 use shared::score::{RankerAbout, Scores};
 use shared::study::Study;
 
+use super::mapped;
 use crate::error::Error;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::scores::StudyScores;
 use crate::store::{DataFolder, draft};
 
-const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
 /// The file that makes the others a study.
 const HEAD: &str = "study.json";
@@ -32,6 +34,18 @@ struct Head {
     rankers: Vec<RankerAbout>,
     instances: String,
     scores: String,
+    /// The instances once more, to be mapped; none in studies of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    columns: Option<Columns>,
+}
+
+/// A file of [`mapped`] columns.
+#[derive(Serialize, Deserialize)]
+struct Columns {
+    file: String,
+    /// SHA-256, in hex.
+    hash: String,
+    heads: Vec<InstancesHead>,
 }
 
 /// Writes a study.
@@ -59,6 +73,12 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         &ids(study),
         &origin(study),
     )?;
+    let file = format!("instances-{:.16}.columns", study.instances_hash);
+    let columns = Columns {
+        hash: mapped::write(&folder.join(&file), &study.instances)?,
+        heads: study.instances.iter().map(Instances::head).collect(),
+        file,
+    };
     let scores = format!("scores-{:.16}.parquet", scores_hash(study));
     StudyScores::of(study).write(&folder.join(&scores))?;
     write(folder, "study.toml", study.definition.to_toml().as_bytes())?;
@@ -70,6 +90,7 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         rankers,
         instances,
         scores,
+        columns: Some(columns),
     };
     let json = serde_json::to_vec(&head).map_err(|it| Error::Damaged {
         what: format!("study {}", study.definition.name),
@@ -84,7 +105,9 @@ fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
         let path = entry.map_err(Error::file(folder, WAY_OUT))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let old = name.ends_with(".parquet") && name != head.instances && name != head.scores;
+        let named = |it: &Columns| name == it.file;
+        let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
+            || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
         // A study is saved when a ranker has scored everything: its draft is in the columns now.
         if old || name.starts_with(draft::PREFIX) {
             fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))?;
@@ -110,26 +133,26 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         rankers,
         instances,
         scores,
+        columns,
     } = serde_json::from_slice(&json).map_err(|it| damaged(it.to_string()))?;
     if study.format != 1 {
         let reason = format!("layout {} is later than this version's 1", study.format);
         return Err(damaged(reason));
     }
-    let (mined, origin) = instances::read(&folder.join(instances), &ids(&study))?;
-    if origin.hash != study.instances_hash {
-        return Err(damaged(
-            "its instances are not its own; make it again".to_owned(),
-        ));
-    }
-    // The file numbers only texts of instances; the study also has those of its pools.
-    let place = |text| study.texts.binary_search(text).ok().map(|it| it as u32);
-    let places: Option<Vec<u32>> = mined.texts.iter().map(place).collect();
-    let places = places.ok_or_else(|| damaged("an instance has a text of its own".to_owned()))?;
-    study.instances = mined
+    let mapped = columns.and_then(|it| mapped::open(&folder.join(it.file), &it.hash, it.heads));
+    study.instances = match mapped {
+        Some(instances) => instances,
+        None => read_instances(&study, &folder.join(instances))?,
+    };
+    if study
         .instances
         .iter()
-        .map(|it| it.renumbered(&places))
-        .collect();
+        .any(|it| it.n_queries() != study.queries.len())
+    {
+        return Err(damaged(
+            "its instances are of other queries; make it again".to_owned(),
+        ));
+    }
     let columns = StudyScores::read(&folder.join(scores))?;
     for (at, ranker) in rankers.into_iter().enumerate() {
         let (values, truncated) = columns.of_ranker(at as u32, study.pairs.len());
@@ -138,6 +161,24 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         study.scores.push(scores);
     }
     Ok(study)
+}
+
+/// The instances of a study, from the file that others read too.
+fn read_instances(study: &Study, path: &Path) -> Result<Vec<Instances>, Error> {
+    let (mined, origin) = instances::read(path, &ids(study))?;
+    let damaged = |reason: &str| Error::Damaged {
+        what: format!("study {}", study.definition.name),
+        reason: reason.to_owned(),
+    };
+    if origin.hash != study.instances_hash {
+        return Err(damaged("its instances are not its own; make it again"));
+    }
+    // The file numbers only texts of instances; the study also has those of its pools.
+    let place = |text| study.texts.binary_search(text).ok().map(|it| it as u32);
+    let places: Option<Vec<u32>> = mined.texts.iter().map(place).collect();
+    let places = places.ok_or_else(|| damaged("an instance has a text of its own"))?;
+    let numbered = mined.instances.iter().map(|it| it.renumbered(&places));
+    Ok(numbered.collect())
 }
 
 pub(crate) fn ids(study: &Study) -> Ids<'_> {

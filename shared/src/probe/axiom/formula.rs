@@ -17,6 +17,8 @@
 //! preferred.
 
 mod read;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -1,0 +1,77 @@
+//! The words of texts as the analyser gives them, with what they mean together.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bag, Vectors};
+use crate::index::stats::QueryTerms;
+use crate::text::{Analyzer, stem, stopwords};
+
+/// The words of a query: every token that gives a term.
+pub(crate) fn bag_of_query(vectors: &Vectors, analyzer: &Analyzer, query: &str) -> Bag {
+    let mut rows = Vec::new();
+    each_word(analyzer, query, |token, _| rows.push(vectors.row(token)));
+    Bag::of(vectors, rows)
+}
+
+/// d − Q of a text: every token that gives a term which is not in the query.
+pub(crate) fn bag_outside(
+    vectors: &Vectors,
+    analyzer: &Analyzer,
+    text: &str,
+    query: &QueryTerms,
+) -> Bag {
+    let mut rows = Vec::new();
+    each_word(analyzer, text, |token, term| {
+        if query.iter().all(|it| it.term != term) {
+            rows.push(vectors.row(token));
+        }
+    });
+    Bag::of(vectors, rows)
+}
+
+/// A word with its likeness to a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NearWord {
+    /// As it is looked up: lower-case, before stemming.
+    pub word: String,
+    /// With the mean of the query's words, from −1 to 1.
+    pub cosine: f64,
+}
+
+/// The words of a text outside of the query that mean most of what the query means, at most `n`.
+pub(crate) fn nearest(
+    vectors: &Vectors,
+    analyzer: &Analyzer,
+    text: &str,
+    (query, asked): (&QueryTerms, &Bag),
+    n: usize,
+) -> Vec<NearWord> {
+    let mut rows = BTreeSet::new();
+    each_word(analyzer, text, |token, term| {
+        if query.iter().all(|it| it.term != term) {
+            rows.extend(vectors.row(token));
+        }
+    });
+    let words = rows.into_iter().filter_map(|row| {
+        let cosine = Bag::of(vectors, [Some(row)]).similarity(asked)?;
+        let word = vectors.word(row).to_owned();
+        Some(NearWord { word, cosine })
+    });
+    let mut words: Vec<NearWord> = words.collect();
+    words.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.word.cmp(&b.word)));
+    words.truncate(n);
+    words
+}
+
+/// Calls `take` with each token of a text that gives a term, and that term.
+pub(crate) fn each_word(analyzer: &Analyzer, text: &str, mut take: impl FnMut(&str, &str)) {
+    let stem = stem::Stem::new(analyzer.stemmer);
+    analyzer.each_token(text, |token, _| {
+        if !stopwords::drops(&analyzer.stopwords, token) {
+            take(token, &stem.of(token));
+        }
+    });
+}
