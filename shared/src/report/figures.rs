@@ -1,5 +1,6 @@
 //! What the papers show beside a table of fractions, as tables.
 
+use super::overview::of_split;
 use super::{Column, Kind, Table, Value, premise};
 use crate::probe::Measured;
 use crate::study::figures::Figures;
@@ -51,9 +52,10 @@ fn head(figures: &Figures, name: &str, what: &str) -> Table {
         columns: Vec::new(),
         rows: Vec::new(),
         notes: vec![format!(
-            "Instances {}, mode {}, from study {}.",
+            "Instances {}, mode {}{}, from study {}.",
             figures.hash,
             figures.mode.name(),
+            of_split(&figures.choice.dials),
             figures.name
         )],
     }

@@ -243,10 +243,13 @@ fn dials(dials: &Dials) -> String {
         Only::Whole => turned += ", only texts that the ranker saw whole",
         Only::Relevant => turned += ", only instances with a relevant text",
     }
-    if let Some(split) = &dials.split {
-        turned += &format!(", only queries of split {split}");
-    }
-    turned
+    turned + &of_split(dials)
+}
+
+/// Which queries, where they are not all.
+pub(super) fn of_split(dials: &Dials) -> String {
+    let split = dials.split.as_ref();
+    split.map_or_else(String::new, |it| format!(", only queries of split {it}"))
 }
 
 /// Twelve digits of a hash tell any two apart that a reader will ever hold.
@@ -256,9 +259,10 @@ fn short(hash: &str) -> String {
 
 fn same_instances(overview: &Overview) -> String {
     format!(
-        "Instances {}, mode {}, from study {}.",
+        "Instances {}, mode {}{}, from study {}.",
         overview.hash,
         overview.mode.name(),
+        of_split(&overview.dials),
         overview.name
     )
 }

@@ -72,7 +72,7 @@ pub struct Overview {
     /// Where queries are in splits: their names and how many queries each has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<Split>,
-    /// Unique pairs of query and text.
+    /// Unique pairs of query and text, of these queries.
     pub n_pairs: u64,
     /// How texts become terms: [`crate::text::Analyzer::describe`].
     pub analyzer: String,
@@ -233,9 +233,12 @@ impl Study {
             .collect();
         correct(&mut rankers);
         let splits = self.splits();
-        let n_queries = (0..self.queries.len()).filter(|&it| filter.takes(it));
+        let taken = (0..self.queries.len()).filter(|&it| filter.takes(it));
+        let taken: Vec<usize> = taken.collect();
+        let n_pairs: usize = taken.iter().map(|&it| self.pairs.of(it).len()).sum();
         Ok(Overview {
-            n_queries: n_queries.count() as u64,
+            n_queries: taken.len() as u64,
+            n_pairs: n_pairs as u64,
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             description: self.definition.description.clone(),
@@ -244,7 +247,6 @@ impl Study {
             collection_hash: self.collection_hash.clone(),
             hash: self.instances_hash.clone(),
             totals: self.totals,
-            n_pairs: self.pairs.len() as u64,
             analyzer: self.definition.analyzer.describe(),
             pool: self.definition.pool.clone(),
             limits: self.definition.limits,
