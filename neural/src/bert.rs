@@ -1,7 +1,7 @@
-//! BERT: the last hidden state of a batch of texts.
+//! BERT and its relatives: the last hidden state of a batch of texts.
 //!
-//! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow `BertModel`
-//! in Hugging Face transformers. The parameters are read once; a forward pass over them exists
+//! Devlin, Chang, Lee and Toutanova (NAACL 2019), arXiv:1810.04805. Tensor names follow those of
+//! Hugging Face transformers for each [`Family`]. The parameters are read once; a forward pass over them exists
 //! twice: here in candle's own operations for any device, and for the CPU without padding
 //! in `fused`. candle-transformers' `BertModel` is not used because it is two to three times
 //! slower on the CPU.
@@ -10,80 +10,10 @@
 //! units (`h = a d`), `m` units of the intermediate layer.
 
 use candle_core::{D, Device, Tensor};
-use serde::Deserialize;
 
+use crate::config::{Config, Family};
 use crate::error::Error;
 use crate::weights::Weights;
-
-/// What `config.json` says, of what the forward pass needs.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Config {
-    pub(crate) vocab_size: usize,
-    pub(crate) hidden_size: usize,
-    pub(crate) num_hidden_layers: usize,
-    pub(crate) num_attention_heads: usize,
-    pub(crate) intermediate_size: usize,
-    pub(crate) max_position_embeddings: usize,
-    pub(crate) type_vocab_size: usize,
-    layer_norm_eps: f64,
-    hidden_act: String,
-    #[serde(default = "absolute")]
-    position_embedding_type: String,
-}
-
-fn absolute() -> String {
-    "absolute".to_owned()
-}
-
-impl Config {
-    /// Reads `config.json` and refuses what the forward pass would get wrong.
-    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
-        #[derive(Deserialize)]
-        struct Kind {
-            model_type: String,
-        }
-        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
-        if kind.model_type != "bert" {
-            return Err(Error::Architecture {
-                found: kind.model_type,
-            });
-        }
-        let config: Config = serde_json::from_slice(json).map_err(Error::Config)?;
-        let unsupported = |field, found: &dyn ToString, expected: &str| {
-            Err(Error::Unsupported {
-                field,
-                found: found.to_string(),
-                expected: expected.into(),
-            })
-        };
-        if config.hidden_act != "gelu" {
-            return unsupported("hidden_act", &config.hidden_act, "gelu");
-        }
-        if config.position_embedding_type != "absolute" {
-            let found = &config.position_embedding_type;
-            return unsupported("position_embedding_type", found, "absolute");
-        }
-        for (field, size) in [
-            ("vocab_size", config.vocab_size),
-            ("hidden_size", config.hidden_size),
-            ("num_attention_heads", config.num_attention_heads),
-            ("intermediate_size", config.intermediate_size),
-            ("type_vocab_size", config.type_vocab_size),
-        ] {
-            if size == 0 {
-                return unsupported(field, &size, "positive");
-            }
-        }
-        if !config
-            .hidden_size
-            .is_multiple_of(config.num_attention_heads)
-        {
-            let expected = format!("a multiple of {} heads", config.num_attention_heads);
-            return unsupported("hidden_size", &config.hidden_size, &expected);
-        }
-        Ok(config)
-    }
-}
 
 /// `y = x W + b`.
 pub(crate) struct Linear {
@@ -149,8 +79,14 @@ pub(crate) struct Norm {
 }
 
 impl Norm {
-    fn load(weights: &Weights<'_>, name: &str, config: &Config) -> Result<Norm, Error> {
-        let h = config.hidden_size;
+    /// Of `width` units, `h` or those of the embeddings.
+    fn load(
+        weights: &Weights<'_>,
+        name: &str,
+        width: usize,
+        config: &Config,
+    ) -> Result<Norm, Error> {
+        let h = width;
         Ok(Norm {
             scale: weights.numbers(&format!("{name}.weight"), &[h])?,
             shift: weights.numbers(&format!("{name}.bias"), &[h])?,
@@ -176,50 +112,104 @@ pub(crate) struct Layer {
 impl Layer {
     fn load(weights: &Weights<'_>, config: &Config, layer: usize) -> Result<Layer, Error> {
         let (h, m) = (config.hidden_size, config.intermediate_size);
-        let at = |name: &str| format!("encoder.layer.{layer}.{name}");
-        let mut query = Linear::load(weights, &at("attention.self.query"), h, h)?;
-        let key = Linear::load(weights, &at("attention.self.key"), h, h)?;
-        let value = Linear::load(weights, &at("attention.self.value"), h, h)?;
+        let names = Names::of(config.family);
+        let at = |name: &str| format!("{}.{layer}.{name}", names.layers);
+        let mut query = Linear::load(weights, &at(names.query), h, h)?;
+        let key = Linear::load(weights, &at(names.key), h, h)?;
+        let value = Linear::load(weights, &at(names.value), h, h)?;
         query.scale(1.0 / ((h / config.num_attention_heads) as f32).sqrt());
         Ok(Layer {
             qkv: Linear::join([query, key, value]),
-            out: Linear::load(weights, &at("attention.output.dense"), h, h)?,
-            out_norm: Norm::load(weights, &at("attention.output.LayerNorm"), config)?,
-            up: Linear::load(weights, &at("intermediate.dense"), h, m)?,
-            down: Linear::load(weights, &at("output.dense"), m, h)?,
-            down_norm: Norm::load(weights, &at("output.LayerNorm"), config)?,
+            out: Linear::load(weights, &at(names.out), h, h)?,
+            out_norm: Norm::load(weights, &at(names.out_norm), h, config)?,
+            up: Linear::load(weights, &at(names.up), h, m)?,
+            down: Linear::load(weights, &at(names.down), m, h)?,
+            down_norm: Norm::load(weights, &at(names.down_norm), h, config)?,
         })
+    }
+}
+
+/// Names of the tensors of a layer, without `.weight` and `.bias`.
+struct Names {
+    layers: &'static str,
+    query: &'static str,
+    key: &'static str,
+    value: &'static str,
+    out: &'static str,
+    out_norm: &'static str,
+    up: &'static str,
+    down: &'static str,
+    down_norm: &'static str,
+}
+
+impl Names {
+    fn of(family: Family) -> Names {
+        match family {
+            Family::Bert | Family::Roberta | Family::Electra => Names {
+                layers: "encoder.layer",
+                query: "attention.self.query",
+                key: "attention.self.key",
+                value: "attention.self.value",
+                out: "attention.output.dense",
+                out_norm: "attention.output.LayerNorm",
+                up: "intermediate.dense",
+                down: "output.dense",
+                down_norm: "output.LayerNorm",
+            },
+            Family::DistilBert => Names {
+                layers: "transformer.layer",
+                query: "attention.q_lin",
+                key: "attention.k_lin",
+                value: "attention.v_lin",
+                out: "attention.out_lin",
+                out_norm: "sa_layer_norm",
+                up: "ffn.lin1",
+                down: "ffn.lin2",
+                down_norm: "output_layer_norm",
+            },
+        }
     }
 }
 
 /// Every number of the model, in the memory of the CPU.
 pub(crate) struct Parameters {
     pub(crate) config: Config,
-    /// `[vocabulary, h]`.
+    /// `[vocabulary, e]`, `e` units of an embedding.
     pub(crate) words: Vec<f32>,
-    /// `[positions, h]`, with the embedding of the first text added: there is no second text.
+    /// `[pieces, e]`, with the embedding of the first segment added: there is no second.
     pub(crate) positions: Vec<f32>,
+    /// Over `e` units.
     pub(crate) norm: Norm,
+    /// `e` to `h`, where they differ.
+    pub(crate) project: Option<Linear>,
     pub(crate) layers: Vec<Layer>,
 }
 
 impl Parameters {
     /// Reads the tensors that `config` asks for.
     pub(crate) fn load(weights: &Weights<'_>, config: Config) -> Result<Parameters, Error> {
-        let h = config.hidden_size;
+        let (e, h) = (config.embedding_size, config.hidden_size);
         let embedding = |name: &str, rows: usize| {
-            weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, h])
+            weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
         };
         let words = embedding("word", config.vocab_size)?;
-        let mut positions = embedding("position", config.max_position_embeddings)?;
-        let types = embedding("token_type", config.type_vocab_size)?;
-        for position in positions.chunks_exact_mut(h) {
-            position
-                .iter_mut()
-                .zip(&types[..h])
-                .for_each(|(number, first)| *number += first);
+        let mut positions = embedding("position", config.n_position_rows)?;
+        // No piece stands before the first position.
+        positions.drain(..config.first_position * e);
+        if config.type_vocab_size > 0 {
+            let types = embedding("token_type", config.type_vocab_size)?;
+            for position in positions.chunks_exact_mut(e) {
+                position
+                    .iter_mut()
+                    .zip(&types[..e])
+                    .for_each(|(number, first)| *number += first);
+            }
         }
-        let norm = Norm::load(weights, "embeddings.LayerNorm", &config)?;
+        let norm = Norm::load(weights, "embeddings.LayerNorm", e, &config)?;
+        let project = match e == h {
+            true => None,
+            false => Some(Linear::load(weights, "embeddings_project", e, h)?),
+        };
         let layers = (0..config.num_hidden_layers)
             .map(|layer| Layer::load(weights, &config, layer))
             .collect::<Result<_, _>>()?;
@@ -228,6 +218,7 @@ impl Parameters {
             words,
             positions,
             norm,
+            project,
             layers,
         })
     }
@@ -239,6 +230,7 @@ pub(crate) struct Bert {
     words: Tensor,
     positions: Tensor,
     norm: (Tensor, Tensor),
+    project: Option<(Tensor, Tensor)>,
     layers: Vec<DeviceLayer>,
     device: Device,
 }
@@ -282,13 +274,13 @@ impl Bert {
                 })
             })
             .collect::<candle_core::Result<_>>()?;
+        let e = parameters.config.embedding_size;
+        let project = parameters.project.map(|it| linear(it, e, h));
         Ok(Bert {
-            words: matrix(parameters.words, parameters.config.vocab_size, h)?,
-            positions: {
-                let n_positions = parameters.config.max_position_embeddings;
-                matrix(parameters.positions, n_positions, h)?
-            },
+            words: matrix(parameters.words, parameters.config.vocab_size, e)?,
+            positions: matrix(parameters.positions, parameters.config.max_pieces(), e)?,
             norm: norm(parameters.norm)?,
+            project: project.transpose()?,
             layers,
             config: parameters.config,
             device,
@@ -312,9 +304,13 @@ impl Bert {
         let ids = Tensor::from_vec(ids, b * t, &self.device)?;
         let mask = Tensor::from_vec(mask, (b, 1, 1, t), &self.device)?;
 
-        let words = self.words.index_select(&ids, 0)?.reshape((b, t, h))?; // [b, t, h]
-        let positions = self.positions.narrow(0, 0, t)?; // [t, h]
-        let mut hidden = self.normed(&words.broadcast_add(&positions)?, &self.norm)?; // [b, t, h]
+        let e = self.config.embedding_size;
+        let words = self.words.index_select(&ids, 0)?.reshape((b, t, e))?; // [b, t, e]
+        let positions = self.positions.narrow(0, 0, t)?; // [t, e]
+        let mut hidden = self.normed(&words.broadcast_add(&positions)?, &self.norm)?; // [b, t, e]
+        if let Some(project) = &self.project {
+            hidden = linear(&hidden, project)?; // [b, t, h]
+        }
         for layer in &self.layers {
             let attended = self.attend(&linear(&hidden, &layer.qkv)?, &mask)?; // [b, t, h]
             let attended = (linear(&attended, &layer.out)? + &hidden)?;

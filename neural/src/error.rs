@@ -3,18 +3,21 @@
 /// Why a model was not loaded or a text not encoded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// `config.json` is no JSON, or lacks a field of a BERT configuration.
-    #[error("config.json is not the configuration of a BERT model: {0}")]
+    /// `config.json` is no JSON, or lacks a field of an encoder's configuration.
+    #[error("config.json is not the configuration of an encoder: {0}")]
     Config(#[source] serde_json::Error),
 
     /// The folder holds a model of another architecture.
-    #[error("config.json describes a `{found}` model; only `bert` can be loaded")]
+    #[error(
+        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra` and \
+         `distilbert` can be loaded"
+    )]
     Architecture {
         /// `model_type` in `config.json`.
         found: String,
     },
 
-    /// A BERT with a part that is not implemented, or sizes that cannot be.
+    /// An encoder with a part that is not implemented, or sizes that cannot be.
     #[error("`{field}` in config.json is {found}, but must be {expected}")]
     Unsupported {
         /// The field of `config.json`.

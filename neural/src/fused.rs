@@ -100,7 +100,7 @@ impl Pass<'_> {
         let mut narrow = vec![0.0; t * h];
         let mut scores = vec![0.0; longest * longest];
 
-        self.embed(hidden, &mut narrow); // [t, h]
+        self.embed(hidden, &mut wide); // [t, h]
         for layer in &self.model.layers {
             let qkv = &mut wide[..t * 3 * h];
             self.linear(hidden, &layer.qkv, qkv); // [t, 3h]
@@ -120,18 +120,36 @@ impl Pass<'_> {
         }
     }
 
-    /// The sum of a piece's own and its position's embedding, normalised.
-    fn embed(&self, hidden: &mut [f32], positions: &mut [f32]) {
-        let h = self.model.config.hidden_size;
+    /// The sum of a piece's own and its position's embedding, normalised, and brought to the
+    /// width of the layers; `room` is written over.
+    fn embed(&self, hidden: &mut [f32], room: &mut [f32]) {
+        let (e, h) = (
+            self.model.config.embedding_size,
+            self.model.config.hidden_size,
+        );
+        let n_pieces = hidden.len() / h;
+        let Some(project) = &self.model.project else {
+            return self.sum_and_norm(hidden, &mut room[..n_pieces * e]);
+        };
+        let mut narrow = vec![0.0; n_pieces * e];
+        let positions = &mut vec![0.0; n_pieces * e];
+        self.sum_and_norm(&mut narrow, positions); // [t, e]
+        self.linear(&narrow, project, hidden); // [t, h]
+        self.arch.dispatch(Step::Bias(hidden, &project.bias));
+    }
+
+    /// `[t, e]`: embeddings of words and positions, summed and normalised.
+    fn sum_and_norm(&self, hidden: &mut [f32], positions: &mut [f32]) {
+        let e = self.model.config.embedding_size;
         let rows = hidden
-            .chunks_exact_mut(h)
-            .zip(positions.chunks_exact_mut(h));
+            .chunks_exact_mut(e)
+            .zip(positions.chunks_exact_mut(e));
         let ids = self.texts.iter().flat_map(|text| text.iter().enumerate());
         for ((at, &id), (word, position)) in ids.zip(rows) {
-            word.copy_from_slice(&self.model.words[id as usize * h..][..h]);
-            position.copy_from_slice(&self.model.positions[at * h..][..h]);
+            word.copy_from_slice(&self.model.words[id as usize * e..][..e]);
+            position.copy_from_slice(&self.model.positions[at * e..][..e]);
         }
-        let bias = vec![0.0; h];
+        let bias = vec![0.0; e];
         self.arch
             .dispatch(Step::AddNorm(hidden, positions, &bias, &self.model.norm));
     }
@@ -398,7 +416,8 @@ fn erf(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bert::{Bert, Config};
+    use crate::bert::Bert;
+    use crate::config::Config;
     use crate::weights::Weights;
 
     #[test]
@@ -424,22 +443,38 @@ mod tests {
         assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(0.0) == 1.0 && erf(0.0) == 0.0);
     }
 
+    /// What a GPU computes is candle's own operations; here they run on the CPU.
     #[test]
     fn equals_the_plain_pass_in_candle() {
-        let config = Config::read(include_bytes!("../tests/fixtures/tiny/config.json")).unwrap();
-        let bytes = include_bytes!("../tests/fixtures/tiny/model.safetensors");
-        let weights = Weights::open(bytes).unwrap();
-        let model = Parameters::load(&weights, config).unwrap();
-        let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
-        let texts: Vec<&[u32]> = [64, 2, 17, 3, 33].map(|n| &ids[64 - n..]).to_vec();
-        let fused = forward(&model, &texts);
-        let plain = Bert::load(model, candle_core::Device::Cpu)
-            .unwrap()
-            .forward(&texts)
-            .unwrap();
-        assert_eq!(fused.len(), plain.len());
-        for (a, b) in fused.iter().zip(&plain) {
-            assert!((a - b).abs() < 2e-5, "{a} {b}");
+        macro_rules! files {
+            ($name:literal) => {
+                (
+                    include_bytes!(concat!("../tests/fixtures/", $name, "/config.json")).as_slice(),
+                    include_bytes!(concat!("../tests/fixtures/", $name, "/model.safetensors"))
+                        .as_slice(),
+                )
+            };
+        }
+        for (config, weights) in [
+            files!("tiny"),
+            files!("roberta"),
+            files!("electra"),
+            files!("distilbert"),
+        ] {
+            let config = Config::read(config).unwrap();
+            let weights = Weights::open(weights, config.family.prefix()).unwrap();
+            let model = Parameters::load(&weights, config).unwrap();
+            let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
+            let texts: Vec<&[u32]> = [64, 2, 17, 3, 33].map(|n| &ids[64 - n..]).to_vec();
+            let fused = forward(&model, &texts);
+            let plain = Bert::load(model, candle_core::Device::Cpu)
+                .unwrap()
+                .forward(&texts)
+                .unwrap();
+            assert_eq!(fused.len(), plain.len());
+            for (a, b) in fused.iter().zip(&plain) {
+                assert!((a - b).abs() < 2e-5, "{a} {b}");
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Neural rankers: weights and texts in, scores out.
 //!
-//! One encoder, two ways to compare. The encoder is BERT (Devlin et al. 2019), by default
-//! all-MiniLM-L6-v2 of sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts
+//! One encoder, two ways to compare. The encoder is a BERT (Devlin et al. 2019) or one of its
+//! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts
 //! are compared as a [`Matching`] says.
 //!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
@@ -27,6 +27,7 @@ mod device;
 mod weights;
 mod pieces;
 mod batch;
+mod config;
 mod bert;
 mod fused;
 mod matching;

@@ -2,7 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::bert::{Bert, Config, Parameters};
+use crate::bert::{Bert, Parameters};
+use crate::config::Config;
 use crate::device::Device;
 use crate::error::Error;
 use crate::fused;
@@ -47,7 +48,7 @@ impl Model {
         device: Device,
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
-        let (least, most) = (3, config.max_position_embeddings);
+        let (least, most) = (3, config.max_pieces());
         if !(least..=most).contains(&max_pieces) {
             return Err(Error::MaxPieces {
                 found: max_pieces,
@@ -57,7 +58,8 @@ impl Model {
         }
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
-        let parameters = Parameters::load(&Weights::open(&files.weights)?, config)?;
+        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let parameters = Parameters::load(&weights, config)?;
         let encoder = match device {
             Device::Cpu => Encoder::Fused(parameters),
             Device::Cuda(_) | Device::Metal(_) => {

@@ -39,13 +39,16 @@ impl Cutter {
         if id as usize >= vocab_size {
             return Err(Error::Vocabulary { id, vocab_size });
         }
-        let special = |piece: &str| {
-            let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
-            tokenizer.token_to_id(piece).ok_or_else(missing)
+        // As BERT and as RoBERTa call them.
+        let special = |pieces: [&str; 2]| {
+            let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
+            let [one, other] = pieces;
+            let missing = || Error::Tokenizer(format!("there is no piece {one} or {other}"));
+            found.ok_or_else(missing)
         };
         Ok(Cutter {
-            cls: special("[CLS]")?,
-            sep: special("[SEP]")?,
+            cls: special(["[CLS]", "<s>"])?,
+            sep: special(["[SEP]", "</s>"])?,
             tokenizer,
             max_pieces,
         })

@@ -12,9 +12,9 @@ pub(crate) struct Weights<'a> {
 }
 
 impl<'a> Weights<'a> {
-    /// Reads the header. Tensors of a BERT saved with a head carry the prefix `bert.`, those of a
-    /// bare one do not; both are taken.
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Weights<'a>, Error> {
+    /// Reads the header. Tensors of an encoder saved with a head carry `prefix`, as `bert.`, those
+    /// of a bare one do not; both are taken.
+    pub(crate) fn open(bytes: &'a [u8], prefix: &'static str) -> Result<Weights<'a>, Error> {
         let broken = |reason: String| Error::Weights {
             n_bytes: bytes.len(),
             reason,
@@ -23,10 +23,10 @@ impl<'a> Weights<'a> {
         let headed = file
             .tensors()
             .iter()
-            .any(|(name, _)| name.starts_with("bert."));
+            .any(|(name, _)| name.starts_with(prefix));
         Ok(Weights {
             file,
-            prefix: if headed { "bert." } else { "" },
+            prefix: if headed { prefix } else { "" },
         })
     }
 

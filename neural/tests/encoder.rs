@@ -22,6 +22,35 @@ fn the_tiny_model_equals_the_reference() {
     check_reference(&tiny(), include_str!("fixtures/tiny.json"));
 }
 
+/// Files of a fixture, and what the reference computes with them.
+macro_rules! relative {
+    ($name:literal) => {
+        (
+            $name,
+            ModelFiles {
+                config: include_bytes!(concat!("fixtures/", $name, "/config.json")).to_vec(),
+                tokenizer: include_bytes!(concat!("fixtures/", $name, "/tokenizer.json")).to_vec(),
+                weights: include_bytes!(concat!("fixtures/", $name, "/model.safetensors")).to_vec(),
+            },
+            include_str!(concat!("fixtures/", $name, ".json")),
+        )
+    };
+}
+
+#[test]
+fn the_relatives_of_bert_equal_the_reference() {
+    for (name, files, fixture) in [
+        relative!("roberta"),
+        relative!("xlm-roberta"),
+        relative!("electra"),
+        relative!("distilbert"),
+    ] {
+        println!("{name}");
+        check_reference(&files, fixture);
+        check_alone(&files, fixture);
+    }
+}
+
 #[test]
 fn minilm_equals_the_reference() {
     let Some(files) = minilm() else { return };
@@ -229,8 +258,20 @@ fn a_wrong_shape_or_type_is_named() {
 #[test]
 fn another_architecture_is_named() {
     check_broken(
-        |files| edit_config(files, "model_type", json!("roberta")),
-        expect!["config.json describes a `roberta` model; only `bert` can be loaded"],
+        |files| edit_config(files, "model_type", json!("gpt2")),
+        expect![
+            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra` and `distilbert` can be loaded"
+        ],
+    );
+    check_broken(
+        |files| edit_config(files, "auto_map", json!({"AutoModel": "own.Model"})),
+        expect![
+            "`auto_map` in config.json is there, but must be absent: code that comes with a model is not run"
+        ],
+    );
+    check_broken(
+        |files| edit_config(files, "model_type", json!("distilbert")),
+        expect!["model.safetensors has no tensor `transformer.layer.0.attention.q_lin.weight`"],
     );
     check_broken(
         |files| edit_config(files, "hidden_act", json!("relu")),
@@ -247,13 +288,13 @@ fn another_architecture_is_named() {
     check_broken(
         |files| edit_config(files, "vocab_size", Value::Null),
         expect![
-            "config.json is not the configuration of a BERT model: invalid type: null, expected usize at line 1 column 556"
+            "config.json is not the configuration of an encoder: invalid type: null, expected usize at line 1 column 556"
         ],
     );
     check_broken(
         |files| files.config = b"{}".to_vec(),
         expect![
-            "config.json is not the configuration of a BERT model: missing field `model_type` at line 1 column 2"
+            "config.json is not the configuration of an encoder: missing field `model_type` at line 1 column 2"
         ],
     );
 }

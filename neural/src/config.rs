@@ -1,0 +1,187 @@
+//! What `config.json` says of an encoder, in one form for all families.
+//!
+//! BERT, RoBERTa and XLM-R, ELECTRA and DistilBERT are one computation: embeddings summed and
+//! normalised, then layers of self-attention and two dense layers, each with its residual and
+//! normalised after it. They differ in the names of tensors, in where positions begin, in segments
+//! and in the width of the embeddings.
+
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// A family of encoders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// BERT and MiniLM: Devlin et al. (NAACL 2019), Wang et al. (NeurIPS 2020).
+    Bert,
+    /// RoBERTa and XLM-R: Liu et al. (2019), Conneau et al. (ACL 2020).
+    Roberta,
+    /// Clark et al. (ICLR 2020).
+    Electra,
+    /// Sanh et al. (2019).
+    DistilBert,
+}
+
+impl Family {
+    fn of(model_type: &str) -> Option<Family> {
+        Some(match model_type {
+            "bert" => Family::Bert,
+            "roberta" | "xlm-roberta" | "camembert" => Family::Roberta,
+            "electra" => Family::Electra,
+            "distilbert" => Family::DistilBert,
+            _ => return None,
+        })
+    }
+
+    /// What the names of tensors begin with in a file that also has a head.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Family::Bert => "bert.",
+            Family::Roberta => "roberta.",
+            Family::Electra => "electra.",
+            Family::DistilBert => "distilbert.",
+        }
+    }
+}
+
+/// What the forward pass needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) family: Family,
+    pub(crate) vocab_size: usize,
+    pub(crate) hidden_size: usize,
+    /// Of the embeddings; a dense layer leads from there to `hidden_size` where they differ.
+    pub(crate) embedding_size: usize,
+    pub(crate) num_hidden_layers: usize,
+    pub(crate) num_attention_heads: usize,
+    pub(crate) intermediate_size: usize,
+    /// Rows of the table of positions.
+    pub(crate) n_position_rows: usize,
+    /// The row of the first piece.
+    pub(crate) first_position: usize,
+    /// Segments; 0 where the family has none.
+    pub(crate) type_vocab_size: usize,
+    pub(crate) layer_norm_eps: f64,
+}
+
+/// The fields by the names of all families.
+#[derive(Deserialize)]
+struct Fields {
+    vocab_size: usize,
+    #[serde(alias = "dim")]
+    hidden_size: usize,
+    embedding_size: Option<usize>,
+    #[serde(alias = "n_layers")]
+    num_hidden_layers: usize,
+    #[serde(alias = "n_heads")]
+    num_attention_heads: usize,
+    #[serde(alias = "hidden_dim")]
+    intermediate_size: usize,
+    max_position_embeddings: usize,
+    type_vocab_size: Option<usize>,
+    layer_norm_eps: Option<f64>,
+    #[serde(alias = "activation")]
+    hidden_act: String,
+    position_embedding_type: Option<String>,
+    pad_token_id: Option<usize>,
+    auto_map: Option<serde_json::Value>,
+}
+
+impl Config {
+    /// Reads `config.json` and refuses what the forward pass would get wrong.
+    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
+        #[derive(Deserialize)]
+        struct Kind {
+            model_type: String,
+        }
+        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
+        let Some(family) = Family::of(&kind.model_type) else {
+            return Err(Error::Architecture {
+                found: kind.model_type,
+            });
+        };
+        let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
+        fields.check()?;
+        let (type_vocab_size, eps) = match family {
+            // Neither is in its configuration.
+            Family::DistilBert => (0, 1e-12),
+            _ => (
+                fields.type_vocab_size.unwrap_or(2),
+                fields.layer_norm_eps.unwrap_or(1e-12),
+            ),
+        };
+        let first_position = match family {
+            // Position ids count on from that of padding.
+            Family::Roberta => fields.pad_token_id.unwrap_or(1) + 1,
+            _ => 0,
+        };
+        if first_position >= fields.max_position_embeddings {
+            return Err(unsupported(
+                "max_position_embeddings",
+                &fields.max_position_embeddings,
+                &format!("above {first_position}, the first position"),
+            ));
+        }
+        Ok(Config {
+            family,
+            vocab_size: fields.vocab_size,
+            hidden_size: fields.hidden_size,
+            embedding_size: fields.embedding_size.unwrap_or(fields.hidden_size),
+            num_hidden_layers: fields.num_hidden_layers,
+            num_attention_heads: fields.num_attention_heads,
+            intermediate_size: fields.intermediate_size,
+            n_position_rows: fields.max_position_embeddings,
+            first_position,
+            type_vocab_size,
+            layer_norm_eps: eps,
+        })
+    }
+
+    /// The most pieces that a text can have.
+    pub(crate) fn max_pieces(&self) -> usize {
+        self.n_position_rows - self.first_position
+    }
+}
+
+impl Fields {
+    fn check(&self) -> Result<(), Error> {
+        if self.auto_map.is_some() {
+            let expected = "absent: code that comes with a model is not run";
+            return Err(unsupported("auto_map", &"there", expected));
+        }
+        if self.hidden_act != "gelu" {
+            return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
+        }
+        if let Some(found) = self.position_embedding_type.as_deref()
+            && found != "absolute"
+        {
+            return Err(unsupported("position_embedding_type", &found, "absolute"));
+        }
+        for (field, size) in [
+            ("vocab_size", self.vocab_size),
+            ("hidden_size", self.hidden_size),
+            ("embedding_size", self.embedding_size.unwrap_or(1)),
+            ("num_attention_heads", self.num_attention_heads),
+            ("intermediate_size", self.intermediate_size),
+            ("max_position_embeddings", self.max_position_embeddings),
+            ("type_vocab_size", self.type_vocab_size.unwrap_or(1)),
+        ] {
+            if size == 0 {
+                return Err(unsupported(field, &size, "positive"));
+            }
+        }
+        if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
+            let expected = format!("a multiple of {} heads", self.num_attention_heads);
+            return Err(unsupported("hidden_size", &self.hidden_size, &expected));
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
+    Error::Unsupported {
+        field,
+        found: found.to_string(),
+        expected: expected.to_owned(),
+    }
+}
