@@ -12,6 +12,7 @@
 use candle_core::{D, Device, Tensor};
 
 use crate::config::{Config, Family};
+use crate::encoder::Input;
 use crate::error::Error;
 use crate::weights::Weights;
 
@@ -24,7 +25,8 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    fn load(
+    /// Reads `name.weight` and `name.bias`.
+    pub(crate) fn load(
         weights: &Weights<'_>,
         name: &str,
         inputs: usize,
@@ -176,8 +178,8 @@ pub(crate) struct Parameters {
     pub(crate) config: Config,
     /// `[vocabulary, e]`, `e` units of an embedding.
     pub(crate) words: Vec<f32>,
-    /// `[pieces, e]`, with the embedding of the first segment added: there is no second.
-    pub(crate) positions: Vec<f32>,
+    /// For each segment, two at most, `[pieces, e]`: its own embedding and that of each position.
+    pub(crate) positions: Vec<Vec<f32>>,
     /// Over `e` units.
     pub(crate) norm: Norm,
     /// `e` to `h`, where they differ.
@@ -193,18 +195,21 @@ impl Parameters {
             weights.numbers(&format!("embeddings.{name}_embeddings.weight"), &[rows, e])
         };
         let words = embedding("word", config.vocab_size)?;
-        let mut positions = embedding("position", config.n_position_rows)?;
+        let mut positions: Vec<f32> = embedding("position", config.n_position_rows)?;
         // No piece stands before the first position.
         positions.drain(..config.first_position * e);
-        if config.type_vocab_size > 0 {
-            let types = embedding("token_type", config.type_vocab_size)?;
-            for position in positions.chunks_exact_mut(e) {
-                position
-                    .iter_mut()
-                    .zip(&types[..e])
-                    .for_each(|(number, first)| *number += first);
+        let positions = match config.type_vocab_size {
+            0 => vec![positions],
+            rows => {
+                let types = embedding("token_type", rows)?;
+                let with = |segment: &[f32]| {
+                    let rows = positions.chunks_exact(e);
+                    rows.flat_map(|row| row.iter().zip(segment).map(|(a, b)| a + b))
+                        .collect()
+                };
+                types.chunks_exact(e).take(2).map(with).collect()
             }
-        }
+        };
         let norm = Norm::load(weights, "embeddings.LayerNorm", e, &config)?;
         let project = match e == h {
             true => None,
@@ -228,7 +233,9 @@ impl Parameters {
 pub(crate) struct Bert {
     config: Config,
     words: Tensor,
+    /// Segment after segment.
     positions: Tensor,
+    n_segments: usize,
     norm: (Tensor, Tensor),
     project: Option<(Tensor, Tensor)>,
     layers: Vec<DeviceLayer>,
@@ -276,9 +283,14 @@ impl Bert {
             .collect::<candle_core::Result<_>>()?;
         let e = parameters.config.embedding_size;
         let project = parameters.project.map(|it| linear(it, e, h));
+        let n_segments = parameters.positions.len();
         Ok(Bert {
             words: matrix(parameters.words, parameters.config.vocab_size, e)?,
-            positions: matrix(parameters.positions, parameters.config.max_pieces(), e)?,
+            n_segments,
+            positions: {
+                let rows = n_segments * parameters.config.max_pieces();
+                matrix(parameters.positions.concat(), rows, e)?
+            },
             norm: norm(parameters.norm)?,
             project: project.transpose()?,
             layers,
@@ -287,27 +299,38 @@ impl Bert {
         })
     }
 
-    /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
-    pub(crate) fn forward(&self, texts: &[&[u32]]) -> candle_core::Result<Vec<f32>> {
-        let b = texts.len();
-        let t = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+    /// The last hidden state of every piece of every input, one after another: `[Σ pieces, h]`.
+    pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> candle_core::Result<Vec<f32>> {
+        let b = inputs.len();
+        let t = inputs.iter().map(|it| it.ids.len()).max().unwrap_or(0);
         if t == 0 {
             return Ok(Vec::new());
         }
         let h = self.config.hidden_size;
         let mut ids = vec![0u32; b * t];
         let mut mask = vec![f32::NEG_INFINITY; b * t];
-        for (text, (ids, mask)) in texts.iter().zip(ids.chunks_mut(t).zip(mask.chunks_mut(t))) {
-            ids[..text.len()].copy_from_slice(text);
-            mask[..text.len()].fill(0.0);
+        let mut places = vec![0u32; b * t];
+        for (at, input) in inputs.iter().enumerate() {
+            let n = input.ids.len();
+            let own = at * t..at * t + n;
+            ids[own.clone()].copy_from_slice(input.ids);
+            mask[own.clone()].fill(0.0);
+            for (place, at) in places[own].iter_mut().zip(0..) {
+                let segment = input.segment(at).min(self.n_segments - 1);
+                *place = (segment * self.config.max_pieces() + at) as u32;
+            }
         }
         let ids = Tensor::from_vec(ids, b * t, &self.device)?;
+        let places = Tensor::from_vec(places, b * t, &self.device)?;
         let mask = Tensor::from_vec(mask, (b, 1, 1, t), &self.device)?;
 
         let e = self.config.embedding_size;
         let words = self.words.index_select(&ids, 0)?.reshape((b, t, e))?; // [b, t, e]
-        let positions = self.positions.narrow(0, 0, t)?; // [t, e]
-        let mut hidden = self.normed(&words.broadcast_add(&positions)?, &self.norm)?; // [b, t, e]
+        let positions = self
+            .positions
+            .index_select(&places, 0)?
+            .reshape((b, t, e))?; // [b, t, e]
+        let mut hidden = self.normed(&(words + positions)?, &self.norm)?; // [b, t, e]
         if let Some(project) = &self.project {
             hidden = linear(&hidden, project)?; // [b, t, h]
         }
@@ -321,9 +344,9 @@ impl Bert {
         }
 
         let hidden = hidden.to_device(&Device::Cpu)?;
-        let mut packed = Vec::with_capacity(texts.iter().map(|text| text.len() * h).sum());
-        for (index, text) in texts.iter().enumerate() {
-            let rows = hidden.get(index)?.narrow(0, 0, text.len())?; // [pieces, h]
+        let mut packed = Vec::with_capacity(inputs.iter().map(|it| it.ids.len() * h).sum());
+        for (index, input) in inputs.iter().enumerate() {
+            let rows = hidden.get(index)?.narrow(0, 0, input.ids.len())?; // [pieces, h]
             packed.extend(rows.flatten_all()?.to_vec1::<f32>()?);
         }
         Ok(packed)

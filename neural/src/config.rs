@@ -33,6 +33,14 @@ impl Family {
         })
     }
 
+    /// How many separators stand between a query and a text that are read together.
+    pub(crate) fn separators(self) -> usize {
+        match self {
+            Family::Roberta => 2,
+            Family::Bert | Family::Electra | Family::DistilBert => 1,
+        }
+    }
+
     /// What the names of tensors begin with in a file that also has a head.
     pub(crate) fn prefix(self) -> &'static str {
         match self {
@@ -62,6 +70,10 @@ pub(crate) struct Config {
     /// Segments; 0 where the family has none.
     pub(crate) type_vocab_size: usize,
     pub(crate) layer_norm_eps: f64,
+    /// Logits of a classification head.
+    pub(crate) n_labels: usize,
+    /// Whether the file says that it holds a model with a classification head.
+    pub(crate) classifies: bool,
 }
 
 /// The fields by the names of all families.
@@ -84,6 +96,10 @@ struct Fields {
     hidden_act: String,
     position_embedding_type: Option<String>,
     pad_token_id: Option<usize>,
+    num_labels: Option<usize>,
+    id2label: Option<std::collections::BTreeMap<String, serde_json::Value>>,
+    #[serde(default)]
+    architectures: Vec<String>,
     auto_map: Option<serde_json::Value>,
 }
 
@@ -122,6 +138,7 @@ impl Config {
                 &format!("above {first_position}, the first position"),
             ));
         }
+        let labels = fields.id2label.as_ref().map(|it| it.len());
         Ok(Config {
             family,
             vocab_size: fields.vocab_size,
@@ -134,6 +151,12 @@ impl Config {
             first_position,
             type_vocab_size,
             layer_norm_eps: eps,
+            // What transformers takes where neither is there.
+            n_labels: labels.or(fields.num_labels).unwrap_or(2),
+            classifies: fields
+                .architectures
+                .iter()
+                .any(|it| it.ends_with("ForSequenceClassification")),
         })
     }
 

@@ -22,15 +22,16 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::bert::{Linear, Norm, Parameters};
+use crate::encoder::Input;
 
 /// Pieces that one thread takes through all layers: enough that a product is worth packing its
 /// weights for, few enough that the buffers stay in the cache.
 const SHARE_PIECES: usize = 512;
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
-pub(crate) fn forward(model: &Parameters, texts: &[&[u32]]) -> Vec<f32> {
+pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     let h = model.config.hidden_size;
-    let n_pieces: usize = texts.iter().map(|text| text.len()).sum();
+    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let threads = rayon::current_num_threads();
     let shares = shares(
         texts,
@@ -45,7 +46,7 @@ pub(crate) fn forward(model: &Parameters, texts: &[&[u32]]) -> Vec<f32> {
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
     for share in shares {
-        let n_pieces: usize = share.iter().map(|text| text.len()).sum();
+        let n_pieces: usize = share.iter().map(|text| text.ids.len()).sum();
         let (own, others) = rest.split_at_mut(n_pieces * h);
         tasks.push((share, own));
         rest = others;
@@ -64,12 +65,12 @@ pub(crate) fn forward(model: &Parameters, texts: &[&[u32]]) -> Vec<f32> {
 }
 
 /// At most `n` runs of texts with about as many pieces each.
-fn shares<'a, 'b>(texts: &'a [&'b [u32]], n: usize) -> Vec<&'a [&'b [u32]]> {
-    let n_pieces: usize = texts.iter().map(|text| text.len()).sum();
+fn shares<'a, 'b>(texts: &'a [Input<'b>], n: usize) -> Vec<&'a [Input<'b>]> {
+    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let mut shares = Vec::with_capacity(n);
     let (mut first, mut seen) = (0, 0);
     for (index, text) in texts.iter().enumerate() {
-        seen += text.len();
+        seen += text.ids.len();
         // the share is full when it reaches its part of all pieces
         if seen * n >= n_pieces * (shares.len() + 1) {
             shares.push(&texts[first..=index]);
@@ -82,7 +83,7 @@ fn shares<'a, 'b>(texts: &'a [&'b [u32]], n: usize) -> Vec<&'a [&'b [u32]]> {
 /// One share on its way through the layers.
 struct Pass<'a> {
     model: &'a Parameters,
-    texts: &'a [&'a [u32]],
+    texts: &'a [Input<'a>],
     arch: Arch,
     parallelism: Parallelism,
 }
@@ -95,7 +96,12 @@ impl Pass<'_> {
             self.model.config.intermediate_size,
         );
         let t = hidden.len() / h;
-        let longest = self.texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let longest = self
+            .texts
+            .iter()
+            .map(|text| text.ids.len())
+            .max()
+            .unwrap_or(0);
         let mut wide = vec![0.0; t * m.max(3 * h)];
         let mut narrow = vec![0.0; t * h];
         let mut scores = vec![0.0; longest * longest];
@@ -144,10 +150,14 @@ impl Pass<'_> {
         let rows = hidden
             .chunks_exact_mut(e)
             .zip(positions.chunks_exact_mut(e));
-        let ids = self.texts.iter().flat_map(|text| text.iter().enumerate());
-        for ((at, &id), (word, position)) in ids.zip(rows) {
+        let last = self.model.positions.len() - 1;
+        let pieces = self.texts.iter().flat_map(|text| {
+            let ids = text.ids.iter().enumerate();
+            ids.map(move |(at, &id)| (id, at, text.segment(at).min(last)))
+        });
+        for ((id, at, segment), (word, position)) in pieces.zip(rows) {
             word.copy_from_slice(&self.model.words[id as usize * e..][..e]);
-            position.copy_from_slice(&self.model.positions[at * e..][..e]);
+            position.copy_from_slice(&self.model.positions[segment][at * e..][..e]);
         }
         let bias = vec![0.0; e];
         self.arch
@@ -168,7 +178,7 @@ impl Pass<'_> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
         let mut first = 0;
-        for l in self.texts.iter().map(|text| text.len()) {
+        for l in self.texts.iter().map(|text| text.ids.len()) {
             let scores = &mut scores[..l * l];
             for head in (0..h).step_by(d) {
                 let part =
@@ -465,7 +475,11 @@ mod tests {
             let weights = Weights::open(weights, config.family.prefix()).unwrap();
             let model = Parameters::load(&weights, config).unwrap();
             let ids: Vec<u32> = (0..64).map(|n| n * 37 % 101).collect();
-            let texts: Vec<&[u32]> = [64, 2, 17, 3, 33].map(|n| &ids[64 - n..]).to_vec();
+            let texts = [(64, 20), (2, 2), (17, 0), (3, 2), (33, 33)];
+            let texts = texts.map(|(n, second)| Input {
+                ids: &ids[64 - n..],
+                second,
+            });
             let fused = forward(&model, &texts);
             let plain = Bert::load(model, candle_core::Device::Cpu)
                 .unwrap()
@@ -481,12 +495,16 @@ mod tests {
     #[test]
     fn shares_hold_every_text_once_and_are_about_equal() {
         let long = [0u32; 100];
-        let texts: Vec<&[u32]> = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| &long[..n]).to_vec();
+        let texts = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| Input {
+            ids: &long[..n],
+            second: n,
+        });
+        let lengths = |texts: &[Input<'_>]| texts.iter().map(|it| it.ids.len()).collect::<Vec<_>>();
         for n in 1..=10 {
             let shares = shares(&texts, n);
             assert!(shares.len() <= n);
             assert!(shares.iter().all(|share| !share.is_empty()));
-            assert_eq!(shares.concat(), texts);
+            assert_eq!(lengths(&shares.concat()), lengths(&texts));
         }
         assert_eq!(
             shares(&texts, 2)

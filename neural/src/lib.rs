@@ -4,6 +4,8 @@
 //! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts
 //! are compared as a [`Matching`] says.
 //!
+//! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019).
+//!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
 //! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
 //!
@@ -28,12 +30,15 @@ mod weights;
 mod pieces;
 mod batch;
 mod config;
+mod encoder;
 mod bert;
 mod fused;
 mod matching;
 mod model;
+mod cross;
 
 pub use batch::plan_batches;
+pub use cross::{CrossEncoder, PairPieces};
 pub use device::Device;
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece};

@@ -2,11 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::bert::{Bert, Parameters};
 use crate::config::Config;
 use crate::device::Device;
+use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
-use crate::fused;
 use crate::matching::{self, Encoded, Matches, Matching, Piece};
 use crate::pieces::{Cutter, Pieces};
 use crate::weights::Weights;
@@ -32,12 +31,6 @@ pub struct Model {
     fingerprint: String,
 }
 
-/// The forward pass, by device.
-enum Encoder {
-    Fused(Parameters),
-    Plain(Bert),
-}
-
 impl Model {
     /// Reads and checks the files and puts the weights on `device`. A text has at most
     /// `max_pieces` pieces, `[CLS]` and `[SEP]` among them.
@@ -48,24 +41,11 @@ impl Model {
         device: Device,
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
-        let (least, most) = (3, config.max_pieces());
-        if !(least..=most).contains(&max_pieces) {
-            return Err(Error::MaxPieces {
-                found: max_pieces,
-                least,
-                most,
-            });
-        }
+        check_bound(max_pieces, 3, &config)?;
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
-        let parameters = Parameters::load(&weights, config)?;
-        let encoder = match device {
-            Device::Cpu => Encoder::Fused(parameters),
-            Device::Cuda(_) | Device::Metal(_) => {
-                Encoder::Plain(Bert::load(parameters, device.open()?)?)
-            }
-        };
+        let encoder = Encoder::load(&weights, config, device)?;
         let fingerprint = fingerprint(files, matching, max_pieces);
         Ok(Model {
             cutter,
@@ -88,11 +68,14 @@ impl Model {
     /// threads.
     pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
         batch.iter().try_for_each(|text| self.check(text))?;
-        let ids: Vec<&[u32]> = batch.iter().map(|text| text.ids.as_slice()).collect();
-        let hidden = match &self.encoder {
-            Encoder::Fused(parameters) => fused::forward(parameters, &ids),
-            Encoder::Plain(bert) => bert.forward(&ids)?,
-        }; // [Σ pieces, h]
+        let inputs: Vec<Input<'_>> = batch
+            .iter()
+            .map(|text| Input {
+                ids: &text.ids,
+                second: text.ids.len(),
+            })
+            .collect();
+        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
         let mut rest = hidden.as_slice();
         batch
             .iter()

@@ -2,6 +2,7 @@
 
 use tokenizers::Tokenizer;
 
+use crate::cross::PairPieces;
 use crate::error::Error;
 
 /// One text as ids of word pieces, `[CLS]` first and `[SEP]` last.
@@ -22,6 +23,8 @@ pub(crate) struct Cutter {
     cls: u32,
     sep: u32,
     max_pieces: usize,
+    /// Between a query and a text that are read together.
+    n_separators: usize,
 }
 
 impl Cutter {
@@ -51,7 +54,52 @@ impl Cutter {
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
             max_pieces,
+            n_separators: 1,
         })
+    }
+
+    /// With so many separators between a query and a text.
+    pub(crate) fn with_separators(self, n_separators: usize) -> Cutter {
+        Cutter {
+            n_separators,
+            ..self
+        }
+    }
+
+    /// A query and a text as one sequence. Where both do not fit, the longer one is cut to what
+    /// the other leaves, or both to a half, as `longest_first` does in the library.
+    pub(crate) fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+        let inner = |it: &Pieces| it.ids[1..it.ids.len() - 1].to_vec();
+        let (mut query_ids, mut text_ids) = (inner(query), inner(text));
+        let most = self.max_pieces - 2 - self.n_separators;
+        let cut = query_ids.len() + text_ids.len() > most;
+        if cut {
+            let (n_query, n_text) = (query_ids.len(), text_ids.len());
+            let short = n_query.min(n_text);
+            let (short, long) = match short > most / 2 {
+                true => (most / 2, most / 2 + most % 2),
+                false => (short, most - short),
+            };
+            let (n_query, n_text) = match n_query > n_text {
+                true => (long, short),
+                false => (short, long),
+            };
+            query_ids.truncate(n_query);
+            text_ids.truncate(n_text);
+        }
+        let mut ids = vec![self.cls];
+        ids.extend(query_ids);
+        ids.push(self.sep);
+        // As BERT counts segments: the first separator belongs to the query.
+        let second = ids.len();
+        ids.extend(std::iter::repeat_n(self.sep, self.n_separators - 1));
+        ids.extend(text_ids);
+        ids.push(self.sep);
+        PairPieces {
+            ids,
+            second,
+            truncated: cut || query.truncated || text.truncated,
+        }
     }
 
     /// The pieces of `text`; those beyond `max_pieces` are left out.

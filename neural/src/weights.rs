@@ -1,5 +1,7 @@
 //! Tensors by name out of the bytes of a safetensors file, with shapes and types checked.
 
+use std::sync::Arc;
+
 use candle_core::safetensors::{Load, SliceSafetensors};
 use candle_core::{DType, Device};
 
@@ -7,7 +9,7 @@ use crate::error::Error;
 
 /// The tensors of one file.
 pub(crate) struct Weights<'a> {
-    file: SliceSafetensors<'a>,
+    file: Arc<SliceSafetensors<'a>>,
     prefix: &'static str,
 }
 
@@ -25,9 +27,17 @@ impl<'a> Weights<'a> {
             .iter()
             .any(|(name, _)| name.starts_with(prefix));
         Ok(Weights {
-            file,
+            file: Arc::new(file),
             prefix: if headed { prefix } else { "" },
         })
+    }
+
+    /// The same file by whole names: a head stands beside its encoder.
+    pub(crate) fn without_prefix(&self) -> Weights<'a> {
+        Weights {
+            file: self.file.clone(),
+            prefix: "",
+        }
     }
 
     /// The numbers of tensor `name` in row-major order, as f32.

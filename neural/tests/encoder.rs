@@ -8,7 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
-use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, Pieces};
+use neural::{
+    CrossEncoder, Device, Encoded, Error, Matching, Model, ModelFiles, PairPieces, Pieces,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -49,6 +51,42 @@ fn the_relatives_of_bert_equal_the_reference() {
         check_reference(&files, fixture);
         check_alone(&files, fixture);
     }
+}
+
+#[test]
+fn cross_encoders_equal_the_reference() {
+    for (name, files, fixture) in [
+        relative!("cross-tiny"),
+        relative!("cross-roberta"),
+        relative!("cross-electra"),
+        relative!("cross-distilbert"),
+    ] {
+        assert!(CrossEncoder::is_in(&files.config), "{name}");
+        let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
+        let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let pairs = fixture.pairs.iter().map(|it| {
+            let [query, text] = [&it.query, &it.text].map(|it| model.tokenize(it).unwrap());
+            let pair = model.pair(&query, &text);
+            assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
+            pair
+        });
+        let pairs: Vec<PairPieces> = pairs.collect();
+        let batch: Vec<&PairPieces> = pairs.iter().collect();
+        let scores = model.score(&batch).unwrap();
+        let mut worst = 0.0_f64;
+        for (pair, (found, expected)) in pairs.iter().zip(scores.iter().zip(&fixture.pairs)) {
+            worst = worst.max((found - expected.score).abs());
+            // Alone as in the batch.
+            let alone = model.score(&[pair]).unwrap()[0];
+            assert!(
+                (found - alone).abs() < SAME_SCORE,
+                "{name}: {found} {alone}"
+            );
+        }
+        println!("{name}: largest difference of a score: {worst:.1e}");
+        assert!(worst < SAME_VECTOR, "{name}: {worst}");
+    }
+    assert!(!CrossEncoder::is_in(&tiny().config));
 }
 
 #[test]
@@ -392,6 +430,21 @@ struct Fixture {
     max_pieces: usize,
     texts: Vec<Text>,
     pairs: Vec<Pair>,
+}
+
+/// What reference.py wrote of a cross-encoder.
+#[derive(Deserialize)]
+struct CrossFixture {
+    max_pieces: usize,
+    pairs: Vec<CrossPair>,
+}
+
+#[derive(Deserialize)]
+struct CrossPair {
+    query: String,
+    text: String,
+    ids: Vec<u32>,
+    score: f64,
 }
 
 #[derive(Deserialize)]

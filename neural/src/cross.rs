@@ -1,0 +1,198 @@
+//! A cross-encoder: a query and a text are read together, and a head on the first piece gives the
+//! score (Nogueira and Cho 2019, arXiv:1901.04085).
+
+use sha2::{Digest, Sha256};
+
+use crate::bert::Linear;
+use crate::config::{Config, Family};
+use crate::device::Device;
+use crate::encoder::{Encoder, Input, check_bound};
+use crate::error::Error;
+use crate::model::ModelFiles;
+use crate::pieces::{Cutter, Pieces};
+use crate::weights::Weights;
+
+/// A query and a text as one sequence of pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairPieces {
+    /// Ids in the vocabulary, special pieces among them.
+    pub ids: Vec<u32>,
+    /// Where the text begins; what stands before is the query with its special pieces.
+    pub second: usize,
+    /// Whether pieces of the query or of the text were left out.
+    pub truncated: bool,
+}
+
+/// A ranker that reads query and text together.
+pub struct CrossEncoder {
+    cutter: Cutter,
+    encoder: Encoder,
+    head: Head,
+    hidden_size: usize,
+    fingerprint: String,
+}
+
+impl CrossEncoder {
+    /// Whether `config.json` says that the folder holds one: an encoder with a classification
+    /// head of one or two labels.
+    pub fn is_in(config: &[u8]) -> bool {
+        Config::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
+    }
+
+    /// Reads and checks the files and puts the weights on `device`. Query and text together have
+    /// at most `max_pieces` pieces, special ones among them.
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        device: Device,
+    ) -> Result<CrossEncoder, Error> {
+        let config = Config::read(&files.config)?;
+        // Special pieces, and one of each.
+        let least = 4 + config.family.separators();
+        check_bound(max_pieces, least, &config)?;
+        if !(1..=2).contains(&config.n_labels) {
+            return Err(Error::Unsupported {
+                field: "num_labels",
+                found: config.n_labels.to_string(),
+                expected: "1, or 2 of which the second says relevant".to_owned(),
+            });
+        }
+        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let head = Head::load(&weights, &config)?;
+        let hidden_size = config.hidden_size;
+        let cutter = cutter.with_separators(config.family.separators());
+        Ok(CrossEncoder {
+            encoder: Encoder::load(&weights, config, device)?,
+            cutter,
+            head,
+            hidden_size,
+            fingerprint: fingerprint(files, max_pieces),
+        })
+    }
+
+    /// The pieces of a query or of a text.
+    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(text)
+    }
+
+    /// Both together; where they are too long the longer one loses its end first.
+    pub fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+        self.cutter.pair(query, text)
+    }
+
+    /// The score of each pair, higher is better; always finite. Of one label its logit, of two the
+    /// logarithm of the softmax of the second, as monoBERT has it.
+    pub fn score(&self, batch: &[&PairPieces]) -> Result<Vec<f64>, Error> {
+        let inputs: Vec<Input<'_>> = batch
+            .iter()
+            .map(|it| Input {
+                ids: &it.ids,
+                second: it.second,
+            })
+            .collect();
+        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
+        let mut first = 0;
+        let scores = batch.iter().map(|it| {
+            let row = &hidden[first * self.hidden_size..][..self.hidden_size];
+            first += it.ids.len();
+            let score = self.head.score(row);
+            score.is_finite().then_some(score).ok_or(Error::NotFinite)
+        });
+        scores.collect()
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+/// From the first piece's hidden state to the score.
+struct Head {
+    /// `h` to `h`, and what is done to each number.
+    dense: Linear,
+    activation: fn(f64) -> f64,
+    /// `h` to one or two labels.
+    out: Linear,
+}
+
+impl Head {
+    fn load(weights: &Weights<'_>, config: &Config) -> Result<Head, Error> {
+        let (h, labels) = (config.hidden_size, config.n_labels);
+        let bare = weights.without_prefix();
+        let of_head = |name: &str, outputs| Linear::load(&bare, name, h, outputs);
+        let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
+            // The pooler is a part of the encoder's file.
+            Family::Bert => (
+                Linear::load(weights, "pooler.dense", h, h)?,
+                libm::tanh,
+                "classifier",
+            ),
+            Family::DistilBert => (
+                of_head("pre_classifier", h)?,
+                |it| it.max(0.0),
+                "classifier",
+            ),
+            Family::Roberta => (
+                of_head("classifier.dense", h)?,
+                libm::tanh,
+                "classifier.out_proj",
+            ),
+            Family::Electra => (
+                of_head("classifier.dense", h)?,
+                |it| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2)),
+                "classifier.out_proj",
+            ),
+        };
+        Ok(Head {
+            dense,
+            activation,
+            out: of_head(out, labels)?,
+        })
+    }
+
+    fn score(&self, hidden: &[f32]) -> f64 {
+        let hidden: Vec<f64> = hidden.iter().map(|&it| f64::from(it)).collect();
+        let pooled = apply(&self.dense, &hidden);
+        let pooled: Vec<f64> = pooled.into_iter().map(self.activation).collect();
+        match apply(&self.out, &pooled)[..] {
+            [logit] => logit,
+            [not, relevant] => {
+                let most = not.max(relevant);
+                relevant - most - libm::log(libm::exp(not - most) + libm::exp(relevant - most))
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// `x W + b` in f64.
+fn apply(linear: &Linear, x: &[f64]) -> Vec<f64> {
+    let mut y: Vec<f64> = linear.bias.iter().map(|&it| f64::from(it)).collect();
+    for (&x, row) in x.iter().zip(linear.weight.chunks_exact(y.len())) {
+        y.iter_mut()
+            .zip(row)
+            .for_each(|(y, &weight)| *y += x * f64::from(weight));
+    }
+    y
+}
+
+/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
+fn fingerprint(files: &ModelFiles, max_pieces: usize) -> String {
+    let max_pieces = (max_pieces as u64).to_le_bytes();
+    let mut hash = Sha256::new();
+    let parts: [&[u8]; 5] = [
+        &files.config,
+        &files.tokenizer,
+        &files.weights,
+        b"cross-encoder",
+        &max_pieces,
+    ];
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes = hash.finalize();
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
