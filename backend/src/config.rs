@@ -35,13 +35,7 @@ impl RankerSpec {
                     name.file_name().unwrap_or_default().to_string_lossy()
                 )
             }
-            RankerSpec::Model(spec) => {
-                let known = models.specs();
-                known
-                    .into_iter()
-                    .find(|it| it == spec)
-                    .unwrap_or_else(|| spec.clone())
-            }
+            RankerSpec::Model(spec) => models.full_spec(spec),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! From a folder or a name on the hub to neural rankers, kept in memory once loaded.
 //!
-//! One model gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
-//! `all-MiniLM-L6-v2:late`; without an ending `:bi` is meant.
+//! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
+//! `all-MiniLM-L6-v2:late`; a folder with a classification head gives one, `NAME:cross`. Without
+//! an ending the first of these is meant.
 
 mod scoring;
 
@@ -11,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{Device, Matching, Model, ModelFiles};
-use serde::Deserialize;
+use neural::{CrossEncoder, Device, Matching, Model, ModelFiles};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
@@ -25,6 +25,9 @@ const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
 /// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
 const MAX_PIECES: usize = 256;
 
+/// Pieces of a query and a text that are read together, as cross-encoders are trained for.
+const MAX_PAIR_PIECES: usize = 512;
+
 /// A folder or a repository of the hub is not asked again so soon after it failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -34,7 +37,36 @@ const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 pub(crate) struct Ranker {
     /// What is shown of it.
     pub about: RankerAbout,
-    model: Model,
+    reader: Reader,
+}
+
+/// How it reads: each text by itself, or with the query.
+enum Reader {
+    Alone(Model),
+    Together(CrossEncoder),
+}
+
+/// What a model is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Matching(Matching),
+    Cross,
+}
+
+impl Use {
+    const ALL: [Use; 3] = [
+        Use::Matching(Matching::BiEncoder),
+        Use::Matching(Matching::LateInteraction),
+        Use::Cross,
+    ];
+
+    fn ending(self) -> &'static str {
+        match self {
+            Use::Matching(Matching::BiEncoder) => ":bi",
+            Use::Matching(Matching::LateInteraction) => ":late",
+            Use::Cross => ":cross",
+        }
+    }
 }
 
 /// The models that somebody named, loaded when they are first used.
@@ -114,16 +146,19 @@ impl Models {
 
     /// The specs of all rankers.
     pub(crate) fn specs(&self) -> Vec<String> {
-        let both = |place: &Place| {
-            Matching::ALL
-                .iter()
-                .map(|&it| spec(&place.name, it))
-                .collect()
+        let of_place = |place: &Place| -> Vec<String> {
+            let uses = place.uses().iter();
+            uses.map(|&it| spec(&place.name, it)).collect()
         };
-        self.places
-            .iter()
-            .flat_map::<Vec<String>, _>(both)
-            .collect()
+        self.places.iter().flat_map(of_place).collect()
+    }
+
+    /// A spec with the ending that is meant.
+    pub(crate) fn full_spec(&self, wanted: &str) -> String {
+        let (name, used) = split(wanted);
+        let place = self.places.iter().find(|it| it.name == name);
+        let used = used.or_else(|| Some(place?.uses()[0]));
+        used.map_or_else(|| wanted.to_owned(), |it| spec(name, it))
     }
 
     /// The rankers that are loaded.
@@ -143,7 +178,7 @@ impl Models {
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
-        let (name, matching) = split(wanted);
+        let (name, used) = split(wanted);
         let place = self
             .places
             .iter()
@@ -157,7 +192,8 @@ impl Models {
                 };
                 shared::error::Error::unknown("model", format!("{wanted}{among}"))
             })?;
-        let spec = spec(name, matching);
+        let used = used.unwrap_or(place.uses()[0]);
+        let spec = spec(name, used);
         let loaded = || {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(&spec).cloned()
@@ -178,7 +214,7 @@ impl Models {
                 reason: reason.clone(),
             });
         }
-        match place.load(matching, self.device) {
+        match place.load(used, self.device) {
             Ok(ranker) => {
                 let ranker = Arc::new(ranker);
                 let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
@@ -231,77 +267,90 @@ impl Place {
         }
     }
 
-    fn load(&self, matching: Matching, device: Device) -> Result<Ranker, Error> {
-        tracing::info!("loading {}", spec(&self.name, matching));
+    /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
+    /// is there, and it is taken for an encoder.
+    fn uses(&self) -> &'static [Use] {
+        let crosses = match &self.source {
+            Source::Folder(folder) => {
+                fs::read(folder.join(FILES[0])).is_ok_and(|config| CrossEncoder::is_in(&config))
+            }
+            Source::Hub(_) => false,
+        };
+        match crosses {
+            true => &Use::ALL[2..],
+            false => &Use::ALL[..2],
+        }
+    }
+
+    fn load(&self, used: Use, device: Device) -> Result<Ranker, Error> {
+        tracing::info!("loading {}", spec(&self.name, used));
         let files = match &self.source {
             Source::Folder(folder) => read_folder(folder)?,
             Source::Hub(name) => read_hub(name)?,
         };
-        Ranker::load(&self.name, &files, matching, device)
+        Ranker::load(&self.name, &files, used, device)
     }
 }
 
 impl Ranker {
-    fn load(
-        name: &str,
-        files: &ModelFiles,
-        matching: Matching,
-        device: Device,
-    ) -> Result<Ranker, Error> {
-        /// What else stands there is read by [`Model::load`].
-        #[derive(Deserialize)]
-        struct Config {
-            max_position_embeddings: Option<usize>,
-        }
-        let config: Option<Config> = serde_json::from_slice(&files.config).ok();
-        let most = config
-            .and_then(|it| it.max_position_embeddings)
-            .unwrap_or(MAX_PIECES);
-        let model = Model::load(files, matching, MAX_PIECES.min(most), device)
-            .map_err(Error::model(name))?;
+    fn load(name: &str, files: &ModelFiles, used: Use, device: Device) -> Result<Ranker, Error> {
+        // A configuration that cannot be read is told of by what loads it.
+        let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
+        let reader = match used {
+            Use::Matching(matching) => {
+                Model::load(files, matching, MAX_PIECES.min(most), device).map(Reader::Alone)
+            }
+            Use::Cross => {
+                CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device).map(Reader::Together)
+            }
+        };
+        let reader = reader.map_err(Error::model(name))?;
         let short = match name {
             "all-MiniLM-L6-v2" => "MiniLM",
             other => other,
         };
-        let (label, detail, note) = match matching {
-            Matching::BiEncoder => (short.to_owned(), "bi-encoder, mean pooling, cosine", None),
-            Matching::LateInteraction => (
+        let (label, detail, note) = match used {
+            Use::Cross => (
+                short.to_owned(),
+                "cross-encoder, query and text read together",
+                None,
+            ),
+            Use::Matching(Matching::BiEncoder) => {
+                (short.to_owned(), "bi-encoder, mean pooling, cosine", None)
+            }
+            Use::Matching(Matching::LateInteraction) => (
                 format!("{short} late interaction"),
                 "sum over query pieces of the best cosine",
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
         let about = RankerAbout {
-            spec: spec(name, matching),
+            spec: spec(name, used),
             label,
             detail: detail.to_owned(),
             kind: RankerKind::Neural,
-            fingerprint: model.fingerprint().to_owned(),
+            fingerprint: match &reader {
+                Reader::Alone(it) => it.fingerprint().to_owned(),
+                Reader::Together(it) => it.fingerprint().to_owned(),
+            },
             note,
         };
-        Ok(Ranker { about, model })
+        Ok(Ranker { about, reader })
     }
 }
 
-/// Name and use; anything that is no ending belongs to the name.
-fn split(spec: &str) -> (&str, Matching) {
-    for &matching in Matching::ALL {
-        if let Some(name) = spec.strip_suffix(ending(matching)) {
-            return (name, matching);
+/// Name and use, if it is named; anything that is no ending belongs to the name.
+fn split(spec: &str) -> (&str, Option<Use>) {
+    for used in Use::ALL {
+        if let Some(name) = spec.strip_suffix(used.ending()) {
+            return (name, Some(used));
         }
     }
-    (spec, Matching::BiEncoder)
+    (spec, None)
 }
 
-fn spec(name: &str, matching: Matching) -> String {
-    format!("{name}{}", ending(matching))
-}
-
-fn ending(matching: Matching) -> &'static str {
-    match matching {
-        Matching::BiEncoder => ":bi",
-        Matching::LateInteraction => ":late",
-    }
+fn spec(name: &str, used: Use) -> String {
+    format!("{name}{}", used.ending())
 }
 
 /// The model that is meant when none is named: `AXIOSCOPE_MODEL`, or the default if it is there.

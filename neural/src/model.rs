@@ -20,6 +20,13 @@ pub struct ModelFiles {
     pub weights: Vec<u8>,
 }
 
+impl ModelFiles {
+    /// The most pieces that the encoder was made for; none where `config.json` cannot be read.
+    pub fn most_pieces(&self) -> Option<usize> {
+        Config::read(&self.config).ok().map(|it| it.max_pieces())
+    }
+}
+
 /// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
 pub struct Model {
     cutter: Cutter,

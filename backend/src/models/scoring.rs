@@ -4,17 +4,20 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{Encoded, Pieces};
+use neural::{CrossEncoder, Encoded, Model, PairPieces, Pieces};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
-use crate::models::Ranker;
+use crate::models::{Ranker, Reader};
 use crate::store::draft::Draft;
 
 /// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
+
+/// Pieces that a query adds to a text with which it is read; only plans go by it.
+const USUAL_QUERY: usize = 16;
 
 /// The score of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,27 +82,48 @@ pub(crate) struct Said {
 /// Pairs whose queries are encoded, ready for their texts.
 pub(crate) struct Prepared {
     /// By place; none where no pair needs it.
-    queries: Vec<Option<(Encoded, bool)>>,
+    queries: Vec<Option<Query>>,
     /// (text, query, pair), ascending.
     by_text: Vec<(u32, u32, u32)>,
+}
+
+/// A query as its ranker wants it.
+enum Query {
+    /// With whether it was cut.
+    Encoded(Encoded, bool),
+    Pieces(Pieces),
 }
 
 impl Ranker {
     /// Scores a few texts for one query, with what the scores are made of.
     pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<Said>, Error> {
-        let query = self.cut(&[query])?;
-        let query = self.encode(&[&query[0]])?.remove(0);
+        let query = self.cut(&[query])?.remove(0);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let pieces = self.cut(&texts)?;
+        let model = match &self.reader {
+            Reader::Alone(model) => model,
+            Reader::Together(cross) => {
+                let pairs: Vec<PairPieces> =
+                    pieces.iter().map(|it| cross.pair(&query, it)).collect();
+                let scores = self.score_together(cross, &pairs)?;
+                let said = pairs.iter().zip(scores).map(|(pair, score)| Said {
+                    score,
+                    truncated: pair.truncated,
+                    matches: None,
+                });
+                return Ok(said.collect());
+            }
+        };
+        let query = self.encode(model, &[&query])?.remove(0);
         let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
         let mut said: Vec<Option<Said>> = vec![None; texts.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
             let cut: Vec<&Pieces> = batch.iter().map(|&it| &pieces[it]).collect();
-            for (&place, text) in batch.iter().zip(self.encode(&cut)?) {
+            for (&place, text) in batch.iter().zip(self.encode(model, &cut)?) {
                 said[place] = Some(Said {
-                    score: self.model.score(&query, &text),
+                    score: model.score(&query, &text),
                     truncated: pieces[place].truncated,
-                    matches: self.model.matches(&query, &text).map(to_wire),
+                    matches: model.matches(&query, &text).map(to_wire),
                 });
             }
         }
@@ -110,7 +134,8 @@ impl Ranker {
     }
 
     /// Places of `texts` that are needed by `pairs`, in batches of at most `token_budget`
-    /// pieces.
+    /// pieces; where query and text are read together, each text counts once for each of its
+    /// pairs.
     pub(crate) fn plan(
         &self,
         texts: &[String],
@@ -124,7 +149,15 @@ impl Ranker {
             .iter()
             .map(|&it| texts[it as usize].as_str())
             .collect();
-        let lengths: Vec<usize> = self.cut(&written)?.iter().map(|it| it.ids.len()).collect();
+        let mut lengths: Vec<usize> = self.cut(&written)?.iter().map(|it| it.ids.len()).collect();
+        if let Reader::Together(_) = self.reader {
+            let mut n_pairs = vec![0; needed.len()];
+            for (_, text) in pairs {
+                n_pairs[needed.partition_point(|it| it < text)] += 1;
+            }
+            let each = lengths.iter_mut().zip(n_pairs);
+            each.for_each(|(length, n)| *length = (*length + USUAL_QUERY) * n);
+        }
         let batches = neural::plan_batches(&lengths, token_budget as usize);
         Ok(batches
             .into_iter()
@@ -140,16 +173,24 @@ impl Ranker {
         token_budget: u32,
     ) -> Result<Prepared, Error> {
         let turned: Vec<(u32, u32)> = pairs.iter().map(|&(query, text)| (text, query)).collect();
-        let mut encoded: Vec<Option<(Encoded, bool)>> = queries.iter().map(|_| None).collect();
+        let mut encoded: Vec<Option<Query>> = queries.iter().map(|_| None).collect();
         for batch in self.plan(queries, &turned, token_budget)? {
             let written: Vec<&str> = batch
                 .iter()
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
             let pieces = self.cut(&written)?;
-            let vectors = self.encode(&pieces.iter().collect::<Vec<_>>())?;
-            for ((place, pieces), vectors) in batch.into_iter().zip(pieces).zip(vectors) {
-                encoded[place as usize] = Some((vectors, pieces.truncated));
+            let made: Vec<Query> = match &self.reader {
+                Reader::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
+                Reader::Alone(model) => {
+                    let vectors = self.encode(model, &pieces.iter().collect::<Vec<_>>())?;
+                    let each = vectors.into_iter().zip(&pieces);
+                    each.map(|(it, pieces)| Query::Encoded(it, pieces.truncated))
+                        .collect()
+                }
+            };
+            for (place, query) in batch.into_iter().zip(made) {
+                encoded[place as usize] = Some(query);
             }
         }
         let mut by_text: Vec<(u32, u32, u32)> = turned
@@ -172,24 +213,64 @@ impl Ranker {
     ) -> Result<Vec<PairScore>, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
         let pieces = self.cut(&written)?;
-        let encoded = self.encode(&pieces.iter().collect::<Vec<_>>())?;
+        let model = match &self.reader {
+            Reader::Alone(model) => model,
+            Reader::Together(cross) => {
+                let mut pairs = Vec::new();
+                for ((place, _), text) in texts.iter().zip(&pieces) {
+                    for &(_, query, pair) in prepared.of(*place) {
+                        let query = prepared.queries[query as usize].as_ref();
+                        if let Some(Query::Pieces(query)) = query {
+                            pairs.push((pair, cross.pair(query, text)));
+                        }
+                    }
+                }
+                let (places, pairs): (Vec<u32>, Vec<PairPieces>) = pairs.into_iter().unzip();
+                let scores = self.score_together(cross, &pairs)?;
+                let each = places.into_iter().zip(&pairs).zip(scores);
+                let scored = each.map(|((pair, it), score)| PairScore {
+                    pair,
+                    score,
+                    truncated: it.truncated,
+                });
+                return Ok(scored.collect());
+            }
+        };
+        let encoded = self.encode(model, &pieces.iter().collect::<Vec<_>>())?;
         let of = |at: usize| -> Vec<PairScore> {
             let (place, text) = (texts[at].0, &encoded[at]);
             let pairs = prepared.of(place).iter();
-            pairs
-                .map(|&(_, query, pair)| {
-                    let query = prepared.queries[query as usize].as_ref();
-                    let (query, cut) = query.expect("every query of a pair is encoded");
-                    let score = self.model.score(query, text);
-                    PairScore {
-                        pair,
-                        score,
-                        truncated: *cut || pieces[at].truncated,
-                    }
+            let scored = pairs.filter_map(|&(_, query, pair)| {
+                let Query::Encoded(query, cut) = prepared.queries[query as usize].as_ref()? else {
+                    return None;
+                };
+                Some(PairScore {
+                    pair,
+                    score: model.score(query, text),
+                    truncated: *cut || pieces[at].truncated,
                 })
-                .collect()
+            });
+            scored.collect()
         };
         Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
+    }
+
+    /// One score for each pair, like lengths together, within the usual budget.
+    fn score_together(
+        &self,
+        cross: &CrossEncoder,
+        pairs: &[PairPieces],
+    ) -> Result<Vec<f64>, Error> {
+        let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
+        let mut scores = vec![0.0; pairs.len()];
+        for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
+            let read: Vec<&PairPieces> = batch.iter().map(|&it| &pairs[it]).collect();
+            let scored = cross.score(&read).map_err(Error::model(&self.about.spec))?;
+            for (place, score) in batch.into_iter().zip(scored) {
+                scores[place] = score;
+            }
+        }
+        Ok(scores)
     }
 
     /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
@@ -228,15 +309,17 @@ impl Ranker {
     fn cut(&self, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
         let cut = texts
             .par_iter()
-            .map(|it| self.model.tokenize(it))
+            .map(|it| match &self.reader {
+                Reader::Alone(model) => model.tokenize(it),
+                Reader::Together(cross) => cross.tokenize(it),
+            })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model(&self.about.spec))
     }
 
-    fn encode(&self, pieces: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
-        self.model
-            .encode(pieces)
-            .map_err(Error::model(&self.about.spec))
+    fn encode(&self, model: &Model, pieces: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+        let encoded = model.encode(pieces);
+        encoded.map_err(Error::model(&self.about.spec))
     }
 }
 

@@ -133,3 +133,43 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
         scores
     );
 }
+
+#[test]
+fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_texts() {
+    const CROSS: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../neural/tests/fixtures/cross-roberta"
+    );
+    let models = Models::new(&[CROSS.to_owned()], Device::Cpu).unwrap();
+    assert_eq!(models.specs(), ["cross-roberta:cross"]);
+    assert_eq!(models.full_spec("cross-roberta"), "cross-roberta:cross");
+    let ranker = models.get("cross-roberta").unwrap();
+    let queries = ["where do rivers end".to_owned(), "a lake".to_owned()];
+    let texts: Vec<String> = (0..300)
+        .map(|it| "the river ends ".repeat(it % 30))
+        .collect();
+    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..300).map(move |t| (q, t))).collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let mut steps = Vec::new();
+    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = scores.unwrap();
+    assert_eq!(steps.last(), Some(&600));
+    assert!(steps.len() > 3, "{steps:?}");
+    for (query, scores) in queries.iter().zip(scores.chunks(300)) {
+        let said = ranker.say(query, &texts).unwrap();
+        for (said, score) in said.iter().zip(scores) {
+            assert!((said.score - score.score).abs() < 1e-5);
+            assert_eq!(said.truncated, score.truncated);
+            assert!(said.matches.is_none());
+        }
+    }
+    // Query and text share the 64 pieces.
+    assert!(scores[29].truncated && !scores[1].truncated);
+    // Without a head there is no such ranker.
+    let error = tiny().get("tiny:cross").err().unwrap().to_string();
+    assert!(error.contains("pooler.dense.weight"), "{error}");
+}
