@@ -31,6 +31,9 @@ const MAX_PAIR_PIECES: usize = 512;
 /// A folder or a repository of the hub is not asked again so soon after it failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How sentence-transformers says what it does with the vectors of pieces.
+const POOLING: &str = "1_Pooling/config.json";
+
 const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
 /// A model with what it is used for.
@@ -312,22 +315,27 @@ impl Ranker {
         let (label, detail, note) = match used {
             Use::Cross => (
                 short.to_owned(),
-                "cross-encoder, query and text read together",
+                "cross-encoder, query and text read together".to_owned(),
                 None,
             ),
             Use::Matching(Matching::BiEncoder) => {
-                (short.to_owned(), "bi-encoder, mean pooling, cosine", None)
+                let pooling = match &reader {
+                    Reader::Alone(model) => model.pooling().name(),
+                    Reader::Together(_) => "",
+                };
+                let detail = format!("bi-encoder, {pooling} pooling, cosine");
+                (short.to_owned(), detail, None)
             }
             Use::Matching(Matching::LateInteraction) => (
                 format!("{short} late interaction"),
-                "sum over query pieces of the best cosine",
+                "sum over query pieces of the best cosine".to_owned(),
                 Some("not fine-tuned for late interaction".to_owned()),
             ),
         };
         let about = RankerAbout {
             spec: spec(name, used),
             label,
-            detail: detail.to_owned(),
+            detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
                 Reader::Alone(it) => it.fingerprint().to_owned(),
@@ -383,6 +391,7 @@ fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
         config: read(config)?,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
+        pooling: fs::read(folder.join(POOLING)).ok(),
     })
 }
 
@@ -412,6 +421,11 @@ fn read_hub(name: &str) -> Result<ModelFiles, Error> {
         config: read(config)?,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
+        // A model that is no sentence-transformer has no such file.
+        pooling: repository
+            .get(POOLING)
+            .ok()
+            .and_then(|it| fs::read(it).ok()),
     })
 }
 

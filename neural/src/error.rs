@@ -53,6 +53,16 @@ pub enum Error {
         reason: String,
     },
 
+    /// The vectors of pieces become one in a way that is not known here.
+    #[error(
+        "1_Pooling/config.json asks for `{found}`; one of cls_token, mean_tokens and max_tokens \
+         can be done"
+    )]
+    Pooling {
+        /// What it asks for.
+        found: String,
+    },
+
     /// A tensor that the architecture needs is not there.
     #[error("model.safetensors has no tensor `{name}`")]
     MissingTensor {

@@ -11,7 +11,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {
-//! # let files = neural::ModelFiles { config: vec![], tokenizer: vec![], weights: vec![] };
+//! # let files = neural::ModelFiles::default();
 //! use neural::{Device, Matching, Model};
 //!
 //! let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
@@ -41,6 +41,6 @@ pub use batch::plan_batches;
 pub use cross::{CrossEncoder, PairPieces};
 pub use device::Device;
 pub use error::Error;
-pub use matching::{Encoded, Matches, Matching, Piece};
+pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles};
 pub use pieces::Pieces;

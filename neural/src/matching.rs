@@ -11,9 +11,8 @@ use crate::pieces::Pieces;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
-    /// One vector a text: the mean over all its pieces, `[CLS]` and `[SEP]` included, as
-    /// sentence-transformers does (Reimers and Gurevych, EMNLP 2019). The score is the cosine,
-    /// from -1 to 1.
+    /// One vector a text, from all its pieces as [`Pooling`] says, `[CLS]` and `[SEP]` included
+    /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1.
     BiEncoder,
     /// One vector a piece, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
     /// the query's pieces of the best cosine with a piece of the text: `s(q, d) = Σᵢ maxⱼ
@@ -28,6 +27,74 @@ pub enum Matching {
 impl Matching {
     /// Every way of comparing.
     pub const ALL: &[Matching] = &[Matching::BiEncoder, Matching::LateInteraction];
+}
+
+/// How the vectors of all pieces become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pooling {
+    /// That of the first piece, `[CLS]`.
+    Cls,
+    /// Their mean.
+    #[default]
+    Mean,
+    /// The greatest of each number.
+    Max,
+}
+
+impl Pooling {
+    /// Reads `1_Pooling/config.json` of a sentence-transformers folder.
+    pub fn read(json: &[u8]) -> Result<Pooling, Error> {
+        let unknown = |found: String| Error::Pooling { found };
+        let config: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(json).map_err(|it| unknown(it.to_string()))?;
+        let mut found: Vec<String> = Vec::new();
+        for (key, value) in &config {
+            match (key.strip_prefix("pooling_mode"), value) {
+                // Each mode of its own key, or all under one.
+                (Some(mode), serde_json::Value::Bool(true)) => {
+                    found.push(mode.trim_start_matches('_').to_owned());
+                }
+                (Some(""), serde_json::Value::String(mode)) => found.push(mode.clone()),
+                _ => {}
+            }
+        }
+        match found.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["cls_token" | "cls"] => Ok(Pooling::Cls),
+            ["mean_tokens" | "mean"] => Ok(Pooling::Mean),
+            ["max_tokens" | "max"] => Ok(Pooling::Max),
+            _ => Err(unknown(found.join(", "))),
+        }
+    }
+
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pooling::Cls => "CLS",
+            Pooling::Mean => "mean",
+            Pooling::Max => "max",
+        }
+    }
+
+    /// From `[n, h]`.
+    fn pool(self, hidden: &[f32], width: usize) -> Vec<f32> {
+        match self {
+            Pooling::Cls => hidden[..width].to_vec(),
+            Pooling::Mean => mean(hidden, width),
+            Pooling::Max => {
+                let mut most = hidden[..width].to_vec();
+                for row in hidden.chunks_exact(width) {
+                    let pairs = most.iter_mut().zip(row);
+                    // A number that is none stays one.
+                    pairs.for_each(|(most, &it)| {
+                        if !(it <= *most) {
+                            *most = it;
+                        }
+                    });
+                }
+                most
+            }
+        }
+    }
 }
 
 /// What a text is to a model: one unit vector, or one a piece.
@@ -48,10 +115,14 @@ impl Encoded {
     }
 
     /// From the hidden states of all pieces, `[pieces, h]`.
-    pub(crate) fn new(matching: Matching, hidden: &[f32], text: &Pieces) -> Result<Encoded, Error> {
+    pub(crate) fn new(
+        (matching, pooling): (Matching, Pooling),
+        hidden: &[f32],
+        text: &Pieces,
+    ) -> Result<Encoded, Error> {
         let width = hidden.len() / text.ids.len();
         let (mut numbers, pieces) = match matching {
-            Matching::BiEncoder => (mean(hidden, width), Vec::new()),
+            Matching::BiEncoder => (pooling.pool(hidden, width), Vec::new()),
             Matching::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let kept = hidden[inner.start * width..inner.end * width].to_vec();

@@ -6,11 +6,12 @@ use crate::config::Config;
 use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
-use crate::matching::{self, Encoded, Matches, Matching, Piece};
+use crate::matching::{self, Encoded, Matches, Matching, Piece, Pooling};
 use crate::pieces::{Cutter, Pieces};
 use crate::weights::Weights;
 
-/// The three files of a model folder, as bytes.
+/// The files of a model folder, as bytes.
+#[derive(Clone, Debug, Default)]
 pub struct ModelFiles {
     /// `config.json`.
     pub config: Vec<u8>,
@@ -18,6 +19,8 @@ pub struct ModelFiles {
     pub tokenizer: Vec<u8>,
     /// `model.safetensors`.
     pub weights: Vec<u8>,
+    /// `1_Pooling/config.json`, as sentence-transformers writes it; none is the mean.
+    pub pooling: Option<Vec<u8>>,
 }
 
 impl ModelFiles {
@@ -35,6 +38,7 @@ pub struct Model {
     vocab_size: usize,
     max_pieces: usize,
     matching: Matching,
+    pooling: Pooling,
     fingerprint: String,
 }
 
@@ -49,6 +53,8 @@ impl Model {
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
+        let pooling = files.pooling.as_deref().map(Pooling::read).transpose()?;
+        let pooling = pooling.unwrap_or_default();
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
@@ -61,6 +67,7 @@ impl Model {
             vocab_size,
             max_pieces,
             matching,
+            pooling,
             fingerprint,
         })
     }
@@ -89,7 +96,7 @@ impl Model {
             .map(|text| {
                 let (own, others) = rest.split_at(text.ids.len() * self.hidden_size);
                 rest = others;
-                Encoded::new(self.matching, own, text)
+                Encoded::new((self.matching, self.pooling), own, text)
             })
             .collect()
     }
@@ -114,6 +121,11 @@ impl Model {
                 cosines: matching::cosines(query, text),
             }),
         }
+    }
+
+    /// How a bi-encoder makes one vector of all.
+    pub fn pooling(&self) -> Pooling {
+        self.pooling
     }
 
     /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on pieces. Two
@@ -164,13 +176,15 @@ fn fingerprint(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Str
     };
     let max_pieces = (max_pieces as u64).to_le_bytes();
     let mut hash = Sha256::new();
-    for part in [
+    let mut parts: Vec<&[u8]> = vec![
         &files.config,
         &files.tokenizer,
         &files.weights,
         matching,
         &max_pieces,
-    ] {
+    ];
+    parts.extend(files.pooling.as_deref());
+    for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

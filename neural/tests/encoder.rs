@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use expect_test::{Expect, expect};
 use neural::{
-    CrossEncoder, Device, Encoded, Error, Matching, Model, ModelFiles, PairPieces, Pieces,
+    CrossEncoder, Device, Encoded, Error, Matching, Model, ModelFiles, PairPieces, Pieces, Pooling,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ macro_rules! relative {
                 config: include_bytes!(concat!("fixtures/", $name, "/config.json")).to_vec(),
                 tokenizer: include_bytes!(concat!("fixtures/", $name, "/tokenizer.json")).to_vec(),
                 weights: include_bytes!(concat!("fixtures/", $name, "/model.safetensors")).to_vec(),
+                pooling: None,
             },
             include_str!(concat!("fixtures/", $name, ".json")),
         )
@@ -50,6 +51,58 @@ fn the_relatives_of_bert_equal_the_reference() {
         println!("{name}");
         check_reference(&files, fixture);
         check_alone(&files, fixture);
+    }
+}
+
+/// As sentence-transformers writes it.
+fn pooling(mode: &str) -> Vec<u8> {
+    let modes = [
+        "cls_token",
+        "mean_tokens",
+        "max_tokens",
+        "mean_sqrt_len_tokens",
+    ];
+    let mut config = json!({"word_embedding_dimension": 32});
+    for it in modes {
+        config[format!("pooling_mode_{it}")] = json!(it == mode);
+    }
+    config.to_string().into_bytes()
+}
+
+#[test]
+fn each_way_of_pooling_equals_the_reference() {
+    #[derive(Deserialize)]
+    struct Pooled {
+        text: String,
+        cls_token: Vec<f64>,
+        max_tokens: Vec<f64>,
+    }
+    let fixture: Vec<Pooled> = serde_json::from_str(include_str!("fixtures/pooling.json")).unwrap();
+    for mode in ["cls_token", "max_tokens"] {
+        let mut files = tiny();
+        files.pooling = Some(pooling(mode));
+        let model = load(&files, Matching::BiEncoder, 48);
+        for it in &fixture {
+            let expected = match mode {
+                "cls_token" => &it.cls_token,
+                _ => &it.max_tokens,
+            };
+            let encoded = encode(&model, &it.text);
+            let vector = encoded.vectors().next().unwrap();
+            for (&found, expected) in vector.iter().zip(expected) {
+                assert!(
+                    (f64::from(found) - expected).abs() < SAME_VECTOR,
+                    "{}",
+                    it.text
+                );
+            }
+        }
+    }
+    let by = |json: &[u8]| Pooling::read(json).map_err(|it| it.to_string());
+    assert_eq!(by(&pooling("mean_tokens")), Ok(Pooling::Mean));
+    assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(Pooling::Cls));
+    for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
+        assert!(by(&odd).unwrap_err().contains("1_Pooling/config.json"));
     }
 }
 
@@ -203,6 +256,7 @@ fn the_fingerprint_tells_every_part_apart() {
     for change in [
         |files: &mut ModelFiles| files.config.push(b' '),
         |files: &mut ModelFiles| files.tokenizer.push(b' '),
+        |files: &mut ModelFiles| files.pooling = Some(pooling("cls_token")),
         |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();
@@ -583,6 +637,7 @@ fn tiny() -> ModelFiles {
         config: include_bytes!("fixtures/tiny/config.json").to_vec(),
         tokenizer: include_bytes!("fixtures/tiny/tokenizer.json").to_vec(),
         weights: include_bytes!("fixtures/tiny/model.safetensors").to_vec(),
+        pooling: None,
     }
 }
 
@@ -604,5 +659,6 @@ fn minilm() -> Option<ModelFiles> {
         config: read("config.json"),
         tokenizer: read("tokenizer.json"),
         weights: read("model.safetensors"),
+        pooling: None,
     })
 }

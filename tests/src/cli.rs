@@ -550,6 +550,37 @@ fn other_layouts_are_imported_by_flags() {
 }
 
 #[test]
+fn a_model_with_a_classification_head_judges_as_a_cross_encoder() {
+    let home = Home::new();
+    let collection = tiny();
+    home.run(&format!(
+        "mine --collection {collection} --pool all --out mined.parquet"
+    ))
+    .done();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    for name in [
+        "cross-tiny",
+        "cross-electra",
+        "cross-distilbert",
+        "roberta:late",
+    ] {
+        let line = format!(
+            "judge --collection {collection} --instances mined.parquet --json \
+             --ranker {fixtures}/{name}"
+        );
+        let judged = home.run(&line).json();
+        let of = |what: &str| judged["tfc1"][what].as_u64().unwrap();
+        assert_eq!(of("unscored"), 0, "{name}: {judged}");
+        assert!(of("satisfied") + of("violated") > 0, "{name}: {judged}");
+    }
+    let refused = home.run(&format!(
+        "judge --collection {collection} --instances mined.parquet --ranker {fixtures}/electra:cross"
+    ));
+    let refused = refused.refused();
+    assert!(refused.contains("classifier.dense.weight"), "{refused}");
+}
+
+#[test]
 fn distributed_collections_are_known_by_the_names_of_their_files() {
     let home = Home::new();
     let import = |folder: &str| {
