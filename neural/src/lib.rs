@@ -1,8 +1,9 @@
 //! Neural rankers: weights and texts in, scores out.
 //!
 //! One encoder, two ways to compare. The encoder is a BERT (Devlin et al. 2019) or one of its
-//! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts
-//! are compared as a [`Matching`] says.
+//! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of
+//! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts are compared as a
+//! [`Matching`] says.
 //!
 //! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019).
 //!

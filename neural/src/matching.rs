@@ -84,9 +84,9 @@ impl Pooling {
                 let mut most = hidden[..width].to_vec();
                 for row in hidden.chunks_exact(width) {
                     let pairs = most.iter_mut().zip(row);
-                    // A number that is none stays one.
+                    // What is no number stays none, to be found.
                     pairs.for_each(|(most, &it)| {
-                        if !(it <= *most) {
+                        if it > *most || it.is_nan() {
                             *most = it;
                         }
                     });
