@@ -33,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How sentence-transformers says what it does with the vectors of pieces.
 const POOLING: &str = "1_Pooling/config.json";
+const MODULES: &str = "modules.json";
+const SETTINGS: &str = "config_sentence_transformers.json";
 
 const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
@@ -319,11 +321,12 @@ impl Ranker {
                 None,
             ),
             Use::Matching(Matching::BiEncoder) => {
-                let pooling = match &reader {
-                    Reader::Alone(model) => model.pooling().name(),
-                    Reader::Together(_) => "",
+                let (pooling, similarity) = match &reader {
+                    Reader::Alone(model) => (model.pooling(), model.similarity()),
+                    Reader::Together(_) => Default::default(),
                 };
-                let detail = format!("bi-encoder, {pooling} pooling, cosine");
+                let (pooling, similarity) = (pooling.name(), similarity.name());
+                let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
                 (short.to_owned(), detail, None)
             }
             Use::Matching(Matching::LateInteraction) => (
@@ -374,11 +377,21 @@ fn default_folder() -> Option<String> {
         .then(|| folder.to_string_lossy().into_owned())
 }
 
+/// Whether a folder has weights in the form of Python's pickle.
+fn pickled(folder: &Path) -> bool {
+    folder.join("pytorch_model.bin").is_file()
+}
+
 fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
     let read = |file: &str| {
         fs::read(folder.join(file)).map_err(|error| Error::NoModel {
             model: folder.display().to_string(),
             reason: match error.kind() {
+                std::io::ErrorKind::NotFound if file == FILES[2] && pickled(folder) => format!(
+                    "has its weights as pytorch_model.bin, which may run any code when it is \
+                     read; save them with `save_pretrained(folder, safe_serialization=True)` of \
+                     transformers, or take a revision with {file}"
+                ),
                 std::io::ErrorKind::NotFound => {
                     format!("has no {file}; a model folder holds {}", FILES.join(", "))
                 }
@@ -392,6 +405,8 @@ fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
         pooling: fs::read(folder.join(POOLING)).ok(),
+        modules: fs::read(folder.join(MODULES)).ok(),
+        settings: fs::read(folder.join(SETTINGS)).ok(),
     })
 }
 
@@ -416,16 +431,25 @@ fn read_hub(name: &str) -> Result<ModelFiles, Error> {
         })?;
         fs::read(&path).map_err(|error| no_model(format!("{}: {error}", path.display())))
     };
+    // A model that is no sentence-transformer lacks these files. Without a network a file that is
+    // not in the cache cannot be told from one that is nowhere.
+    let perhaps = |file: &str| match repository.get(file) {
+        Ok(path) => fs::read(path).ok(),
+        Err(error) => {
+            if !error.to_string().contains("404") {
+                tracing::warn!("{name}: {file} was not looked for on the hub: {error}");
+            }
+            None
+        }
+    };
     let [config, tokenizer, weights] = FILES;
     Ok(ModelFiles {
         config: read(config)?,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
-        // A model that is no sentence-transformer has no such file.
-        pooling: repository
-            .get(POOLING)
-            .ok()
-            .and_then(|it| fs::read(it).ok()),
+        pooling: perhaps(POOLING),
+        modules: perhaps(MODULES),
+        settings: perhaps(SETTINGS),
     })
 }
 

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         config: read("config.json")?,
         tokenizer: read("tokenizer.json")?,
         weights: read("model.safetensors")?,
-        pooling: None,
+        ..ModelFiles::default()
     };
     let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?

@@ -28,6 +28,28 @@ pub enum Error {
         expected: String,
     },
 
+    /// A part of a sentence-transformers folder without which its vectors would be others.
+    #[error("`{field}` in {file} is {found}, but must be {expected}")]
+    Sentence {
+        /// Which file of the folder.
+        file: &'static str,
+        /// Its field.
+        field: &'static str,
+        /// What stands there.
+        found: String,
+        /// What can be done.
+        expected: &'static str,
+    },
+
+    /// A file of sentence-transformers is no JSON of its kind.
+    #[error("{file} cannot be read: {source}")]
+    Settings {
+        /// Which file of the folder.
+        file: &'static str,
+        /// What the reader of JSON says.
+        source: serde_json::Error,
+    },
+
     /// `tokenizer.json` cannot be read, or the tokenizer failed on a text.
     #[error("tokenizer.json: {0}")]
     Tokenizer(String),

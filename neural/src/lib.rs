@@ -35,6 +35,7 @@ mod encoder;
 mod bert;
 mod fused;
 mod matching;
+mod sentence;
 mod model;
 mod cross;
 
@@ -45,3 +46,4 @@ pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles};
 pub use pieces::Pieces;
+pub use sentence::Similarity;

@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::pieces::Pieces;
+use crate::sentence::{Sentence, Similarity};
 
 /// How two encoded texts are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matching {
     /// One vector a text, from all its pieces as [`Pooling`] says, `[CLS]` and `[SEP]` included
-    /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1.
+    /// (Reimers and Gurevych, EMNLP 2019). The score is the cosine, from -1 to 1, or
+    /// the inner product where the model's files say so.
     BiEncoder,
     /// One vector a piece, `[CLS]` and `[SEP]` left out on both sides. The score is the sum over
     /// the query's pieces of the best cosine with a piece of the text: `s(q, d) = Σᵢ maxⱼ
@@ -108,21 +110,21 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// The unit vectors, of as many numbers as the model has hidden units. A vector of zeros stays
-    /// one.
+    /// The vectors, of as many numbers as the model has hidden units; of unit length but for a
+    /// bi-encoder that is compared by the inner product. A vector of zeros stays one.
     pub fn vectors(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.numbers.chunks_exact(self.width)
     }
 
     /// From the hidden states of all pieces, `[pieces, h]`.
     pub(crate) fn new(
-        (matching, pooling): (Matching, Pooling),
+        (matching, sentence): (Matching, Sentence),
         hidden: &[f32],
         text: &Pieces,
     ) -> Result<Encoded, Error> {
         let width = hidden.len() / text.ids.len();
         let (mut numbers, pieces) = match matching {
-            Matching::BiEncoder => (pooling.pool(hidden, width), Vec::new()),
+            Matching::BiEncoder => (sentence.pooling.pool(hidden, width), Vec::new()),
             Matching::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
                 let kept = hidden[inner.start * width..inner.end * width].to_vec();
@@ -141,7 +143,7 @@ impl Encoded {
             if !norm.is_finite() {
                 return Err(Error::NotFinite);
             }
-            if norm > 0.0 {
+            if norm > 0.0 && sentence.similarity == Similarity::Cosine {
                 vector
                     .iter_mut()
                     .for_each(|number| *number = (f64::from(*number) / norm) as f32);
@@ -183,10 +185,15 @@ pub struct Matches {
 }
 
 /// The score of two texts encoded with the same `matching`.
-pub(crate) fn score(matching: Matching, query: &Encoded, text: &Encoded) -> f64 {
-    match matching {
-        Matching::BiEncoder => cosine(&query.numbers, &text.numbers),
-        Matching::LateInteraction => query
+pub(crate) fn score(
+    (matching, similarity): (Matching, Similarity),
+    query: &Encoded,
+    text: &Encoded,
+) -> f64 {
+    match (matching, similarity) {
+        (Matching::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
+        (Matching::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
+        (Matching::LateInteraction, _) => query
             .vectors()
             .map(|row| {
                 text.vectors()

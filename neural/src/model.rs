@@ -8,6 +8,7 @@ use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::matching::{self, Encoded, Matches, Matching, Piece, Pooling};
 use crate::pieces::{Cutter, Pieces};
+use crate::sentence::{Sentence, Similarity};
 use crate::weights::Weights;
 
 /// The files of a model folder, as bytes.
@@ -21,6 +22,10 @@ pub struct ModelFiles {
     pub weights: Vec<u8>,
     /// `1_Pooling/config.json`, as sentence-transformers writes it; none is the mean.
     pub pooling: Option<Vec<u8>>,
+    /// `modules.json` of sentence-transformers, if there is one.
+    pub modules: Option<Vec<u8>>,
+    /// `config_sentence_transformers.json`, if there is one; none compares by the cosine.
+    pub settings: Option<Vec<u8>>,
 }
 
 impl ModelFiles {
@@ -38,7 +43,7 @@ pub struct Model {
     vocab_size: usize,
     max_pieces: usize,
     matching: Matching,
-    pooling: Pooling,
+    sentence: Sentence,
     fingerprint: String,
 }
 
@@ -53,8 +58,11 @@ impl Model {
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
-        let pooling = files.pooling.as_deref().map(Pooling::read).transpose()?;
-        let pooling = pooling.unwrap_or_default();
+        let sentence = match matching {
+            Matching::BiEncoder => Sentence::read(files)?,
+            // Its vectors are those of pieces, before anything that these files say.
+            Matching::LateInteraction => Sentence::default(),
+        };
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
@@ -67,7 +75,7 @@ impl Model {
             vocab_size,
             max_pieces,
             matching,
-            pooling,
+            sentence,
             fingerprint,
         })
     }
@@ -96,7 +104,7 @@ impl Model {
             .map(|text| {
                 let (own, others) = rest.split_at(text.ids.len() * self.hidden_size);
                 rest = others;
-                Encoded::new((self.matching, self.pooling), own, text)
+                Encoded::new((self.matching, self.sentence), own, text)
             })
             .collect()
     }
@@ -108,7 +116,7 @@ impl Model {
     /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
     /// An empty query scores 0 with every text.
     pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
-        matching::score(self.matching, query, text)
+        matching::score((self.matching, self.sentence.similarity), query, text)
     }
 
     /// What a late interaction's score is made of; `None` for a bi-encoder.
@@ -125,7 +133,12 @@ impl Model {
 
     /// How a bi-encoder makes one vector of all.
     pub fn pooling(&self) -> Pooling {
-        self.pooling
+        self.sentence.pooling
+    }
+
+    /// How a bi-encoder compares two vectors.
+    pub fn similarity(&self) -> Similarity {
+        self.sentence.similarity
     }
 
     /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on pieces. Two
@@ -183,7 +196,8 @@ fn fingerprint(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Str
         matching,
         &max_pieces,
     ];
-    parts.extend(files.pooling.as_deref());
+    let others = [&files.pooling, &files.modules, &files.settings];
+    parts.extend(others.into_iter().flatten().map(Vec::as_slice));
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);

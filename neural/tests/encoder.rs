@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use neural::{
     CrossEncoder, Device, Encoded, Error, Matching, Model, ModelFiles, PairPieces, Pieces, Pooling,
+    Similarity,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ macro_rules! relative {
                 config: include_bytes!(concat!("fixtures/", $name, "/config.json")).to_vec(),
                 tokenizer: include_bytes!(concat!("fixtures/", $name, "/tokenizer.json")).to_vec(),
                 weights: include_bytes!(concat!("fixtures/", $name, "/model.safetensors")).to_vec(),
-                pooling: None,
+                ..ModelFiles::default()
             },
             include_str!(concat!("fixtures/", $name, ".json")),
         )
@@ -104,6 +105,58 @@ fn each_way_of_pooling_equals_the_reference() {
     for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
         assert!(by(&odd).unwrap_err().contains("1_Pooling/config.json"));
     }
+}
+
+#[test]
+fn the_inner_product_is_that_of_vectors_as_they_are() {
+    let mut files = tiny();
+    let cosine = load(&files, Matching::BiEncoder, 48);
+    files.settings = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
+    let dot = load(&files, Matching::BiEncoder, 48);
+    assert_eq!(dot.similarity(), Similarity::Dot);
+    let texts = ["where do rivers end", "a river flows into the sea"];
+    let [a, b] = texts.map(|it| encode(&dot, it));
+    let norm = |it: &Encoded| dot.score(it, it).sqrt();
+    assert!(norm(&a) > 1.5, "{}", norm(&a));
+    let [unit_a, unit_b] = texts.map(|it| encode(&cosine, it));
+    let expected = cosine.score(&unit_a, &unit_b) * norm(&a) * norm(&b);
+    assert!((dot.score(&a, &b) - expected).abs() < 1e-4 * expected.abs());
+}
+
+#[test]
+fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
+    let modules = |kind: &str| {
+        let kinds = ["Transformer", "Pooling", kind];
+        let all = kinds.map(|it| json!({"type": format!("sentence_transformers.models.{it}")}));
+        Some(json!(all).to_string().into_bytes())
+    };
+    let mut fine = tiny();
+    fine.modules = modules("Normalize");
+    load(&fine, Matching::BiEncoder, 48);
+    check_broken(
+        |files| files.modules = modules("Dense"),
+        expect![
+            "`type` in modules.json is sentence_transformers.models.Dense, but must be Transformer, Pooling or Normalize"
+        ],
+    );
+    check_broken(
+        |files| files.settings = Some(br#"{"default_prompt_name": "query"}"#.to_vec()),
+        expect![
+            "`default_prompt_name` in config_sentence_transformers.json is query, but must be null: texts are encoded as they are"
+        ],
+    );
+    check_broken(
+        |files| files.settings = Some(br#"{"similarity_fn_name": "euclidean"}"#.to_vec()),
+        expect![
+            "`similarity_fn_name` in config_sentence_transformers.json is euclidean, but must be cosine or dot"
+        ],
+    );
+    check_broken(
+        |files| files.settings = Some(b"[1]".to_vec()),
+        expect![
+            "config_sentence_transformers.json cannot be read: invalid type: integer `1`, expected a string at line 1 column 2"
+        ],
+    );
 }
 
 #[test]
@@ -257,6 +310,7 @@ fn the_fingerprint_tells_every_part_apart() {
         |files: &mut ModelFiles| files.config.push(b' '),
         |files: &mut ModelFiles| files.tokenizer.push(b' '),
         |files: &mut ModelFiles| files.pooling = Some(pooling("cls_token")),
+        |files: &mut ModelFiles| files.settings = Some(b"{}".to_vec()),
         |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();
@@ -637,7 +691,7 @@ fn tiny() -> ModelFiles {
         config: include_bytes!("fixtures/tiny/config.json").to_vec(),
         tokenizer: include_bytes!("fixtures/tiny/tokenizer.json").to_vec(),
         weights: include_bytes!("fixtures/tiny/model.safetensors").to_vec(),
-        pooling: None,
+        ..ModelFiles::default()
     }
 }
 
@@ -659,6 +713,6 @@ fn minilm() -> Option<ModelFiles> {
         config: read("config.json"),
         tokenizer: read("tokenizer.json"),
         weights: read("model.safetensors"),
-        pooling: None,
+        ..ModelFiles::default()
     })
 }

@@ -75,7 +75,7 @@ enum ModelsCommand {
     },
     /// Load a model and say what it is
     Inspect {
-        /// A folder or a name on the hub, with or without :bi or :late
+        /// A folder or a name on the hub, with or without :bi, :late or :cross
         model: String,
     },
 }

@@ -60,6 +60,15 @@ fn a_broken_model_folder_is_refused() {
         model HOME/m: has no model.safetensors; a model folder holds config.json, tokenizer.json, model.safetensors
     "#]],
     );
+    home.write("m/pytorch_model.bin", "pickled");
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
+            model HOME/m: has its weights as pytorch_model.bin, which may run any code when it is read; save them with `save_pretrained(folder, safe_serialization=True)` of transformers, or take a revision with model.safetensors
+        "#]],
+    );
+    fs::remove_file(home.path("m/pytorch_model.bin")).unwrap();
     change_model(&home, without("config.json"));
     check_refused(
         &home,
