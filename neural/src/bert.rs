@@ -82,7 +82,7 @@ pub(crate) struct Norm {
 
 impl Norm {
     /// Of `width` units, `h` or those of the embeddings.
-    fn load(
+    pub(crate) fn load(
         weights: &Weights<'_>,
         name: &str,
         width: usize,

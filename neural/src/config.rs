@@ -74,6 +74,8 @@ pub(crate) struct Config {
     pub(crate) n_labels: usize,
     /// Whether the file says that it holds a model with a classification head.
     pub(crate) classifies: bool,
+    /// Whether it says so of a head for masked pieces.
+    pub(crate) fills_masks: bool,
 }
 
 /// The fields by the names of all families.
@@ -153,10 +155,8 @@ impl Config {
             layer_norm_eps: eps,
             // What transformers takes where neither is there.
             n_labels: labels.or(fields.num_labels).unwrap_or(2),
-            classifies: fields
-                .architectures
-                .iter()
-                .any(|it| it.ends_with("ForSequenceClassification")),
+            classifies: fields.has("ForSequenceClassification"),
+            fills_masks: fields.has("ForMaskedLM"),
         })
     }
 
@@ -167,6 +167,10 @@ impl Config {
 }
 
 impl Fields {
+    fn has(&self, head: &str) -> bool {
+        self.architectures.iter().any(|it| it.ends_with(head))
+    }
+
     fn check(&self) -> Result<(), Error> {
         if self.auto_map.is_some() {
             let expected = "absent: code that comes with a model is not run";

@@ -64,6 +64,47 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     hidden
 }
 
+/// `norm(gelu(x W + b))` of each row, on one thread.
+pub(crate) fn transform(x: &[f32], dense: &Linear, norm: &Norm) -> Vec<f32> {
+    let h = dense.bias.len();
+    let t = x.len() / h;
+    let mut y = vec![0.0; t * h];
+    let weight = View::new(&dense.weight, [h, h], h);
+    let rows = Rows::new(&mut y, h);
+    multiply(View::new(x, [t, h], h), weight, rows, Parallelism::None);
+    let arch = Arch::new();
+    arch.dispatch(Step::Gelu(&mut y, &dense.bias));
+    let (nothing, no_bias) = (vec![0.0; t * h], vec![0.0; h]);
+    arch.dispatch(Step::AddNorm(&mut y, &nothing, &no_bias, norm));
+    y
+}
+
+/// For each of the `v` rows of `words` its greatest product with a row of `x`, both of width `h`;
+/// some words at a time, on one thread.
+pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
+    const AT_ONCE: usize = 2_048;
+    let t = x.len() / h;
+    let mut most = Vec::with_capacity(words.len() / h);
+    let mut logits = vec![0.0; t * AT_ONCE];
+    for some in words.chunks(AT_ONCE * h) {
+        let n = some.len() / h;
+        let logits = &mut logits[..t * n];
+        let columns = View::new(some, [n, h], h).transposed();
+        let rows = Rows::new(logits, n);
+        multiply(View::new(x, [t, h], h), columns, rows, Parallelism::None);
+        let first = most.len();
+        most.extend_from_slice(&logits[..n]);
+        for row in logits.chunks_exact(n).skip(1) {
+            for (most, &it) in most[first..].iter_mut().zip(row) {
+                if it > *most || it.is_nan() {
+                    *most = it;
+                }
+            }
+        }
+    }
+    most
+}
+
 /// At most `n` runs of texts with about as many pieces each.
 fn shares<'a, 'b>(texts: &'a [Input<'b>], n: usize) -> Vec<&'a [Input<'b>]> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();

@@ -5,7 +5,8 @@
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts are compared as a
 //! [`Matching`] says.
 //!
-//! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019).
+//! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
+//! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021).
 //!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
 //! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
@@ -38,6 +39,7 @@ mod matching;
 mod sentence;
 mod model;
 mod cross;
+mod splade;
 
 pub use batch::plan_batches;
 pub use cross::{CrossEncoder, PairPieces};
@@ -47,3 +49,4 @@ pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles};
 pub use pieces::Pieces;
 pub use sentence::Similarity;
+pub use splade::{Sparse, Splade};

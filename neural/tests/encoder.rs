@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use neural::{
     CrossEncoder, Device, Encoded, Error, Matching, Model, ModelFiles, PairPieces, Pieces, Pooling,
-    Similarity,
+    Similarity, Splade,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,6 +105,61 @@ fn each_way_of_pooling_equals_the_reference() {
     for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
         assert!(by(&odd).unwrap_err().contains("1_Pooling/config.json"));
     }
+}
+
+#[test]
+fn splade_equals_the_reference() {
+    #[derive(Deserialize)]
+    struct Fixture {
+        max_pieces: usize,
+        texts: Vec<Weighed>,
+        pairs: Vec<Pair>,
+    }
+    #[derive(Deserialize)]
+    struct Weighed {
+        text: String,
+        n: usize,
+        sum: f64,
+    }
+    for (name, files, fixture) in [
+        relative!("splade-tiny"),
+        relative!("splade-roberta"),
+        relative!("splade-distilbert"),
+    ] {
+        assert!(Splade::is_in(&files.config), "{name}");
+        let fixture: Fixture = serde_json::from_str(fixture).unwrap();
+        let model = Splade::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let texts = fixture.texts.iter();
+        let pieces: Vec<Pieces> = texts.map(|it| model.tokenize(&it.text).unwrap()).collect();
+        let sparse = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        for (text, sparse) in fixture.texts.iter().zip(&sparse) {
+            // A weight that is all but 0 may be on either side of it.
+            assert!(
+                text.n.abs_diff(sparse.weights().len()) <= 1,
+                "{name}: {}",
+                text.text
+            );
+            let sum: f64 = sparse.weights().iter().map(|it| f64::from(it.1)).sum();
+            assert!(
+                (sum - text.sum).abs() < SAME_VECTOR * text.sum,
+                "{name}: {sum}"
+            );
+        }
+        let mut worst = 0.0_f64;
+        for pair in &fixture.pairs {
+            let score = model.score(&sparse[pair.query], &sparse[pair.text]);
+            worst = worst.max((score - pair.score).abs() / pair.score.abs().max(1.0));
+            let alone = model.encode(&[&pieces[pair.text]]).unwrap().remove(0);
+            let alone = model.score(&sparse[pair.query], &alone);
+            assert!(
+                (score - alone).abs() < SAME_SCORE * score.max(1.0),
+                "{name}"
+            );
+        }
+        println!("{name}: largest difference of a score: {worst:.1e}");
+        assert!(worst < SAME_VECTOR, "{name}: {worst}");
+    }
+    assert!(!Splade::is_in(&tiny().config));
 }
 
 #[test]

@@ -1,0 +1,184 @@
+//! SPLADE: a text as weights of all pieces of the vocabulary, those it does not hold among them
+//! (Formal, Piwowarski and Clinchant, SIGIR 2021; with the maximum, arXiv:2109.10086).
+//!
+//! The head for masked pieces says of each place how likely each piece `v` is there, `l_v`. The
+//! weight of `v` in the text is `max ln(1 + max(0, l_v))` over all places, and two texts score the
+//! inner product of their weights.
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::bert::{Linear, Norm};
+use crate::config::{Config, Family};
+use crate::device::Device;
+use crate::encoder::{Encoder, Input, check_bound};
+use crate::error::Error;
+use crate::fused;
+use crate::model::ModelFiles;
+use crate::pieces::{Cutter, Pieces};
+use crate::weights::Weights;
+
+/// A text as weights of pieces of the vocabulary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sparse {
+    /// Id and weight, above 0, in the order of ids.
+    weights: Vec<(u32, f32)>,
+}
+
+impl Sparse {
+    /// Id and weight, above 0, in the order of ids.
+    pub fn weights(&self) -> &[(u32, f32)] {
+        &self.weights
+    }
+}
+
+/// An encoder with its head for masked pieces.
+pub struct Splade {
+    cutter: Cutter,
+    encoder: Encoder,
+    dense: Linear,
+    norm: Norm,
+    /// `[vocabulary, h]`.
+    words: Vec<f32>,
+    /// `[vocabulary]`.
+    bias: Vec<f32>,
+    hidden_size: usize,
+    fingerprint: String,
+}
+
+impl Splade {
+    /// Whether `config.json` says that the folder holds an encoder with a head for masked pieces.
+    /// Whether it was trained as SPLADE nothing in the folder says.
+    pub fn is_in(config: &[u8]) -> bool {
+        Config::read(config).is_ok_and(|it| it.fills_masks)
+    }
+
+    /// Reads and checks the files and puts the encoder on `device`. A text has at most
+    /// `max_pieces` pieces, special ones among them.
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Splade, Error> {
+        let config = Config::read(&files.config)?;
+        check_bound(max_pieces, 3, &config)?;
+        let (h, v) = (config.hidden_size, config.vocab_size);
+        let cutter = Cutter::load(&files.tokenizer, v, max_pieces)?;
+        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let bare = weights.without_prefix();
+        let (dense, norm, bias) = match config.family {
+            Family::Bert => (
+                "cls.predictions.transform.dense",
+                "cls.predictions.transform.LayerNorm",
+                "cls.predictions.bias",
+            ),
+            Family::DistilBert => (
+                "vocab_transform",
+                "vocab_layer_norm",
+                "vocab_projector.bias",
+            ),
+            Family::Roberta => ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
+            Family::Electra => {
+                return Err(Error::Unsupported {
+                    field: "model_type",
+                    found: "electra".to_owned(),
+                    expected: "bert, distilbert or roberta, to weigh the vocabulary".to_owned(),
+                });
+            }
+        };
+        Ok(Splade {
+            dense: Linear::load(&bare, dense, h, h)?,
+            norm: Norm::load(&bare, norm, h, &config)?,
+            bias: bare.numbers(bias, &[v])?,
+            // What a piece is read as is what it is predicted by.
+            words: weights.numbers("embeddings.word_embeddings.weight", &[v, h])?,
+            hidden_size: h,
+            encoder: Encoder::load(&weights, config, device)?,
+            cutter,
+            fingerprint: fingerprint(files, max_pieces),
+        })
+    }
+
+    /// The pieces of `text`, and whether it was too long.
+    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(text)
+    }
+
+    /// The weights of each text.
+    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Sparse>, Error> {
+        let inputs: Vec<Input<'_>> = batch
+            .iter()
+            .map(|it| Input {
+                ids: &it.ids,
+                second: it.ids.len(),
+            })
+            .collect();
+        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
+        let mut rest = hidden.as_slice();
+        let parts = batch.iter().map(|it| {
+            let (own, others) = rest.split_at(it.ids.len() * self.hidden_size);
+            rest = others;
+            own
+        });
+        let parts: Vec<&[f32]> = parts.collect();
+        parts.into_par_iter().map(|it| self.weigh(it)).collect()
+    }
+
+    /// The inner product of the weights; at least 0, always finite.
+    pub fn score(&self, query: &Sparse, text: &Sparse) -> f64 {
+        let (mut sum, mut at) = (0.0, 0);
+        for &(id, weight) in &query.weights {
+            while text.weights.get(at).is_some_and(|it| it.0 < id) {
+                at += 1;
+            }
+            if let Some(&(same, other)) = text.weights.get(at)
+                && same == id
+            {
+                sum += f64::from(weight) * f64::from(other);
+            }
+        }
+        sum
+    }
+
+    /// The piece as it stands in the vocabulary, `##ing`.
+    pub fn piece(&self, id: u32) -> String {
+        self.cutter.piece(id)
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// From the hidden states of a text, `[t, h]`.
+    fn weigh(&self, hidden: &[f32]) -> Result<Sparse, Error> {
+        let transformed = fused::transform(hidden, &self.dense, &self.norm); // [t, h]
+        let most = fused::most_of_columns(&transformed, &self.words, self.hidden_size); // [v]
+        let mut weights = Vec::new();
+        for ((most, bias), id) in most.into_iter().zip(&self.bias).zip(0..) {
+            let logit = f64::from(most) + f64::from(*bias);
+            if !logit.is_finite() {
+                return Err(Error::NotFinite);
+            }
+            if logit > 0.0 {
+                weights.push((id, libm::log1p(logit) as f32));
+            }
+        }
+        Ok(Sparse { weights })
+    }
+}
+
+/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
+fn fingerprint(files: &ModelFiles, max_pieces: usize) -> String {
+    let max_pieces = (max_pieces as u64).to_le_bytes();
+    let mut hash = Sha256::new();
+    let parts: [&[u8]; 5] = [
+        &files.config,
+        &files.tokenizer,
+        &files.weights,
+        b"splade",
+        &max_pieces,
+    ];
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes = hash.finalize();
+    bytes.iter().map(|it| format!("{it:02x}")).collect()
+}
