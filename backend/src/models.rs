@@ -1,8 +1,8 @@
 //! From a folder or a name on the hub to neural rankers, kept in memory once loaded.
 //!
 //! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
-//! `all-MiniLM-L6-v2:late`; a folder with a classification head gives one, `NAME:cross`. Without
-//! an ending the first of these is meant.
+//! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
+//! classification head gives one, `NAME:cross`. Without an ending the first of these is meant.
 
 mod scoring;
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{CrossEncoder, Device, Matching, Model, ModelFiles};
+use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, Splade};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
@@ -47,21 +47,29 @@ pub(crate) struct Ranker {
 
 /// How it reads: each text by itself, or with the query.
 enum Reader {
-    Alone(Model),
+    Alone(Alone),
     Together(CrossEncoder),
+}
+
+/// What makes something of a text that can be compared.
+enum Alone {
+    Dense(Model),
+    Sparse(Splade),
 }
 
 /// What a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Matching(Matching),
+    Splade,
     Cross,
 }
 
 impl Use {
-    const ALL: [Use; 3] = [
+    const ALL: [Use; 4] = [
         Use::Matching(Matching::BiEncoder),
         Use::Matching(Matching::LateInteraction),
+        Use::Splade,
         Use::Cross,
     ];
 
@@ -69,6 +77,7 @@ impl Use {
         match self {
             Use::Matching(Matching::BiEncoder) => ":bi",
             Use::Matching(Matching::LateInteraction) => ":late",
+            Use::Splade => ":splade",
             Use::Cross => ":cross",
         }
     }
@@ -275,15 +284,14 @@ impl Place {
     /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
     /// is there, and it is taken for an encoder.
     fn uses(&self) -> &'static [Use] {
-        let crosses = match &self.source {
-            Source::Folder(folder) => {
-                fs::read(folder.join(FILES[0])).is_ok_and(|config| CrossEncoder::is_in(&config))
-            }
-            Source::Hub(_) => false,
+        let config = match &self.source {
+            Source::Folder(folder) => fs::read(folder.join(FILES[0])).unwrap_or_default(),
+            Source::Hub(_) => Vec::new(),
         };
-        match crosses {
-            true => &Use::ALL[2..],
-            false => &Use::ALL[..2],
+        match (CrossEncoder::is_in(&config), Splade::is_in(&config)) {
+            (true, _) => &Use::ALL[3..],
+            (_, true) => &Use::ALL[..3],
+            _ => &Use::ALL[..2],
         }
     }
 
@@ -302,9 +310,10 @@ impl Ranker {
         // A configuration that cannot be read is told of by what loads it.
         let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
         let reader = match used {
-            Use::Matching(matching) => {
-                Model::load(files, matching, MAX_PIECES.min(most), device).map(Reader::Alone)
-            }
+            Use::Matching(matching) => Model::load(files, matching, MAX_PIECES.min(most), device)
+                .map(|it| Reader::Alone(Alone::Dense(it))),
+            Use::Splade => Splade::load(files, MAX_PIECES.min(most), device)
+                .map(|it| Reader::Alone(Alone::Sparse(it))),
             Use::Cross => {
                 CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device).map(Reader::Together)
             }
@@ -315,6 +324,11 @@ impl Ranker {
             other => other,
         };
         let (label, detail, note) = match used {
+            Use::Splade => (
+                format!("{short} SPLADE"),
+                "weights of the vocabulary, ln(1 + relu), maximum over places".to_owned(),
+                None,
+            ),
             Use::Cross => (
                 short.to_owned(),
                 "cross-encoder, query and text read together".to_owned(),
@@ -322,8 +336,8 @@ impl Ranker {
             ),
             Use::Matching(Matching::BiEncoder) => {
                 let (pooling, similarity) = match &reader {
-                    Reader::Alone(model) => (model.pooling(), model.similarity()),
-                    Reader::Together(_) => Default::default(),
+                    Reader::Alone(Alone::Dense(it)) => (it.pooling(), it.similarity()),
+                    Reader::Alone(Alone::Sparse(_)) | Reader::Together(_) => Default::default(),
                 };
                 let (pooling, similarity) = (pooling.name(), similarity.name());
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
@@ -341,7 +355,8 @@ impl Ranker {
             detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
-                Reader::Alone(it) => it.fingerprint().to_owned(),
+                Reader::Alone(Alone::Dense(it)) => it.fingerprint().to_owned(),
+                Reader::Alone(Alone::Sparse(it)) => it.fingerprint().to_owned(),
                 Reader::Together(it) => it.fingerprint().to_owned(),
             },
             note,

@@ -4,13 +4,13 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{CrossEncoder, Encoded, Model, PairPieces, Pieces};
+use neural::{CrossEncoder, Encoded, PairPieces, Pieces, Sparse};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
-use crate::models::{Ranker, Reader};
+use crate::models::{Alone, Ranker, Reader};
 use crate::store::draft::Draft;
 
 /// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
@@ -90,8 +90,56 @@ pub(crate) struct Prepared {
 /// A query as its ranker wants it.
 enum Query {
     /// With whether it was cut.
-    Encoded(Encoded, bool),
+    Encoded(Vectors, bool),
     Pieces(Pieces),
+}
+
+/// What was made of a text.
+enum Vectors {
+    Dense(Encoded),
+    Sparse(Sparse),
+}
+
+impl Alone {
+    fn tokenize(&self, text: &str) -> Result<Pieces, neural::Error> {
+        match self {
+            Alone::Dense(it) => it.tokenize(text),
+            Alone::Sparse(it) => it.tokenize(text),
+        }
+    }
+
+    fn encode(&self, pieces: &[&Pieces]) -> Result<Vec<Vectors>, neural::Error> {
+        Ok(match self {
+            Alone::Dense(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
+            Alone::Sparse(it) => it
+                .encode(pieces)?
+                .into_iter()
+                .map(Vectors::Sparse)
+                .collect(),
+        })
+    }
+
+    fn score(&self, query: &Vectors, text: &Vectors) -> f64 {
+        match (self, query, text) {
+            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+                it.score(query, text)
+            }
+            (Alone::Sparse(it), Vectors::Sparse(query), Vectors::Sparse(text)) => {
+                it.score(query, text)
+            }
+            // Of another model; no score is taken that is none.
+            _ => f64::NAN,
+        }
+    }
+
+    fn matches(&self, query: &Vectors, text: &Vectors) -> Option<neural::Matches> {
+        match (self, query, text) {
+            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+                it.matches(query, text)
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Ranker {
@@ -317,7 +365,7 @@ impl Ranker {
         cut.map_err(Error::model(&self.about.spec))
     }
 
-    fn encode(&self, model: &Model, pieces: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+    fn encode(&self, model: &Alone, pieces: &[&Pieces]) -> Result<Vec<Vectors>, Error> {
         let encoded = model.encode(pieces);
         encoded.map_err(Error::model(&self.about.spec))
     }

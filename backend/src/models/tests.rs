@@ -173,3 +173,32 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
     let error = tiny().get("tiny:cross").err().unwrap().to_string();
     assert!(error.contains("pooler.dense.weight"), "{error}");
 }
+
+#[test]
+fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
+    const SPLADE: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../neural/tests/fixtures/splade-tiny"
+    );
+    let models = Models::new(&[SPLADE.to_owned()], Device::Cpu).unwrap();
+    let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
+    assert_eq!(models.specs(), specs);
+    let ranker = models.get(specs[2]).unwrap();
+    let queries = ["where do rivers end".to_owned()];
+    let texts: Vec<String> = (0..90).map(|it| "a river flows ".repeat(it % 30)).collect();
+    let pairs: Vec<(u32, u32)> = (0..90).map(|it| (0, it)).collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let scores = ranker
+        .score_pairs(&listed, &mut Draft::none(), |_| {})
+        .unwrap();
+    let said = ranker.say(&queries[0], &texts).unwrap();
+    assert_eq!(scores.len(), 90);
+    for (said, score) in said.iter().zip(&scores) {
+        assert!((said.score - score.score).abs() < 1e-5 * score.score.max(1.0));
+        assert!(score.score > 0.0 && said.matches.is_none());
+    }
+}
