@@ -550,7 +550,7 @@ fn other_layouts_are_imported_by_flags() {
 }
 
 #[test]
-fn a_model_with_a_classification_head_judges_as_a_cross_encoder() {
+fn models_of_each_architecture_judge() {
     let home = Home::new();
     let collection = tiny();
     home.run(&format!(
@@ -563,6 +563,7 @@ fn a_model_with_a_classification_head_judges_as_a_cross_encoder() {
         "cross-electra",
         "cross-distilbert",
         "roberta:late",
+        "splade-tiny:splade",
     ] {
         let line = format!(
             "judge --collection {collection} --instances mined.parquet --json \
