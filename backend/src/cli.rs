@@ -106,7 +106,7 @@ fn print_json(value: &impl serde::Serialize) {
 /// Says on standard error what the readers of a collection had to say.
 fn tell_reading(loaded: &crate::import::Loaded) {
     crate::import::tell(&loaded.reading);
-    if let Some(unknown) = &loaded.unknown {
-        eprintln!("qrels: {unknown}");
+    for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
+        eprintln!("{what}: {unknown}");
     }
 }

@@ -27,8 +27,8 @@ pub(crate) struct Loaded {
     pub collection: Collection,
     /// Rows taken, refused and warned about, over all files.
     pub reading: Reading,
-    /// What was named by judgements and is not there.
-    pub unknown: Option<Unknown>,
+    /// What a file names and is not there, with what the file holds: `qrels`.
+    pub unknown: Vec<(&'static str, Unknown)>,
     /// Where it lies; runs are looked up in its `runs/`.
     pub folder: PathBuf,
 }
@@ -127,20 +127,16 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
         let (qrels, reading) = read_qrels(&qrels)?;
         loaded.reading.absorb(reading);
         let unknown = Unknown::in_qrels(&qrels, &loaded.collection);
-        loaded.unknown = (!unknown.is_empty()).then_some(unknown);
+        loaded.unknown.push(("qrels", unknown));
         loaded.collection.qrels = qrels;
     }
     if let Ok(path) = found(folder, "splits.tsv") {
-        let (splits, mut reading) = with_bar(&path, |name, bytes, progress| {
+        let (splits, reading) = with_bar(&path, |name, bytes, progress| {
             tables::read_splits(name, bytes, progress)
         })?;
-        let file = path.display().to_string();
-        let unknown = loaded.collection.set_splits(splits);
-        if let Some(first) = unknown.first() {
-            let n = unknown.len();
-            let reason = format!("{n} queries are not in the collection, the first is {first}");
-            reading.warn(&file, 1, reason);
-        }
+        let unknown = Unknown::in_splits(&splits, &loaded.collection);
+        loaded.unknown.push(("splits", unknown));
+        loaded.collection.set_splits(&splits);
         loaded.reading.absorb(reading);
     }
     Ok(loaded)

@@ -1,8 +1,6 @@
 //! A cross-encoder: a query and a text are read together, and a head on the first piece gives the
 //! score (Nogueira and Cho 2019, arXiv:1901.04085).
 
-use sha2::{Digest, Sha256};
-
 use crate::bert::Linear;
 use crate::config::{Config, Family};
 use crate::device::Device;
@@ -28,7 +26,6 @@ pub struct CrossEncoder {
     cutter: Cutter,
     encoder: Encoder,
     head: Head,
-    hidden_size: usize,
     fingerprint: String,
 }
 
@@ -60,14 +57,12 @@ impl CrossEncoder {
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let head = Head::load(&weights, &config)?;
-        let hidden_size = config.hidden_size;
         let cutter = cutter.with_separators(config.family.separators());
         Ok(CrossEncoder {
-            encoder: Encoder::load(&weights, config, device)?,
+            encoder: Encoder::load(&weights, config, max_pieces, device)?,
             cutter,
             head,
-            hidden_size,
-            fingerprint: fingerprint(files, max_pieces),
+            fingerprint: files.fingerprint("cross-encoder", max_pieces),
         })
     }
 
@@ -91,12 +86,10 @@ impl CrossEncoder {
                 second: it.second,
             })
             .collect();
-        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
-        let mut first = 0;
-        let scores = batch.iter().map(|it| {
-            let row = &hidden[first * self.hidden_size..][..self.hidden_size];
-            first += it.ids.len();
-            let score = self.head.score(row);
+        let states = self.encoder.forward(&inputs)?;
+        let scores = states.of(&inputs).into_iter().map(|it| {
+            // The first piece stands for both.
+            let score = self.head.score(&it[..self.head.width()]);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -152,6 +145,11 @@ impl Head {
         })
     }
 
+    /// `h`.
+    fn width(&self) -> usize {
+        self.dense.bias.len()
+    }
+
     fn score(&self, hidden: &[f32]) -> f64 {
         let hidden: Vec<f64> = hidden.iter().map(|&it| f64::from(it)).collect();
         let pooled = apply(&self.dense, &hidden);
@@ -176,23 +174,4 @@ fn apply(linear: &Linear, x: &[f64]) -> Vec<f64> {
             .for_each(|(y, &weight)| *y += x * f64::from(weight));
     }
     y
-}
-
-/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
-fn fingerprint(files: &ModelFiles, max_pieces: usize) -> String {
-    let max_pieces = (max_pieces as u64).to_le_bytes();
-    let mut hash = Sha256::new();
-    let parts: [&[u8]; 5] = [
-        &files.config,
-        &files.tokenizer,
-        &files.weights,
-        b"cross-encoder",
-        &max_pieces,
-    ];
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    let bytes = hash.finalize();
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::device::Device;
 use crate::error::Error;
 use crate::fused;
+use crate::pieces::Pieces;
 use crate::weights::Weights;
 
 /// A text, or a query and a text, as the encoder reads them.
@@ -15,41 +16,104 @@ pub(crate) struct Input<'a> {
     pub(crate) second: usize,
 }
 
-impl Input<'_> {
+impl<'a> Input<'a> {
+    /// One text.
+    pub(crate) fn alone(text: &'a Pieces) -> Input<'a> {
+        Input {
+            ids: &text.ids,
+            second: text.ids.len(),
+        }
+    }
+
     /// 0 or 1.
     pub(crate) fn segment(&self, at: usize) -> usize {
         usize::from(at >= self.second)
     }
 }
 
+/// An encoder with its weights in place.
+pub(crate) struct Encoder {
+    pass: Pass,
+    hidden_size: usize,
+    vocab_size: usize,
+    max_pieces: usize,
+}
+
 /// The forward pass, by device.
-pub(crate) enum Encoder {
+enum Pass {
     Fused(Parameters),
     Plain(Bert),
 }
 
+/// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
+pub(crate) struct States {
+    numbers: Vec<f32>,
+    hidden_size: usize,
+}
+
+impl States {
+    /// Those of each input, `[pieces, h]`; `inputs` are those that were encoded.
+    pub(crate) fn of(&self, inputs: &[Input<'_>]) -> Vec<&[f32]> {
+        let mut rest = self.numbers.as_slice();
+        let own = inputs.iter().map(|it| {
+            let (own, others) = rest.split_at(it.ids.len() * self.hidden_size);
+            rest = others;
+            own
+        });
+        own.collect()
+    }
+}
+
 impl Encoder {
-    /// Puts the weights on `device`.
+    /// Puts the weights on `device`; an input has at most `max_pieces` pieces.
     pub(crate) fn load(
         weights: &Weights<'_>,
         config: Config,
+        max_pieces: usize,
         device: Device,
     ) -> Result<Encoder, Error> {
+        let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let parameters = Parameters::load(weights, config)?;
-        Ok(match device {
-            Device::Cpu => Encoder::Fused(parameters),
+        let pass = match device {
+            Device::Cpu => Pass::Fused(parameters),
             Device::Cuda(_) | Device::Metal(_) => {
-                Encoder::Plain(Bert::load(parameters, device.open()?)?)
+                Pass::Plain(Bert::load(parameters, device.open()?)?)
             }
+        };
+        Ok(Encoder {
+            pass,
+            hidden_size,
+            vocab_size,
+            max_pieces,
         })
     }
 
-    /// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
-    pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> Result<Vec<f32>, Error> {
-        Ok(match self {
-            Encoder::Fused(parameters) => fused::forward(parameters, inputs),
-            Encoder::Plain(bert) => bert.forward(inputs)?,
+    /// Encodes all inputs at once; refuses pieces that another model has made.
+    pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> Result<States, Error> {
+        inputs.iter().try_for_each(|it| self.check(it.ids))?;
+        let numbers = match &self.pass {
+            Pass::Fused(parameters) => fused::forward(parameters, inputs),
+            Pass::Plain(bert) => bert.forward(inputs)?,
+        };
+        Ok(States {
+            numbers,
+            hidden_size: self.hidden_size,
         })
+    }
+
+    fn check(&self, ids: &[u32]) -> Result<(), Error> {
+        let foreign = |reason| Err(Error::ForeignPieces { reason });
+        if !(2..=self.max_pieces).contains(&ids.len()) {
+            return foreign(format!(
+                "{} pieces, not 2 to {}",
+                ids.len(),
+                self.max_pieces
+            ));
+        }
+        match ids.iter().find(|&&id| id as usize >= self.vocab_size) {
+            Some(id) => foreign(format!("id {id} of {}", self.vocab_size)),
+            None => Ok(()),
+        }
     }
 }
 

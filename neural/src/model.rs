@@ -33,15 +33,35 @@ impl ModelFiles {
     pub fn most_pieces(&self) -> Option<usize> {
         Config::read(&self.config).ok().map(|it| it.max_pieces())
     }
+
+    /// Names what is made of these files: SHA-256 in hex over them, the use and the bound on
+    /// pieces. Each part is preceded by its length, so that no two models share the bytes that
+    /// are hashed.
+    pub(crate) fn fingerprint(&self, used: &str, max_pieces: usize) -> String {
+        let max_pieces = (max_pieces as u64).to_le_bytes();
+        let mut parts: Vec<&[u8]> = vec![
+            &self.config,
+            &self.tokenizer,
+            &self.weights,
+            used.as_bytes(),
+            &max_pieces,
+        ];
+        let others = [&self.pooling, &self.modules, &self.settings];
+        parts.extend(others.into_iter().flatten().map(Vec::as_slice));
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let bytes = hash.finalize();
+        bytes.iter().map(|it| format!("{it:02x}")).collect()
+    }
 }
 
 /// A neural ranker on a device. Used from many threads at once, it gives each the same numbers.
 pub struct Model {
     cutter: Cutter,
     encoder: Encoder,
-    hidden_size: usize,
-    vocab_size: usize,
-    max_pieces: usize,
     matching: Matching,
     sentence: Sentence,
     fingerprint: String,
@@ -63,20 +83,18 @@ impl Model {
             // Its vectors are those of pieces, before anything that these files say.
             Matching::LateInteraction => Sentence::default(),
         };
-        let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
-        let cutter = Cutter::load(&files.tokenizer, vocab_size, max_pieces)?;
+        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
-        let encoder = Encoder::load(&weights, config, device)?;
-        let fingerprint = fingerprint(files, matching, max_pieces);
+        let used = match matching {
+            Matching::BiEncoder => "bi-encoder",
+            Matching::LateInteraction => "late-interaction",
+        };
         Ok(Model {
             cutter,
-            encoder,
-            hidden_size,
-            vocab_size,
-            max_pieces,
+            encoder: Encoder::load(&weights, config, max_pieces, device)?,
             matching,
             sentence,
-            fingerprint,
+            fingerprint: files.fingerprint(used, max_pieces),
         })
     }
 
@@ -89,23 +107,18 @@ impl Model {
     /// rounding only (1e-6), and not at all on when the same batch is encoded again with as many
     /// threads.
     pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
-        batch.iter().try_for_each(|text| self.check(text))?;
-        let inputs: Vec<Input<'_>> = batch
-            .iter()
-            .map(|text| Input {
-                ids: &text.ids,
-                second: text.ids.len(),
-            })
-            .collect();
-        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
-        let mut rest = hidden.as_slice();
-        batch
-            .iter()
-            .map(|text| {
-                let (own, others) = rest.split_at(text.ids.len() * self.hidden_size);
-                rest = others;
-                Encoded::new((self.matching, self.sentence), own, text)
-            })
+        for text in batch {
+            // Of the ids themselves the encoder knows.
+            if text.spans.len() + 2 != text.ids.len() {
+                let (ids, spans) = (text.ids.len(), text.spans.len());
+                let reason = format!("{ids} pieces, {spans} spans");
+                return Err(Error::ForeignPieces { reason });
+            }
+        }
+        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
+        let states = self.encoder.forward(&inputs)?;
+        let each = states.of(&inputs).into_iter().zip(batch);
+        each.map(|(own, text)| Encoded::new((self.matching, self.sentence), own, text))
             .collect()
     }
 
@@ -157,55 +170,6 @@ impl Model {
             })
             .collect()
     }
-
-    fn check(&self, text: &Pieces) -> Result<(), Error> {
-        let foreign = |reason| Err(Error::ForeignPieces { reason });
-        if text.ids.len() < 2 || text.ids.len() > self.max_pieces {
-            return foreign(format!(
-                "{} pieces, not 2 to {}",
-                text.ids.len(),
-                self.max_pieces
-            ));
-        }
-        if text.spans.len() + 2 != text.ids.len() {
-            return foreign(format!(
-                "{} pieces, {} spans",
-                text.ids.len(),
-                text.spans.len()
-            ));
-        }
-        match text.ids.iter().find(|&&id| id as usize >= self.vocab_size) {
-            Some(id) => foreign(format!("id {id} of {}", self.vocab_size)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
-fn fingerprint(files: &ModelFiles, matching: Matching, max_pieces: usize) -> String {
-    let matching: &[u8] = match matching {
-        Matching::BiEncoder => b"bi-encoder",
-        Matching::LateInteraction => b"late-interaction",
-    };
-    let max_pieces = (max_pieces as u64).to_le_bytes();
-    let mut hash = Sha256::new();
-    let mut parts: Vec<&[u8]> = vec![
-        &files.config,
-        &files.tokenizer,
-        &files.weights,
-        matching,
-        &max_pieces,
-    ];
-    let others = [&files.pooling, &files.modules, &files.settings];
-    parts.extend(others.into_iter().flatten().map(Vec::as_slice));
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 #[cfg(test)]

@@ -69,7 +69,10 @@ impl Cutter {
     /// A query and a text as one sequence. Where both do not fit, the longer one is cut to what
     /// the other leaves, or both to a half, as `longest_first` does in the library.
     pub(crate) fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
-        let inner = |it: &Pieces| it.ids[1..it.ids.len() - 1].to_vec();
+        let inner = |it: &Pieces| {
+            let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
+            inner.unwrap_or_default().to_vec()
+        };
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
         let most = self.max_pieces - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;

@@ -6,7 +6,6 @@
 //! inner product of their weights.
 
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Family};
@@ -89,9 +88,9 @@ impl Splade {
             // What a piece is read as is what it is predicted by.
             words: weights.numbers("embeddings.word_embeddings.weight", &[v, h])?,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, device)?,
+            encoder: Encoder::load(&weights, config, max_pieces, device)?,
             cutter,
-            fingerprint: fingerprint(files, max_pieces),
+            fingerprint: files.fingerprint("splade", max_pieces),
         })
     }
 
@@ -102,22 +101,10 @@ impl Splade {
 
     /// The weights of each text.
     pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Sparse>, Error> {
-        let inputs: Vec<Input<'_>> = batch
-            .iter()
-            .map(|it| Input {
-                ids: &it.ids,
-                second: it.ids.len(),
-            })
-            .collect();
-        let hidden = self.encoder.forward(&inputs)?; // [Σ pieces, h]
-        let mut rest = hidden.as_slice();
-        let parts = batch.iter().map(|it| {
-            let (own, others) = rest.split_at(it.ids.len() * self.hidden_size);
-            rest = others;
-            own
-        });
-        let parts: Vec<&[f32]> = parts.collect();
-        parts.into_par_iter().map(|it| self.weigh(it)).collect()
+        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
+        let states = self.encoder.forward(&inputs)?;
+        let each = states.of(&inputs).into_par_iter();
+        each.map(|it| self.weigh(it)).collect()
     }
 
     /// The inner product of the weights; at least 0, always finite.
@@ -162,23 +149,4 @@ impl Splade {
         }
         Ok(Sparse { weights })
     }
-}
-
-/// Each part is preceded by its length, so that no two models share the bytes that are hashed.
-fn fingerprint(files: &ModelFiles, max_pieces: usize) -> String {
-    let max_pieces = (max_pieces as u64).to_le_bytes();
-    let mut hash = Sha256::new();
-    let parts: [&[u8]; 5] = [
-        &files.config,
-        &files.tokenizer,
-        &files.weights,
-        b"splade",
-        &max_pieces,
-    ];
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part);
-    }
-    let bytes = hash.finalize();
-    bytes.iter().map(|it| format!("{it:02x}")).collect()
 }

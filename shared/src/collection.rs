@@ -66,6 +66,9 @@ impl Qrels {
     }
 }
 
+/// The split of each query, by its id: `train`, `dev`, `test`.
+pub type Splits = BTreeMap<String, String>;
+
 /// One line of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -114,14 +117,13 @@ impl Collection {
             .collect()
     }
 
-    /// Says of each query in which split it is, and gives back the ids that are no query's.
-    pub fn set_splits(&mut self, mut splits: tables::Splits) -> Vec<String> {
+    /// Says of each query in which split it is.
+    pub fn set_splits(&mut self, splits: &Splits) {
         for query in &mut self.queries {
-            if let Some(split) = splits.remove(&query.id) {
-                query.split = Some(split);
+            if let Some(split) = splits.get(&query.id) {
+                query.split = Some(split.clone());
             }
         }
-        splits.into_keys().collect()
     }
 
     /// SHA-256 over ids, titles, texts and groups of all queries and documents, in hex.

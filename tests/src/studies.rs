@@ -158,7 +158,8 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     home.write("raw/splits.tsv", "q1\ttrain\nq2\ttest\nq3\ttest\nq4\tdev\n");
     let told = home.run("import raw --to rivers");
     assert!(
-        told.err.contains("1 queries are not in the collection"),
+        told.err
+            .contains("splits: not in the collection: 1 query (q4)"),
         "{}",
         told.err
     );

@@ -123,7 +123,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<Loaded, Error> {
     Ok(Loaded {
         collection,
         reading,
-        unknown: (!unknown.is_empty()).then_some(unknown),
+        unknown: vec![("qrels", unknown)],
         folder: folder.to_owned(),
     })
 }

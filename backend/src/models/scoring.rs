@@ -267,10 +267,10 @@ impl Ranker {
                 let mut pairs = Vec::new();
                 for ((place, _), text) in texts.iter().zip(&pieces) {
                     for &(_, query, pair) in prepared.of(*place) {
-                        let query = prepared.queries[query as usize].as_ref();
-                        if let Some(Query::Pieces(query)) = query {
-                            pairs.push((pair, cross.pair(query, text)));
-                        }
+                        let Some(Query::Pieces(query)) = &prepared.queries[query as usize] else {
+                            unreachable!("every query of a pair was cut into pieces");
+                        };
+                        pairs.push((pair, cross.pair(query, text)));
                     }
                 }
                 let (places, pairs): (Vec<u32>, Vec<PairPieces>) = pairs.into_iter().unzip();
@@ -288,15 +288,15 @@ impl Ranker {
         let of = |at: usize| -> Vec<PairScore> {
             let (place, text) = (texts[at].0, &encoded[at]);
             let pairs = prepared.of(place).iter();
-            let scored = pairs.filter_map(|&(_, query, pair)| {
-                let Query::Encoded(query, cut) = prepared.queries[query as usize].as_ref()? else {
-                    return None;
+            let scored = pairs.map(|&(_, query, pair)| {
+                let Some(Query::Encoded(query, cut)) = &prepared.queries[query as usize] else {
+                    unreachable!("every query of a pair was encoded");
                 };
-                Some(PairScore {
+                PairScore {
                     pair,
                     score: model.score(query, text),
                     truncated: *cut || pieces[at].truncated,
-                })
+                }
             });
             scored.collect()
         };

@@ -92,14 +92,9 @@ fn a_few_texts_and_many_pairs_agree() {
         .score_pairs(&listed, &mut Draft::none(), |n| steps.push(n))
         .unwrap();
     assert_eq!(steps.last(), Some(&pairs.len()));
-    for (query, scores) in queries.iter().zip(scores.chunks(39)) {
-        let said = ranker.say(query, &texts).unwrap();
-        for (said, score) in said.iter().zip(scores) {
-            assert!((said.score - score.score).abs() < 1e-5);
-            assert_eq!(said.truncated, score.truncated);
-            assert!(said.matches.is_some());
-        }
-    }
+    check_alone(&ranker, &listed, &scores);
+    let said = ranker.say(&queries[0], &texts).unwrap();
+    assert!(said.iter().all(|it| it.matches.is_some()));
     assert!(scores[38].truncated && !scores[0].truncated);
 }
 
@@ -159,14 +154,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
     let scores = scores.unwrap();
     assert_eq!(steps.last(), Some(&600));
     assert!(steps.len() > 3, "{steps:?}");
-    for (query, scores) in queries.iter().zip(scores.chunks(300)) {
-        let said = ranker.say(query, &texts).unwrap();
-        for (said, score) in said.iter().zip(scores) {
-            assert!((said.score - score.score).abs() < 1e-5);
-            assert_eq!(said.truncated, score.truncated);
-            assert!(said.matches.is_none());
-        }
-    }
+    check_alone(&ranker, &listed, &scores);
     // Query and text share the 64 pieces.
     assert!(scores[29].truncated && !scores[1].truncated);
     // Without a head there is no such ranker.
@@ -195,10 +183,20 @@ fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
     let scores = ranker
         .score_pairs(&listed, &mut Draft::none(), |_| {})
         .unwrap();
-    let said = ranker.say(&queries[0], &texts).unwrap();
-    assert_eq!(scores.len(), 90);
-    for (said, score) in said.iter().zip(&scores) {
-        assert!((said.score - score.score).abs() < 1e-5 * score.score.max(1.0));
-        assert!(score.score > 0.0 && said.matches.is_none());
+    check_alone(&ranker, &listed, &scores);
+    assert!(scores.iter().all(|it| it.score > 0.0));
+}
+
+/// Every pair as a ranker scores it when it is asked about one query and all texts; `scores` are
+/// of every query with every text, in order.
+fn check_alone(ranker: &Ranker, listed: &Listed<'_>, scores: &[PairScore]) {
+    assert_eq!(scores.len(), listed.queries.len() * listed.texts.len());
+    let of_queries = scores.chunks(listed.texts.len());
+    for (query, scores) in listed.queries.iter().zip(of_queries) {
+        let said = ranker.say(query, listed.texts).unwrap();
+        for (said, score) in said.iter().zip(scores) {
+            assert!((said.score - score.score).abs() < 1e-5 * score.score.abs().max(1.0));
+            assert_eq!(said.truncated, score.truncated);
+        }
     }
 }

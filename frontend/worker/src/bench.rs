@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use shared::api::Problem;
 use shared::api::worker::{LOCAL, Made, Stage, Tell};
-use shared::collection::tables::Splits;
+use shared::collection::Splits;
 use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Doc, Run};
 use shared::probe::Pool;
@@ -155,8 +155,7 @@ impl Bench {
                 Holds::Run(_) | Holds::Vectors(_) => (),
             }
         }
-        // Of queries that are not here nothing can be said, so nothing is.
-        all.set_splits(splits);
+        all.set_splits(&splits);
         once("text", all.docs.iter().map(|it| it.id.as_str()))?;
         once("query", all.queries.iter().map(|it| it.id.as_str()))?;
         Ok(all)
@@ -195,23 +194,12 @@ impl Bench {
                 Holds::Qrels(qrels) => Unknown::in_qrels(qrels, collection),
                 Holds::Run(run) => Unknown::in_run(run, collection),
                 Holds::Docs(_) | Holds::Queries(_) | Holds::Vectors(_) => return None,
-                Holds::Splits(splits) => {
-                    let missing = missing_queries(splits, collection);
-                    return (missing > 0)
-                        .then(|| format!("{name}: {missing} queries that no file has"));
-                }
+                Holds::Splits(splits) => Unknown::in_splits(splits, collection),
             };
             (!unknown.is_empty()).then(|| format!("{name}: {unknown}"))
         });
         said.collect()
     }
-}
-
-fn missing_queries(splits: &Splits, collection: &Collection) -> usize {
-    let known: std::collections::BTreeSet<&str> =
-        collection.queries.iter().map(|it| it.id.as_str()).collect();
-    let named = splits.keys().filter(|it| !known.contains(it.as_str()));
-    named.count()
 }
 
 /// Refuses an id that two files give.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
 use super::lines::{Bounds, Line, Lines};
-use super::{Collection, Qrels, Ranked, Run};
+use super::{Collection, Qrels, Ranked, Run, Splits};
 use crate::error::{Error, Reading};
 
 /// Reads judgements: `qid 0 docid grade`, or the three columns of BEIR below their header
@@ -195,6 +195,12 @@ impl Unknown {
         let queries = run.0.keys().map(String::as_str);
         let docs = run.0.values().flatten().map(|it| it.doc.as_str());
         Unknown::among(queries, docs, collection)
+    }
+
+    /// What splits name and the collection does not have.
+    pub fn in_splits(splits: &Splits, collection: &Collection) -> Unknown {
+        let queries = splits.keys().map(String::as_str);
+        Unknown::among(queries, std::iter::empty(), collection)
     }
 
     /// Whether the collection has everything.

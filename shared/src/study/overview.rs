@@ -343,12 +343,15 @@ impl Study {
         }
     }
 
-    /// The splits of the queries, in the order of their first query.
+    /// The splits of the queries, in the order of their first query; the first so many, since
+    /// what is meant as something else may have one for each query.
     fn splits(&self) -> Vec<Split> {
+        const MOST: usize = 50;
         let mut splits: Vec<Split> = Vec::new();
         for name in self.queries.iter().filter_map(|it| it.split.as_ref()) {
-            match splits.iter_mut().find(|it| it.name == *name) {
-                Some(it) => it.n_queries += 1,
+            match splits.iter().position(|it| it.name == *name) {
+                Some(at) => splits[at].n_queries += 1,
+                None if splits.len() == MOST => {}
                 None => splits.push(Split {
                     name: name.clone(),
                     n_queries: 1,

@@ -425,7 +425,7 @@ fn queries_in_splits_are_counted_apart() {
         tab.bring(PICKER, &[&brought[0], &brought[1], &brought[2]]);
         read(tab, 3);
         make(tab);
-        tab.see("splits.tsv: 1 queries that no file has");
+        tab.see("splits.tsv: not in the collection: 1 query (q9)");
         tab.open("/study/local");
         tab.see("2 queries");
         tab.choose("Queries", "train (1)");

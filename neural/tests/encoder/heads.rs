@@ -1,0 +1,179 @@
+//! What is built on an encoder: pooling, SPLADE, cross-encoders.
+
+use super::*;
+use neural::{CrossEncoder, PairPieces, Pooling, Similarity, Splade};
+
+/// As sentence-transformers writes it.
+pub(crate) fn pooling(mode: &str) -> Vec<u8> {
+    let modes = [
+        "cls_token",
+        "mean_tokens",
+        "max_tokens",
+        "mean_sqrt_len_tokens",
+    ];
+    let mut config = json!({"word_embedding_dimension": 32});
+    for it in modes {
+        config[format!("pooling_mode_{it}")] = json!(it == mode);
+    }
+    config.to_string().into_bytes()
+}
+
+#[test]
+fn each_way_of_pooling_equals_the_reference() {
+    #[derive(Deserialize)]
+    struct Pooled {
+        text: String,
+        cls_token: Vec<f64>,
+        max_tokens: Vec<f64>,
+    }
+    let fixture: Vec<Pooled> =
+        serde_json::from_str(include_str!("../fixtures/pooling.json")).unwrap();
+    for mode in ["cls_token", "max_tokens"] {
+        let mut files = tiny();
+        files.pooling = Some(pooling(mode));
+        let model = load(&files, Matching::BiEncoder, 48);
+        for it in &fixture {
+            let expected = match mode {
+                "cls_token" => &it.cls_token,
+                _ => &it.max_tokens,
+            };
+            let encoded = encode(&model, &it.text);
+            let vector = encoded.vectors().next().unwrap();
+            for (&found, expected) in vector.iter().zip(expected) {
+                assert!(
+                    (f64::from(found) - expected).abs() < SAME_VECTOR,
+                    "{}",
+                    it.text
+                );
+            }
+        }
+    }
+    let by = |json: &[u8]| Pooling::read(json).map_err(|it| it.to_string());
+    assert_eq!(by(&pooling("mean_tokens")), Ok(Pooling::Mean));
+    assert_eq!(by(br#"{"pooling_mode": "cls"}"#), Ok(Pooling::Cls));
+    for odd in [pooling("mean_sqrt_len_tokens"), pooling(""), b"[]".to_vec()] {
+        assert!(by(&odd).unwrap_err().contains("1_Pooling/config.json"));
+    }
+}
+
+#[test]
+fn splade_equals_the_reference() {
+    #[derive(Deserialize)]
+    struct Fixture {
+        max_pieces: usize,
+        texts: Vec<Weighed>,
+        pairs: Vec<Pair>,
+    }
+    #[derive(Deserialize)]
+    struct Weighed {
+        text: String,
+        n: usize,
+        sum: f64,
+    }
+    for (name, files, fixture) in [
+        relative!("splade-tiny"),
+        relative!("splade-roberta"),
+        relative!("splade-distilbert"),
+    ] {
+        assert!(Splade::is_in(&files.config), "{name}");
+        let fixture: Fixture = serde_json::from_str(fixture).unwrap();
+        let model = Splade::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let texts = fixture.texts.iter();
+        let pieces: Vec<Pieces> = texts.map(|it| model.tokenize(&it.text).unwrap()).collect();
+        let sparse = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        for (text, sparse) in fixture.texts.iter().zip(&sparse) {
+            // A weight that is all but 0 may be on either side of it.
+            assert!(
+                text.n.abs_diff(sparse.weights().len()) <= 1,
+                "{name}: {}",
+                text.text
+            );
+            let sum: f64 = sparse.weights().iter().map(|it| f64::from(it.1)).sum();
+            assert!(
+                (sum - text.sum).abs() < SAME_VECTOR * text.sum,
+                "{name}: {sum}"
+            );
+        }
+        let mut worst = 0.0_f64;
+        for pair in &fixture.pairs {
+            let score = model.score(&sparse[pair.query], &sparse[pair.text]);
+            worst = worst.max((score - pair.score).abs() / pair.score.abs().max(1.0));
+            let alone = model.encode(&[&pieces[pair.text]]).unwrap().remove(0);
+            let alone = model.score(&sparse[pair.query], &alone);
+            assert!(
+                (score - alone).abs() < SAME_SCORE * score.max(1.0),
+                "{name}"
+            );
+        }
+        println!("{name}: largest difference of a score: {worst:.1e}");
+        assert!(worst < SAME_VECTOR, "{name}: {worst}");
+    }
+    assert!(!Splade::is_in(&tiny().config));
+}
+
+#[test]
+fn the_inner_product_is_that_of_vectors_as_they_are() {
+    let mut files = tiny();
+    let cosine = load(&files, Matching::BiEncoder, 48);
+    files.settings = Some(br#"{"similarity_fn_name": "dot", "prompts": {}}"#.to_vec());
+    let dot = load(&files, Matching::BiEncoder, 48);
+    assert_eq!(dot.similarity(), Similarity::Dot);
+    let texts = ["where do rivers end", "a river flows into the sea"];
+    let [a, b] = texts.map(|it| encode(&dot, it));
+    let norm = |it: &Encoded| dot.score(it, it).sqrt();
+    assert!(norm(&a) > 1.5, "{}", norm(&a));
+    let [unit_a, unit_b] = texts.map(|it| encode(&cosine, it));
+    let expected = cosine.score(&unit_a, &unit_b) * norm(&a) * norm(&b);
+    assert!((dot.score(&a, &b) - expected).abs() < 1e-4 * expected.abs());
+}
+
+#[test]
+fn cross_encoders_equal_the_reference() {
+    for (name, files, fixture) in [
+        relative!("cross-tiny"),
+        relative!("cross-roberta"),
+        relative!("cross-electra"),
+        relative!("cross-distilbert"),
+    ] {
+        assert!(CrossEncoder::is_in(&files.config), "{name}");
+        let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
+        let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let pairs = fixture.pairs.iter().map(|it| {
+            let [query, text] = [&it.query, &it.text].map(|it| model.tokenize(it).unwrap());
+            let pair = model.pair(&query, &text);
+            assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
+            pair
+        });
+        let pairs: Vec<PairPieces> = pairs.collect();
+        let batch: Vec<&PairPieces> = pairs.iter().collect();
+        let scores = model.score(&batch).unwrap();
+        let mut worst = 0.0_f64;
+        for (pair, (found, expected)) in pairs.iter().zip(scores.iter().zip(&fixture.pairs)) {
+            worst = worst.max((found - expected.score).abs());
+            // Alone as in the batch.
+            let alone = model.score(&[pair]).unwrap()[0];
+            assert!(
+                (found - alone).abs() < SAME_SCORE,
+                "{name}: {found} {alone}"
+            );
+        }
+        println!("{name}: largest difference of a score: {worst:.1e}");
+        assert!(worst < SAME_VECTOR, "{name}: {worst}");
+    }
+    assert!(!CrossEncoder::is_in(&tiny().config));
+}
+
+/// What reference.py wrote of a cross-encoder.
+#[derive(Deserialize)]
+struct CrossFixture {
+    max_pieces: usize,
+    pairs: Vec<CrossPair>,
+}
+
+#[derive(Deserialize)]
+struct CrossPair {
+    query: String,
+    text: String,
+    ids: Vec<u32>,
+    score: f64,
+}

@@ -1,0 +1,409 @@
+//! The whole of a model, against the reference implementation and against broken files.
+//!
+//! `fixtures/tiny` is a BERT of 2 layers with random weights; `fixtures/*.json` is what Hugging
+//! Face transformers computes. Both are made by `fixtures/reference.py`. Tests of all-MiniLM-L6-v2
+//! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and say so where
+//! there is none.
+
+mod broken;
+mod heads;
+
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, Pieces};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Of a unit vector's numbers, between two implementations in f32.
+const SAME_VECTOR: f64 = 1e-4;
+/// Of a score, between a text alone and in a batch.
+const SAME_SCORE: f64 = 1e-5;
+
+#[test]
+fn the_tiny_model_equals_the_reference() {
+    check_reference(&tiny(), include_str!("../fixtures/tiny.json"));
+}
+
+/// Files of a fixture, and what the reference computes with them.
+macro_rules! relative {
+    ($name:literal) => {
+        (
+            $name,
+            ModelFiles {
+                config: include_bytes!(concat!("../fixtures/", $name, "/config.json")).to_vec(),
+                tokenizer: include_bytes!(concat!("../fixtures/", $name, "/tokenizer.json"))
+                    .to_vec(),
+                weights: include_bytes!(concat!("../fixtures/", $name, "/model.safetensors"))
+                    .to_vec(),
+                ..ModelFiles::default()
+            },
+            include_str!(concat!("../fixtures/", $name, ".json")),
+        )
+    };
+}
+pub(crate) use relative;
+
+#[test]
+fn the_relatives_of_bert_equal_the_reference() {
+    for (name, files, fixture) in [
+        relative!("roberta"),
+        relative!("xlm-roberta"),
+        relative!("electra"),
+        relative!("distilbert"),
+    ] {
+        println!("{name}");
+        check_reference(&files, fixture);
+        check_alone(&files, fixture);
+    }
+}
+
+#[test]
+fn minilm_equals_the_reference() {
+    let Some(files) = minilm() else { return };
+    check_reference(&files, include_str!("../fixtures/minilm.json"));
+}
+
+#[test]
+fn a_text_alone_scores_as_in_a_batch_in_any_order() {
+    check_alone(&tiny(), include_str!("../fixtures/tiny.json"));
+    if let Some(files) = minilm() {
+        check_alone(&files, include_str!("../fixtures/minilm.json"));
+    }
+}
+
+#[test]
+fn the_same_batch_gives_the_same_bits() {
+    let files = minilm().unwrap_or_else(tiny);
+    let model = load(&files, Matching::LateInteraction, 64);
+    let texts = Fixture::read(include_str!("../fixtures/minilm.json")).tokenized(&model);
+    let batch: Vec<&Pieces> = texts.iter().collect();
+    let first = model.encode(&batch).unwrap();
+    for _ in 0..3 {
+        assert_eq!(model.encode(&batch).unwrap(), first);
+    }
+}
+
+#[test]
+fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
+    let bi = load(&tiny(), Matching::BiEncoder, 48);
+    let empty = bi.tokenize("").unwrap();
+    assert_eq!(
+        (empty.ids.len(), empty.spans.len(), empty.truncated),
+        (2, 0, false)
+    );
+    assert_eq!(encode(&bi, "").vectors().len(), 1);
+
+    let late = load(&tiny(), Matching::LateInteraction, 48);
+    let (empty, query) = (encode(&late, ""), encode(&late, "where do rivers end"));
+    assert_eq!(empty.vectors().len(), 0);
+    assert_eq!(late.score(&query, &empty), -4.0);
+    assert_eq!(late.score(&empty, &query), 0.0);
+    assert_eq!(late.score(&empty, &empty), 0.0);
+    assert!(late.encode(&[]).unwrap().is_empty());
+}
+
+#[test]
+fn a_million_characters_are_cut_to_the_bound() {
+    let model = load(&tiny(), Matching::BiEncoder, 48);
+    let words = "river ".repeat(170_000);
+    let pieces = model.tokenize(&words).unwrap();
+    assert_eq!((pieces.ids.len(), pieces.truncated), (48, true));
+    let score = model.score(&encode(&model, "river"), &encode(&model, &words));
+    assert!(score.is_finite());
+
+    let one_word = model.tokenize(&"x".repeat(1_000_000)).unwrap();
+    assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
+}
+
+#[test]
+fn a_text_that_just_fits_is_not_truncated() {
+    let model = load(&tiny(), Matching::BiEncoder, 5);
+    assert!(!model.tokenize("the river end").unwrap().truncated);
+    assert!(model.tokenize("the river end .").unwrap().truncated);
+}
+
+#[test]
+fn matches_show_what_the_score_is_made_of() {
+    let model = load(&tiny(), Matching::LateInteraction, 48);
+    let query = encode(&model, "Hill, 東");
+    let text = encode(&model, "é downhill");
+    let matches = model.matches(&query, &text).unwrap();
+    let show = |pieces: &[neural::Piece]| {
+        let each = pieces
+            .iter()
+            .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
+        each.collect::<Vec<_>>().join("  ")
+    };
+    expect![[r#"
+        query: h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7
+        text:  e 0..1  down 2..6  ##hill 6..10
+    "#]]
+    .assert_eq(&format!(
+        "query: {}\ntext:  {}\n",
+        show(&matches.query),
+        show(&matches.text)
+    ));
+
+    assert_eq!(matches.cosines.len(), 6);
+    assert!(matches.cosines.iter().all(|row| row.len() == 3));
+    let best = matches
+        .cosines
+        .iter()
+        .map(|row| row.iter().copied().fold(-1.0, f64::max));
+    assert_eq!(best.sum::<f64>(), model.score(&query, &text));
+
+    let model = load(&tiny(), Matching::BiEncoder, 48);
+    let text = encode(&model, "river");
+    assert_eq!(model.matches(&text, &text), None);
+}
+
+#[test]
+fn the_fingerprint_tells_every_part_apart() {
+    let fingerprint = |files: &ModelFiles, matching, max_pieces| {
+        load(files, matching, max_pieces).fingerprint().to_owned()
+    };
+    let files = tiny();
+    let mut all = vec![
+        fingerprint(&files, Matching::BiEncoder, 48),
+        fingerprint(&files, Matching::LateInteraction, 48),
+        fingerprint(&files, Matching::BiEncoder, 47),
+    ];
+    for change in [
+        |files: &mut ModelFiles| files.config.push(b' '),
+        |files: &mut ModelFiles| files.tokenizer.push(b' '),
+        |files: &mut ModelFiles| files.pooling = Some(heads::pooling("cls_token")),
+        |files: &mut ModelFiles| files.settings = Some(b"{}".to_vec()),
+        |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
+    ] {
+        let mut files = tiny();
+        change(&mut files);
+        all.push(fingerprint(&files, Matching::BiEncoder, 48));
+    }
+    assert!(
+        all.iter()
+            .all(|it| it.len() == 64 && it.bytes().all(|b| b.is_ascii_hexdigit()))
+    );
+    let n = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), n);
+    assert!(all.contains(&fingerprint(&tiny(), Matching::BiEncoder, 48)));
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
+    let files = tiny();
+    let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
+    let length = u64::from_le_bytes(*length) as usize;
+    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
+    for (name, tensor) in header.as_object().unwrap() {
+        // the first row of the words is [PAD], which no text has
+        if name == "__metadata__" || name == "embeddings.word_embeddings.weight" {
+            continue;
+        }
+        let mut files = tiny();
+        let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
+        files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        let model = load(&files, Matching::BiEncoder, 48);
+        let pieces = model.tokenize("river").unwrap();
+        assert!(
+            matches!(model.encode(&[&pieces]), Err(Error::NotFinite)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() {
+    for max_pieces in [0, 2, 65, usize::MAX] {
+        let error = Model::load(&tiny(), Matching::BiEncoder, max_pieces, Device::Cpu).err();
+        let Some(Error::MaxPieces {
+            found,
+            least: 3,
+            most: 64,
+        }) = error
+        else {
+            panic!("{error:?}")
+        };
+        assert_eq!(found, max_pieces);
+    }
+    assert_eq!(
+        load(&tiny(), Matching::BiEncoder, 3)
+            .tokenize("a b")
+            .unwrap()
+            .ids
+            .len(),
+        3
+    );
+}
+
+#[test]
+fn pieces_of_another_model_are_refused() {
+    let model = load(&tiny(), Matching::BiEncoder, 8);
+    let good = model.tokenize("river").unwrap();
+    for (ids, n_spans) in [
+        (vec![], 0),
+        (vec![2, 101, 3], 1),
+        (vec![2; 9], 7),
+        (vec![2; 4], 1),
+    ] {
+        let pieces = Pieces {
+            ids,
+            spans: vec![(0, 1); n_spans],
+            truncated: false,
+        };
+        let error = model.encode(&[&good, &pieces]).unwrap_err();
+        assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+    }
+}
+
+#[test]
+fn matchings_travel_in_kebab_case() {
+    let all = serde_json::to_string(Matching::ALL).unwrap();
+    assert_eq!(all, r#"["bi-encoder","late-interaction"]"#);
+}
+
+/// What reference.py wrote.
+#[derive(Deserialize)]
+struct Fixture {
+    max_pieces: usize,
+    texts: Vec<Text>,
+    pairs: Vec<Pair>,
+}
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+    ids: Vec<u32>,
+    truncated: bool,
+    pooled: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    query: usize,
+    text: usize,
+    score: f64,
+}
+
+impl Fixture {
+    fn read(json: &str) -> Fixture {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn tokenized(&self, model: &Model) -> Vec<Pieces> {
+        self.texts
+            .iter()
+            .map(|text| model.tokenize(&text.text).unwrap())
+            .collect()
+    }
+}
+
+fn check_reference(files: &ModelFiles, fixture: &str) {
+    let fixture = Fixture::read(fixture);
+
+    let model = load(files, Matching::BiEncoder, fixture.max_pieces);
+    let pieces = fixture.tokenized(&model);
+    for (text, pieces) in fixture.texts.iter().zip(&pieces) {
+        assert_eq!(
+            (&pieces.ids, pieces.truncated),
+            (&text.ids, text.truncated),
+            "{}",
+            text.text
+        );
+    }
+    let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+    let mut worst = 0.0f64;
+    for (text, encoded) in fixture.texts.iter().zip(&encoded) {
+        let vector = encoded.vectors().next().unwrap();
+        assert_eq!(vector.len(), text.pooled.len());
+        for (&found, &expected) in vector.iter().zip(&text.pooled) {
+            worst = worst.max((f64::from(found) - expected).abs());
+        }
+    }
+    println!("largest difference of a vector: {worst:.1e}");
+    assert!(worst < SAME_VECTOR);
+
+    let model = load(files, Matching::LateInteraction, fixture.max_pieces);
+    let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+    for pair in &fixture.pairs {
+        let score = model.score(&encoded[pair.query], &encoded[pair.text]);
+        let n_pieces = encoded[pair.query].vectors().len() as f64;
+        let difference = (score - pair.score).abs();
+        assert!(
+            difference <= SAME_VECTOR * n_pieces,
+            "{score} for {}",
+            pair.score
+        );
+    }
+}
+
+fn check_alone(files: &ModelFiles, fixture: &str) {
+    let fixture = Fixture::read(fixture);
+    for &matching in Matching::ALL {
+        let model = load(files, matching, fixture.max_pieces);
+        let pieces = fixture.tokenized(&model);
+        let batch = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        let mut reversed = model
+            .encode(&pieces.iter().rev().collect::<Vec<_>>())
+            .unwrap();
+        reversed.reverse();
+        let alone: Vec<Encoded> = pieces
+            .iter()
+            .map(|it| model.encode(&[it]).unwrap().remove(0))
+            .collect();
+        for query in 0..pieces.len() {
+            for text in 0..pieces.len() {
+                let expected = model.score(&alone[query], &alone[text]);
+                for other in [&batch, &reversed] {
+                    let score = model.score(&other[query], &other[text]);
+                    let bound = SAME_SCORE * expected.abs().max(1.0);
+                    assert!((score - expected).abs() <= bound, "{score} for {expected}");
+                }
+            }
+        }
+    }
+}
+
+fn load(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Model {
+    Model::load(files, matching, max_pieces, Device::Cpu).unwrap()
+}
+
+fn encode(model: &Model, text: &str) -> Encoded {
+    model
+        .encode(&[&model.tokenize(text).unwrap()])
+        .unwrap()
+        .remove(0)
+}
+
+fn tiny() -> ModelFiles {
+    ModelFiles {
+        config: include_bytes!("../fixtures/tiny/config.json").to_vec(),
+        tokenizer: include_bytes!("../fixtures/tiny/tokenizer.json").to_vec(),
+        weights: include_bytes!("../fixtures/tiny/model.safetensors").to_vec(),
+        ..ModelFiles::default()
+    }
+}
+
+fn minilm() -> Option<ModelFiles> {
+    let folder = match (
+        std::env::var_os("AXIOSCOPE_MODEL"),
+        std::env::var_os("HOME"),
+    ) {
+        (Some(folder), _) => PathBuf::from(folder),
+        (None, Some(home)) => Path::new(&home).join(".cache/axioscope/models/all-MiniLM-L6-v2"),
+        (None, None) => PathBuf::new(),
+    };
+    if !folder.join("model.safetensors").is_file() {
+        println!("skipped: no all-MiniLM-L6-v2 in {}", folder.display());
+        return None;
+    }
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    Some(ModelFiles {
+        config: read("config.json"),
+        tokenizer: read("tokenizer.json"),
+        weights: read("model.safetensors"),
+        ..ModelFiles::default()
+    })
+}
