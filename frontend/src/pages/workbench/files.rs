@@ -206,8 +206,8 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                 on:drop=dropped
             >
                 <span>
-                    "Drop texts, queries, qrels, runs and word vectors: BEIR JSONL, TREC, TSV, "
-                    "plain text; packed as .gz or .zst if you like"
+                    "Drop texts, queries, qrels, splits, runs and word vectors: BEIR JSONL, TREC, "
+                    "TSV, plain text; packed as .gz or .zst if you like"
                 </span>
                 <button class="btn" type="button" on:click=|_| choose()>
                     "Choose files" <kbd>"O"</kbd>
