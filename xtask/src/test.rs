@@ -324,7 +324,8 @@ fn integration_tests(place: &Place) -> Result<Vec<String>> {
         };
         for entry in entries {
             let file = entry?.path();
-            if file.extension().is_some_and(|it| it == "rs") {
+            // As cargo finds them: a file, or a folder with a `main.rs`.
+            if file.extension().is_some_and(|it| it == "rs") || file.join("main.rs").is_file() {
                 names.extend(file.file_stem().map(|it| it.to_string_lossy().into_owned()));
             }
         }
