@@ -147,6 +147,7 @@ impl Jobs {
             ranker: job.ranker,
             scores,
             truncated,
+            certificate: self.store.job_certificate(id).await?,
         })
     }
 

@@ -4,6 +4,7 @@
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
 //! classification head gives one, `NAME:cross`. Without an ending the first of these is meant.
 
+mod certify;
 mod scoring;
 
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ pub(crate) struct Ranker {
     /// What is shown of it.
     pub about: RankerAbout,
     reader: Reader,
+    device: Device,
 }
 
 /// How it reads: each text by itself, or with the query.
@@ -361,7 +363,21 @@ impl Ranker {
             },
             note,
         };
-        Ok(Ranker { about, reader })
+        Ok(Ranker {
+            about,
+            reader,
+            device,
+        })
+    }
+}
+
+impl Ranker {
+    /// The nonlinearity of the feed-forward layers, for people.
+    fn activation(&self) -> Option<String> {
+        match &self.reader {
+            // Any other is refused when the configuration is read.
+            Reader::Alone(_) | Reader::Together(_) => Some("GELU by erf".to_owned()),
+        }
     }
 }
 

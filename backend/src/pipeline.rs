@@ -16,7 +16,7 @@ use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
-use shared::score::Pairs;
+use shared::score::{Pairs, certificate};
 use shared::study::audit::Audit;
 use shared::study::cell::{Listing, Page};
 use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
@@ -305,12 +305,14 @@ pub(crate) fn make_study(
     let (mined, n_without_text) = mine(&mining)?;
     let pairs = Pairs::of_mined(&mined);
     let texts = mined.texts.clone();
+    let sample = certificate::sample(&pairs, &mined.instances);
     let drafts = data.study(&definition.name)?;
     let scoring = Scoring {
         collection: &collection,
         index: &index,
         texts: &texts,
         pairs: &pairs,
+        sample: &sample,
         folder,
         drafts: Some(&drafts),
     };
@@ -433,11 +435,13 @@ pub(crate) fn complete_study(
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.texts.clone();
         let pairs = study.pairs.clone();
+        let sample = certificate::sample(&pairs, &study.instances);
         let scoring = Scoring {
             collection: &collection,
             index: &index,
             texts: &texts,
             pairs: &pairs,
+            sample: &sample,
             folder,
             drafts: Some(&drafts),
         };

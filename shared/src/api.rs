@@ -14,6 +14,7 @@ use crate::probe::Mode;
 use crate::replay::Asked;
 use crate::report::Table;
 use crate::score::RankerAbout;
+use crate::score::certificate::Certificate;
 use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
 use crate::study::figures::{Choice, Figures};
@@ -367,6 +368,9 @@ pub struct JobScores {
     pub scores: Vec<Option<f64>>,
     /// Places of pairs whose text was seen only in part.
     pub truncated: Vec<u32>,
+    /// Once every pair is scored: some of them once more under other conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
 }
 
 /// A piece of long work.

@@ -27,7 +27,7 @@ pub use figures::{of_figures, premise_label, reading};
 pub use html::to_html;
 pub use latex::to_latex;
 pub use markdown::to_markdown;
-pub use overview::of_overview;
+pub use overview::{certificates, of_overview};
 
 /// Rows of values under named columns, with what has to be known to read them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,6 +94,8 @@ pub enum Value {
     Interval([f64; 2]),
     /// A p value: `< .001`.
     P(f64),
+    /// A difference of which only the size matters: `4.8e-7`.
+    Tiny(f64),
     /// There is none. Never 0.
     Missing,
 }
@@ -110,6 +112,7 @@ impl Value {
             Value::Estimate(estimate) => format::estimate(estimate),
             Value::Interval(interval) => format::interval(*interval),
             Value::P(p) => format::p(*p),
+            Value::Tiny(value) => format::tiny(*value),
             Value::Missing => format::MISSING.to_owned(),
         }
     }

@@ -4,11 +4,13 @@
 //! makes no difference from here on.
 
 pub mod lexical;
+pub mod certificate;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::probe::{Mined, TextNo, starts_fit};
+use certificate::Certificate;
 
 /// The unique pairs of a query and a text that have to be scored, by query.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,6 +150,9 @@ pub struct Scores {
     /// Pairs of which the ranker saw only a part, as places in [`Pairs`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<u32>,
+    /// How a neural ranker's were computed, and some of them once more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
 }
 
 impl Scores {
@@ -176,6 +181,7 @@ impl Scores {
             ranker,
             values,
             truncated: Vec::new(),
+            certificate: None,
         })
     }
 

@@ -9,6 +9,7 @@
 pub mod make;
 mod check;
 pub mod dials;
+pub mod certified;
 pub mod overview;
 pub mod findings;
 pub mod audit;

@@ -11,7 +11,7 @@ use shared::collection::Collection;
 use shared::index::Index;
 use shared::probe::mine::{Hashing, Text};
 use shared::probe::{Axiom, Mined, Mode};
-use shared::score::{Pairs, Scores};
+use shared::score::{Pairs, Scores, certificate};
 use shared::vectors::Known;
 
 pub(crate) use judge::Judge;
@@ -402,6 +402,7 @@ impl Work {
             index: &index,
             texts: &self.mined.texts,
             pairs: &self.pairs,
+            sample: &certificate::sample(&self.pairs, &self.mined.instances),
             folder: &self.loaded.folder,
             drafts: None,
         };

@@ -1,5 +1,7 @@
 //! Jobs with the smallest model: undisturbed, killed in their middle, cancelled, broken.
 
+use shared::score::certificate::Condition;
+
 use super::*;
 use crate::models::{self, Listed};
 use crate::store::draft::Draft;
@@ -99,6 +101,34 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
         }
         let file = jobs.folder.scores(&ended.ranker.fingerprint, &id).unwrap();
         assert!(file.is_file());
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
+    for ranker in ["tiny:bi", "tiny:late"] {
+        let Home { home: _home, jobs } = Home::new().await;
+        let id = jobs.create(create(ranker)).await.unwrap().id;
+        assert_eq!(jobs.scores(&id).await.unwrap().certificate, None);
+        work_until(&jobs, |it| it.state.ended()).await;
+        let JobScores {
+            scores,
+            certificate,
+            ..
+        } = jobs.scores(&id).await.unwrap();
+        let certificate = certificate.unwrap();
+        assert!(certificate.fits(scores.len()));
+        assert_eq!(certificate.device, "cpu");
+        let conditions: Vec<Condition> = certificate.again.iter().map(|it| it.condition).collect();
+        assert_eq!(conditions, [Condition::Alone, Condition::OtherOrder]);
+        for it in certificate.again {
+            // Sixteen of each of four queries.
+            assert_eq!(it.pairs.len(), 64);
+            for (&pair, again) in it.pairs.iter().zip(it.values) {
+                let score = scores[pair as usize].unwrap();
+                assert!((score - again).abs() < 1e-5, "{score} and {again}");
+            }
+        }
     }
 }
 

@@ -1,15 +1,17 @@
 //! The one background task that works on jobs: a batch of each in turn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::JobState;
+use shared::score::Pairs;
+use shared::score::certificate::{self, Certificate};
 use tokio::sync::watch;
 
 use crate::error::{Error, off_thread};
 use crate::jobs::{Jobs, Speed};
-use crate::models::{Prepared, Ranker};
+use crate::models::{Listed, Prepared, Ranker};
 use crate::store::jobs::{Committed, Work};
 
 /// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
@@ -106,10 +108,7 @@ async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) ->
     if !running.contains_key(id) {
         jobs.told(id).await?;
     }
-    let Some(batch) = jobs.store.next_batch(id).await? else {
-        running.remove(id);
-        return finish(jobs, id).await;
-    };
+    let batch = jobs.store.next_batch(id).await?;
     if !running.contains_key(id) {
         running.insert(id.to_owned(), begin(jobs, id).await?);
         let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,6 +128,10 @@ async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) ->
         threads,
     } = &running[id];
     let (ranker, prepared, threads) = (ranker.clone(), prepared.clone(), threads.clone());
+    let Some(batch) = batch else {
+        running.remove(id);
+        return finish(jobs, id, ranker, threads).await;
+    };
     let scores = off_thread("scoring a batch", move || {
         threads.install(|| ranker.score_batch(&prepared, &batch.texts))
     })
@@ -178,8 +181,13 @@ async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
     .await
 }
 
-/// Writes the file for the score store, then ends the job.
-async fn finish(jobs: &Jobs, id: &str) -> Result<(), Error> {
+/// Writes the file for the score store and the certificate, then ends the job.
+async fn finish(
+    jobs: &Jobs,
+    id: &str,
+    ranker: Arc<Ranker>,
+    threads: Arc<rayon::ThreadPool>,
+) -> Result<(), Error> {
     let job = jobs.store.job(id).await?;
     if job.state != JobState::Running {
         return Ok(());
@@ -187,7 +195,55 @@ async fn finish(jobs: &Jobs, id: &str) -> Result<(), Error> {
     let columns = jobs.store.job_columns(id).await?;
     let path = jobs.folder.scores(&job.ranker.fingerprint, id)?;
     off_thread("writing scores", move || columns.write(&path)).await?;
-    jobs.store.finish_job(id).await
+    let certificate = certify(jobs, id, ranker, threads).await?;
+    jobs.store.finish_job(id, &certificate).await
+}
+
+/// Scores some pairs of a job once more.
+async fn certify(
+    jobs: &Jobs,
+    id: &str,
+    ranker: Arc<Ranker>,
+    threads: Arc<rayon::ThreadPool>,
+) -> Result<Certificate, Error> {
+    let Work { queries, pairs, .. } = jobs.store.work(id).await?;
+    let mut by_query = vec![Vec::new(); queries.len()];
+    for &(query, text) in &pairs {
+        by_query[query as usize].push(text);
+    }
+    let unique = Pairs::new(by_query);
+    let sample = certificate::sample(&unique, &[]);
+    let chosen: Vec<(u32, u32)> = unique
+        .iter()
+        .map(|(query, text)| (query as u32, text))
+        .collect();
+    let chosen: BTreeSet<(u32, u32)> = sample.iter().map(|&it| chosen[it as usize]).collect();
+    let sample: Vec<u32> = (0..pairs.len() as u32)
+        .filter(|&it| chosen.contains(&pairs[it as usize]))
+        .collect();
+    let mut places: Vec<u32> = chosen.iter().map(|it| it.1).collect();
+    places.sort_unstable();
+    places.dedup();
+    let texts = jobs.store.job_texts(id, &places).await?;
+    off_thread("certifying scores", move || {
+        let place = |it: &u32| {
+            let (query, text) = pairs[*it as usize];
+            (query, places.partition_point(|&it| it < text) as u32)
+        };
+        let pairs: Vec<(u32, u32)> = sample.iter().map(place).collect();
+        let all: Vec<u32> = (0..pairs.len() as u32).collect();
+        let run = Listed {
+            queries: &queries,
+            texts: &texts,
+            pairs: &pairs,
+        };
+        let mut certificate = threads.install(|| ranker.certify(&run, &all))?;
+        for it in &mut certificate.again {
+            it.pairs.clone_from(&sample);
+        }
+        Ok(certificate)
+    })
+    .await
 }
 
 fn count(jobs: &Jobs, id: &str, n_pairs: u64) {

@@ -27,6 +27,8 @@ pub(crate) struct Scoring<'a> {
     pub texts: &'a [Text],
     /// Unique.
     pub pairs: &'a Pairs,
+    /// Pairs that a model scores once more for its certificate: [`shared::score::certificate::sample`].
+    pub sample: &'a [u32],
     /// Where score files are looked for.
     pub folder: &'a Path,
     /// Where a model's scores are kept until it has scored every pair; none keeps them nowhere.
@@ -121,6 +123,7 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         collection,
         texts,
         pairs,
+        sample,
         drafts,
         ..
     } = scoring;
@@ -160,5 +163,6 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         .filter(|it| it.truncated)
         .map(|it| it.pair)
         .collect();
+    scores.certificate = Some(model.certify(&listed, sample)?);
     Ok(scores)
 }

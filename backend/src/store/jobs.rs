@@ -6,6 +6,7 @@
 
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
+use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, RankerKind};
 use sqlx::QueryBuilder;
 use sqlx::sqlite::Sqlite;
@@ -378,11 +379,54 @@ impl Store {
         Ok(columns)
     }
 
+    /// Some texts of a job that is not done.
+    pub(crate) async fn job_texts(&self, id: &str, places: &[u32]) -> Result<Vec<String>, Error> {
+        let mut texts = Vec::with_capacity(places.len());
+        for place in places {
+            let text = sqlx::query_scalar(
+                "SELECT text FROM job_texts
+                 WHERE job = (SELECT number FROM jobs WHERE id = ?) AND place = ?",
+            )
+            .bind(id)
+            .bind(place)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+            texts.push(text);
+        }
+        Ok(texts)
+    }
+
+    /// The certificate of a job, once it is done.
+    pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<Certificate>, Error> {
+        let found: Option<String> = sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = ?")
+            .bind(id)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        let read = |json: String| {
+            serde_json::from_str(&json).map_err(|it| damaged(id, "certificate", &it.to_string()))
+        };
+        found.map(read).transpose()
+    }
+
     /// Ends a job whose batches are all done and whose file lies in the score store, and
     /// forgets its texts.
-    pub(crate) async fn finish_job(&self, id: &str) -> Result<(), Error> {
+    pub(crate) async fn finish_job(
+        &self,
+        id: &str,
+        certificate: &Certificate,
+    ) -> Result<(), Error> {
         let failed = |it| self.failed(it);
+        let json = serde_json::to_string(certificate);
+        let json = json.map_err(|it| damaged(id, "certificate", &it.to_string()))?;
         let mut transaction = self.begin().await?;
+        sqlx::query("UPDATE jobs SET certificate = ? WHERE id = ?")
+            .bind(json)
+            .bind(id)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
         for sql in [
             "INSERT INTO score_files (ranker, name, n_pairs, made)
              SELECT ranker, id, n_done, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')

@@ -1,5 +1,6 @@
 //! A data folder with all that can be wrong with it.
 
+use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, RankerKind};
 
 use super::*;
@@ -105,7 +106,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
                 error,
                 Error::Newer {
                     found: 999,
-                    known: 1,
+                    known: 2,
                     ..
                 }
             ),
@@ -216,7 +217,15 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
     assert_eq!(columns.scores, [0.0, 1.0]);
     let river = shared::collection::text_hash("river");
     assert_eq!(columns.query_hashes, [river.clone(), river]);
-    store.finish_job(&job.id).await.unwrap();
+    let certificate = Certificate {
+        device: "cpu".to_owned(),
+        precision: "f32".to_owned(),
+        activation: None,
+        again: Vec::new(),
+    };
+    store.finish_job(&job.id, &certificate).await.unwrap();
+    let kept = store.job_certificate(&job.id).await.unwrap();
+    assert_eq!(kept, Some(certificate));
     let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
         .fetch_one(&store.pool)
         .await

@@ -4,6 +4,7 @@ pub(crate) mod address;
 mod panel;
 mod head;
 mod cite;
+mod certificates;
 mod export;
 mod findings;
 mod own_copy;
@@ -32,6 +33,7 @@ use crate::widgets::heatmap::{HeatMap, Spot, WaitingMap, Who};
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 use address::{ListView, Shape, StudyView};
+use certificates::Certificates;
 use findings::Findings;
 use head::Head;
 use own_copy::OwnCopy;
@@ -249,6 +251,7 @@ fn Loaded(
         <Findings study=told overview view/>
         <DialBar reach turned/>
         {body}
+        <Certificates overview/>
     }
 }
 

@@ -124,6 +124,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
         ranker,
         scores,
         truncated,
+        certificate,
     } = parse(text)?;
     let Sent { pairs, places, .. } = sent(study);
     if scores.len() != pairs.len() {
@@ -139,6 +140,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
     let cut = cut.map(|it| it.0 as u32).collect();
     let mut scores = Scores::new(ranker, values, &study.pairs).map_err(refused)?;
     scores.truncated = cut;
+    scores.certificate = certificate.map(|it| it.renumbered(&places));
     Ok(scores)
 }
 

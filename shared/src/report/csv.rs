@@ -46,7 +46,9 @@ fn fields(kind: Kind, value: &Value) -> Vec<String> {
     let (first, bounds) = match value {
         Value::Text(it) => (text(it), None),
         Value::Count(it) => (it.to_string(), None),
-        Value::Fraction(it) | Value::Signed(it) | Value::P(it) => (number(*it), None),
+        Value::Fraction(it) | Value::Signed(it) | Value::P(it) | Value::Tiny(it) => {
+            (number(*it), None)
+        }
         Value::Score { value, .. } => (number(*value), None),
         Value::Estimate(it) => (number(it.value), Some(it.interval)),
         Value::Interval(bounds) => (String::new(), Some(*bounds)),

@@ -100,6 +100,14 @@ pub fn p(value: f64) -> String {
     share(value, digits)
 }
 
+/// A difference of which only the size matters: `4.8e-7`, or `0`.
+pub fn tiny(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    format!("{value:.1e}")
+}
+
 /// A share of work or of confidence: `42 %`; `100 %` only at the end.
 pub fn per_cent(value: f64) -> String {
     format!("{} %", (value.clamp(0.0, 1.0) * 100.0) as u64)

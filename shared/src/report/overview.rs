@@ -8,20 +8,24 @@ use crate::stats::bootstrap;
 use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
-/// Four tables, for the state of the dials that `overview` was made with:
+/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was made with:
 ///
 /// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
 ///   relevance, counts; its notes say everything that is needed to make it again,
 /// - `cells`, for programs: one row for each ranker and axiom,
 /// - `axioms`: what was mined,
-/// - `rankers`: who was asked.
+/// - `rankers`: who was asked,
+/// - `certificates`: how scores of neural rankers were computed, and what became of some of them
+///   under other conditions.
 pub fn of_overview(overview: &Overview) -> Vec<Table> {
-    vec![
+    let mut tables = vec![
         fractions(overview),
         cells(overview),
         axioms(overview),
         rankers(overview),
-    ]
+    ];
+    tables.extend(certificates(overview));
+    tables
 }
 
 fn fractions(overview: &Overview) -> Table {
@@ -198,6 +202,64 @@ fn rankers(overview: &Overview) -> Table {
         columns,
         notes: vec![same_instances(overview)],
     }
+}
+
+/// None where no ranker has a certificate.
+pub fn certificates(overview: &Overview) -> Option<Table> {
+    let columns = vec![
+        Column::new("ranker", Kind::Text),
+        Column::new("computed on", Kind::Text),
+        Column::new("precision", Kind::Text),
+        Column::new("nonlinearity", Kind::Text),
+        Column::new("scored once more", Kind::Text),
+        Column::new("pairs", Kind::Number),
+        Column::new("largest difference", Kind::Number),
+        Column::new("range of scores", Kind::Number),
+        Column::new("verdicts", Kind::Number),
+        Column::new("changed", Kind::Number),
+        Column::new("fraction changed", Kind::Number),
+    ];
+    let mut rows = Vec::new();
+    for row in &overview.rankers {
+        let Some(certified) = &row.certified else {
+            continue;
+        };
+        for it in &certified.checks {
+            let changed = match it.n_verdicts {
+                0 => Value::Missing,
+                n => Value::Fraction(it.n_changed as f64 / n as f64),
+            };
+            let activation = certified.activation.clone();
+            rows.push(vec![
+                Value::Text(row.ranker.label.clone()),
+                Value::Text(certified.device.clone()),
+                Value::Text(certified.precision.clone()),
+                activation.map_or(Value::Missing, Value::Text),
+                Value::Text(it.condition.name().to_owned()),
+                Value::Count(it.n_pairs),
+                Value::Tiny(it.max_difference),
+                Value::Score {
+                    value: it.range,
+                    digits: format::score_digits(it.range),
+                },
+                Value::Count(it.n_verdicts),
+                Value::Count(it.n_changed),
+                changed,
+            ]);
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        name: "certificates".to_owned(),
+        title: format!("{}: scores under other conditions", overview.title),
+        columns,
+        rows,
+        notes: vec![
+            "A verdict is changed where an instance is satisfied, tied or violated under the \
+             other condition and was something else in the run."
+                .to_owned(),
+            same_instances(overview),
+        ],
+    })
 }
 
 fn fraction(cell: Option<&Cell>) -> Value {

@@ -73,6 +73,11 @@ impl Study {
             let sound = it.values().len() == self.pairs.len()
                 && places.copied().all(|it| (it as usize) < self.pairs.len());
             ok(sound, "its scores are not those of its pairs")?;
+            let certified = it.certificate.as_ref();
+            ok(
+                certified.is_none_or(|it| it.fits(self.pairs.len())),
+                "a certificate is not of its pairs",
+            )?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::audit::Audit;
+use super::certified::Certified;
 use super::dials::{Dials, Filter};
 use crate::error::Error;
 use crate::index::Totals;
@@ -128,6 +129,9 @@ pub struct Row {
     pub n_missing: u64,
     /// Pairs of which the ranker saw only a part.
     pub n_truncated: u64,
+    /// What became of some of its scores under other conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certified: Option<Certified>,
 }
 
 /// One ranker on one axiom.
@@ -315,6 +319,7 @@ impl Study {
             effectiveness: self.effectiveness(scores, filter),
             n_missing: scores.n_missing() as u64,
             n_truncated: scores.truncated.len() as u64,
+            certified: self.certified(scores, shown, filter, width),
             ranker: scores.ranker.clone(),
         }
     }

@@ -12,6 +12,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::probe::{Instances, InstancesHead, Mined};
+use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, Scores};
 use shared::study::Study;
 
@@ -32,6 +33,9 @@ struct Head {
     /// Without the columns.
     study: Study,
     rankers: Vec<RankerAbout>,
+    /// One for each ranker; empty in studies of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    certificates: Vec<Option<Certificate>>,
     instances: String,
     scores: String,
     /// The instances once more, to be mapped; none in studies of earlier versions.
@@ -83,11 +87,13 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
     StudyScores::of(study).write(&folder.join(&scores))?;
     write(folder, "study.toml", study.definition.to_toml().as_bytes())?;
     let mut rest = study.clone();
-    let rankers = rest.scores.drain(..).map(|it| it.ranker).collect();
+    let scored = rest.scores.drain(..);
+    let (rankers, certificates) = scored.map(|it| (it.ranker, it.certificate)).unzip();
     rest.instances.clear();
     let head = Head {
         study: rest,
         rankers,
+        certificates,
         instances,
         scores,
         columns: Some(columns),
@@ -131,6 +137,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let Head {
         mut study,
         rankers,
+        certificates,
         instances,
         scores,
         columns,
@@ -158,6 +165,8 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         let (values, truncated) = columns.of_ranker(at as u32, study.pairs.len());
         let mut scores = Scores::new(ranker, values, &study.pairs)?;
         scores.truncated = truncated;
+        let certificate = certificates.get(at).cloned().flatten();
+        scores.certificate = certificate.filter(|it| it.fits(study.pairs.len()));
         study.scores.push(scores);
     }
     Ok(study)
