@@ -9,7 +9,7 @@
 //! Shapes: `b` texts in the batch, `t` pieces of the longest, `h` hidden units, `a` heads of `d`
 //! units (`h = a d`), `m` units of the intermediate layer.
 
-use candle_core::{D, Device, Tensor};
+use candle_core::{D, DType, Device, Tensor};
 
 use crate::config::{Config, Family};
 use crate::encoder::Input;
@@ -240,6 +240,7 @@ pub(crate) struct Bert {
     project: Option<(Tensor, Tensor)>,
     layers: Vec<DeviceLayer>,
     device: Device,
+    dtype: DType,
 }
 
 struct DeviceLayer {
@@ -252,14 +253,20 @@ struct DeviceLayer {
 }
 
 impl Bert {
-    /// Copies the parameters to `device`.
-    pub(crate) fn load(parameters: Parameters, device: Device) -> candle_core::Result<Bert> {
+    /// Copies the parameters to `device`, rounded to `dtype`.
+    pub(crate) fn load(
+        parameters: Parameters,
+        device: &Device,
+        dtype: DType,
+    ) -> candle_core::Result<Bert> {
         let (h, m) = (
             parameters.config.hidden_size,
             parameters.config.intermediate_size,
         );
-        let matrix = |numbers, rows, columns| Tensor::from_vec(numbers, (rows, columns), &device);
-        let vector = |numbers: Vec<f32>| Tensor::new(numbers, &device);
+        let matrix = |numbers, rows, columns| {
+            Tensor::from_vec(numbers, (rows, columns), device)?.to_dtype(dtype)
+        };
+        let vector = |numbers: Vec<f32>| Tensor::new(numbers, device)?.to_dtype(dtype);
         let linear = |linear: Linear, inputs, outputs| {
             candle_core::Result::Ok((
                 matrix(linear.weight, inputs, outputs)?,
@@ -295,7 +302,8 @@ impl Bert {
             project: project.transpose()?,
             layers,
             config: parameters.config,
-            device,
+            device: device.clone(),
+            dtype,
         })
     }
 
@@ -322,7 +330,7 @@ impl Bert {
         }
         let ids = Tensor::from_vec(ids, b * t, &self.device)?;
         let places = Tensor::from_vec(places, b * t, &self.device)?;
-        let mask = Tensor::from_vec(mask, (b, 1, 1, t), &self.device)?;
+        let mask = Tensor::from_vec(mask, (b, 1, 1, t), &self.device)?.to_dtype(self.dtype)?;
 
         let e = self.config.embedding_size;
         let words = self.words.index_select(&ids, 0)?.reshape((b, t, e))?; // [b, t, e]
@@ -343,7 +351,7 @@ impl Bert {
             hidden = self.normed(&narrow, &layer.down_norm)?;
         }
 
-        let hidden = hidden.to_device(&Device::Cpu)?;
+        let hidden = hidden.to_dtype(DType::F32)?.to_device(&Device::Cpu)?;
         let mut packed = Vec::with_capacity(inputs.iter().map(|it| it.ids.len() * h).sum());
         for (index, input) in inputs.iter().enumerate() {
             let rows = hidden.get(index)?.narrow(0, 0, input.ids.len())?; // [pieces, h]

@@ -13,6 +13,57 @@ pub enum Device {
     Metal(usize),
 }
 
+/// Of weights and hidden states. What a model gives is always f32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// 32 bits, IEEE 754 binary32.
+    #[default]
+    F32,
+    /// 16 bits, IEEE 754 binary16: eleven digits, up to 65,504. Made for GPUs; slow on a CPU.
+    F16,
+    /// 16 bits, bfloat16: eight digits, the range of f32. Made for GPUs; slow on a CPU.
+    Bf16,
+}
+
+/// Where a model computes, and in how many bits. A device alone means f32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Computing {
+    /// Where.
+    pub device: Device,
+    /// In what.
+    pub precision: Precision,
+}
+
+impl From<Device> for Computing {
+    fn from(device: Device) -> Computing {
+        Computing {
+            device,
+            precision: Precision::F32,
+        }
+    }
+}
+
+impl Precision {
+    pub(crate) fn dtype(self) -> candle_core::DType {
+        match self {
+            Precision::F32 => candle_core::DType::F32,
+            Precision::F16 => candle_core::DType::F16,
+            Precision::Bf16 => candle_core::DType::BF16,
+        }
+    }
+}
+
+/// `f32`, `f16`, `bf16`.
+impl std::fmt::Display for Precision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Precision::F32 => "f32",
+            Precision::F16 => "f16",
+            Precision::Bf16 => "bf16",
+        })
+    }
+}
+
 impl Device {
     /// The candle device, or what is missing for it.
     pub(crate) fn open(self) -> Result<candle_core::Device, Error> {

@@ -2,7 +2,7 @@
 
 use crate::bert::{Bert, Parameters};
 use crate::config::Config;
-use crate::device::Device;
+use crate::device::{Computing, Device, Precision};
 use crate::error::Error;
 use crate::fused;
 use crate::pieces::Pieces;
@@ -65,19 +65,21 @@ impl States {
 }
 
 impl Encoder {
-    /// Puts the weights on `device`; an input has at most `max_pieces` pieces.
+    /// Puts the weights where they are computed with; an input has at most `max_pieces` pieces.
     pub(crate) fn load(
         weights: &Weights<'_>,
         config: Config,
         max_pieces: usize,
-        device: Device,
+        computing: impl Into<Computing>,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
         let parameters = Parameters::load(weights, config)?;
-        let pass = match device {
-            Device::Cpu => Pass::Fused(parameters),
-            Device::Cuda(_) | Device::Metal(_) => {
-                Pass::Plain(Bert::load(parameters, device.open()?)?)
+        let Computing { device, precision } = computing.into();
+        let pass = match (device, precision) {
+            (Device::Cpu, Precision::F32) => Pass::Fused(parameters),
+            _ => {
+                let device = device.open()?;
+                Pass::Plain(Bert::load(parameters, &device, precision.dtype())?)
             }
         };
         Ok(Encoder {

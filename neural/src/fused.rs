@@ -522,7 +522,7 @@ mod tests {
                 second,
             });
             let fused = forward(&model, &texts);
-            let plain = Bert::load(model, candle_core::Device::Cpu)
+            let plain = Bert::load(model, &candle_core::Device::Cpu, candle_core::DType::F32)
                 .unwrap()
                 .forward(&texts)
                 .unwrap();

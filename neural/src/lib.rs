@@ -43,7 +43,7 @@ mod splade;
 
 pub use batch::plan_batches;
 pub use cross::{CrossEncoder, PairPieces};
-pub use device::Device;
+pub use device::{Computing, Device, Precision};
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles};

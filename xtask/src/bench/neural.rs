@@ -1,70 +1,257 @@
-//! Encoding against PyTorch on the CPU: same model, texts and threads.
+//! Neural scoring against PyTorch and onnxruntime on the CPU: same model, texts and threads.
 
 use super::asked::number;
 use super::table::{Row, Table};
-use super::{Bench, RUNS, median, peers, text};
+use super::{Bench, RUNS, median, peers};
 use crate::{process, setup};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Passages encoded in a run.
 const TEXTS: usize = 192;
 
+/// Pairs of each query that a cross-encoder reads.
+const PAIRS: usize = 5;
+
+/// Scores of two engines may differ by so much.
+const SAME: f64 = 1e-5;
+
 pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let model = setup::model::get(bench.place)?;
     let program = bench.example("neural", "throughput")?;
+    let python = peers::neural_python(bench);
+    match &python {
+        Ok(python) => {
+            for package in ["torch", "transformers", "onnxruntime"] {
+                table.version(format!("{package} {}", peers::version(python, package)));
+            }
+        }
+        Err(error) => table.left_out("PyTorch and onnxruntime", &format!("{error:#}")),
+    }
+    let engines = Engines {
+        program,
+        script: bench.place.root.join("neural/examples/throughput.py"),
+        python: python.ok(),
+        n_threads: std::thread::available_parallelism()
+            .map_or(1, |it| it.get())
+            .to_string(),
+    };
+    encode(bench, &engines, &model, table)?;
+    read_together(bench, &engines, &model, table)
+}
+
+/// Who takes turns.
+struct Engines {
+    program: PathBuf,
+    script: PathBuf,
+    python: Option<PathBuf>,
+    n_threads: String,
+}
+
+impl Engines {
+    fn ours(&self, mode: &str, folder: &Path, file: &Path) -> Result<Value> {
+        let mut ours = Command::new(&self.program);
+        ours.arg(mode).args([folder, file]);
+        answer(ours.env("RAYON_NUM_THREADS", &self.n_threads))
+    }
+
+    /// None where there is no peer.
+    fn peer(&self, mode: &str, folder: &Path, file: &Path) -> Result<Option<Value>> {
+        let Some(python) = &self.python else {
+            return Ok(None);
+        };
+        let mut peer = Command::new(python);
+        peer.arg(&self.script).arg(mode).args([folder, file]);
+        peer.arg(&self.n_threads);
+        answer(peer.env("OMP_WAIT_POLICY", "PASSIVE")).map(Some)
+    }
+}
+
+fn answer(command: &mut Command) -> Result<Value> {
+    let said =
+        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
+    Ok(serde_json::from_str(&said)?)
+}
+
+fn rate(answer: &Value) -> Result<f64> {
+    number(answer, "sequences_per_s")
+}
+
+fn encode(bench: &Bench<'_>, engines: &Engines, model: &Path, table: &mut Table) -> Result<()> {
     let texts = bench.folder.join("passages.txt");
-    let given = fs::read_to_string(bench.given().join("texts.jsonl"))
-        .context("no passages to encode: measure the part lexical first")?;
+    let given = given(bench, "texts.jsonl")?;
     // Every tenth, so that lengths vary as in the collection.
     let passages = given.lines().step_by(10).take(TEXTS);
     let passages: Result<Vec<String>, _> = passages.map(serde_json::from_str).collect();
     let passages: Vec<String> = passages?.iter().map(|it| it.replace('\n', " ")).collect();
     fs::write(&texts, passages.join("\n"))?;
 
-    let python = peers::neural_python(bench);
-    if let Err(error) = &python {
-        table.left_out("PyTorch", &format!("{error:#}"));
-    }
-    let n_threads = std::thread::available_parallelism()
-        .map_or(1, |it| it.get())
-        .to_string();
-    let script = bench.place.root.join("neural/examples/throughput.py");
     let (mut here, mut there) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let mut ours = Command::new(&program);
-        ours.args([&model, &texts])
-            .env("RAYON_NUM_THREADS", &n_threads);
-        here.push(rate(&mut ours)?);
-        if let Ok(python) = &python {
-            let mut peer = Command::new(python);
-            peer.args([text(&script), text(&model), text(&texts), n_threads.clone()]);
-            there.push(rate(peer.env("OMP_WAIT_POLICY", "PASSIVE"))?);
+        here.push(rate(&engines.ours("encode", model, &texts)?)?);
+        if let Some(answer) = engines.peer("encode", model, &texts)? {
+            there.push(rate(&answer)?);
         }
     }
-    if let Ok(python) = &python {
-        for package in ["torch", "transformers"] {
-            table.version(format!("{package} {}", peers::version(python, package)));
-        }
-    }
-    let here = median(here);
-    let there = (!there.is_empty()).then(|| median(there));
-    let shown = |rate: f64| format!("{rate:.1} texts/s");
-    let ratio = there.map(|it| here / it);
-    table.add(Row {
-        what: format!("MiniLM encodes {TEXTS} passages, {n_threads} threads, f32, PyTorch"),
-        ours: shown(here),
-        peer: there.map_or_else(|| "left out".to_owned(), shown),
-        ratio: ratio.map_or_else(String::new, |it| format!("{it:.2}×")),
-        target: "≥ 1×",
-        met: ratio.is_some_and(|it| it >= 1.0),
-    });
+    let n_threads = &engines.n_threads;
+    against(
+        table,
+        format!("MiniLM encodes {TEXTS} passages, {n_threads} threads, f32, PyTorch"),
+        [here, there],
+        ("≥ 1.1×", 1.1),
+    );
     Ok(())
 }
 
-fn rate(command: &mut Command) -> Result<f64> {
-    let answer =
-        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
-    number(&serde_json::from_str(&answer)?, "sequences_per_s")
+fn read_together(
+    bench: &Bench<'_>,
+    engines: &Engines,
+    model: &Path,
+    table: &mut Table,
+) -> Result<()> {
+    let Some(python) = &engines.python else {
+        bail!("the cross-encoder is made with PyTorch");
+    };
+    let folder = bench.folder.join("minilm-cross");
+    let graph = folder.join("fused.onnx");
+    if !folder.join("model.safetensors").is_file() {
+        let mut make = Command::new(python);
+        make.arg(bench.script("cross_encoder.py"));
+        process::run(make.arg(model).arg(&folder))?;
+    }
+    let pairs = pairs(bench)?;
+    let n_pairs = fs::read_to_string(&pairs)?.lines().count();
+    let (mut here, mut torch, mut onnx) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut gflops, mut sgemm) = (Vec::new(), Vec::new());
+    let mut most_apart = 0.0f64;
+    // Of the fastest run, the one that was least disturbed.
+    let (mut fastest, mut profile) = (0.0, Value::Null);
+    for _ in 0..RUNS {
+        let ours = engines.ours("pairs", &folder, &pairs)?;
+        here.push(rate(&ours)?);
+        gflops.push(number(&ours, "gflops")?);
+        sgemm.push(number(&ours, "sgemm_gflops")?);
+        if rate(&ours)? > fastest {
+            (fastest, profile) = (rate(&ours)?, ours["profile"].clone());
+        }
+        let mut take = |mode: &str, rates: &mut Vec<f64>| {
+            if let Some(answer) = engines.peer(mode, &folder, &pairs)? {
+                rates.push(rate(&answer)?);
+                most_apart = most_apart.max(apart(&ours, &answer)?);
+            }
+            anyhow::Ok(())
+        };
+        take("pairs", &mut torch)?;
+        if graph.is_file() {
+            take("pairs-onnx", &mut onnx)?;
+        }
+    }
+    if most_apart > SAME {
+        bail!("scores of the engines are up to {most_apart:e} apart");
+    }
+    let n_threads = &engines.n_threads;
+    let what = format!("MiniLM as a cross-encoder reads {n_pairs} pairs, {n_threads} threads, f32");
+    against(
+        table,
+        format!("{what}, PyTorch"),
+        [here.clone(), torch],
+        ("≥ 1.1×, aim 1.3×", 1.3),
+    );
+    if onnx.is_empty() {
+        table.left_out("onnxruntime", "no fused graph could be made");
+    } else {
+        against(
+            table,
+            format!("{what}, onnxruntime's fused graph"),
+            [here, onnx],
+            ("aim 1×", 1.0),
+        );
+    }
+    let (gflops, sgemm) = (median(gflops), median(sgemm));
+    table.add(Row {
+        what: "the same in useful operations, of the sgemm rate in the same runs".to_owned(),
+        ours: format!("{gflops:.0} GFLOP/s"),
+        peer: format!("{sgemm:.0} GFLOP/s"),
+        ratio: format!("{:.0} %", 100.0 * gflops / sgemm),
+        target: "aim 80 %",
+        met: gflops / sgemm >= 0.8,
+    });
+    let shares = profile.as_object().into_iter().flatten();
+    let shares = shares.map(|(part, share)| {
+        let share = 100.0 * share.as_f64().unwrap_or(f64::NAN);
+        format!("{part} {share:.0} %")
+    });
+    table.note(format!(
+        "Cross-encoder: a head drawn at random, scores of the engines at most {most_apart:.1e} \
+         apart. Where the time goes, by products of the same sizes run by themselves: {}.",
+        shares.collect::<Vec<_>>().join(", ")
+    ));
+    Ok(())
+}
+
+/// The greatest distance of two scores of a pair.
+fn apart(ours: &Value, theirs: &Value) -> Result<f64> {
+    let scores = |it: &Value| -> Result<Vec<f64>> {
+        let scores = it["scores"].as_array().context("no scores")?;
+        let number = |it: &Value| it.as_f64().context("a score that is no number");
+        scores.iter().map(number).collect()
+    };
+    let (ours, theirs) = (scores(ours)?, scores(theirs)?);
+    if ours.len() != theirs.len() {
+        bail!("{} scores against {}", ours.len(), theirs.len());
+    }
+    let both = ours.iter().zip(&theirs);
+    Ok(both.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
+}
+
+/// The first texts of the pool of each query, at their natural lengths.
+fn pairs(bench: &Bench<'_>) -> Result<PathBuf> {
+    let queries = given(bench, "queries.jsonl")?;
+    let texts = given(bench, "texts.jsonl")?;
+    let texts: Vec<&str> = texts.lines().collect();
+    let pools: Value = serde_json::from_str(&given(bench, "pools.json")?)?;
+    let pools = pools["pools"].as_array().context("no pools")?;
+    let mut lines = String::new();
+    for (query, pool) in queries.lines().zip(pools) {
+        let docs = pool["docs"].as_array().context("a pool without texts")?;
+        for doc in docs.iter().take(PAIRS) {
+            let doc = doc.as_u64().context("a text without a number")?;
+            let text = texts
+                .get(doc as usize)
+                .context("a text that is not there")?;
+            lines += &format!("[{query}, {text}]\n");
+        }
+    }
+    let path = bench.folder.join("pairs.jsonl");
+    fs::write(&path, lines)?;
+    Ok(path)
+}
+
+fn given(bench: &Bench<'_>, name: &str) -> Result<String> {
+    fs::read_to_string(bench.given().join(name))
+        .with_context(|| format!("no {name}: measure the part lexical first"))
+}
+
+/// A line of texts or pairs a second.
+fn against(
+    table: &mut Table,
+    what: String,
+    [here, there]: [Vec<f64>; 2],
+    (target, least): (&'static str, f64),
+) {
+    let here = median(here);
+    let there = (!there.is_empty()).then(|| median(there));
+    let shown = |rate: f64| format!("{rate:.1}/s");
+    let ratio = there.map(|it| here / it);
+    table.add(Row {
+        what,
+        ours: shown(here),
+        peer: there.map_or_else(|| "left out".to_owned(), shown),
+        ratio: ratio.map_or_else(String::new, |it| format!("{it:.2}×")),
+        target,
+        met: ratio.is_some_and(|it| it >= least),
+    });
 }

@@ -15,7 +15,15 @@ const LEXICAL: [&str; 5] = [
     "PyStemmer",
     "gensim==4.4.0",
 ];
-const NEURAL: [&str; 2] = ["torch", "transformers"];
+/// ir_axioms, in the same environment, takes numpy 1.
+const NEURAL: [&str; 6] = [
+    "torch",
+    "transformers",
+    "onnx",
+    "onnxscript",
+    "onnxruntime",
+    "numpy==1.26.4",
+];
 
 /// A Python of its own that has the packages for lexical peers.
 pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
@@ -26,9 +34,13 @@ pub(super) fn lexical_python(bench: &Bench<'_>) -> Result<PathBuf> {
     )
 }
 
-/// The same with PyTorch.
+/// The same with PyTorch and onnxruntime.
 pub(super) fn neural_python(bench: &Bench<'_>) -> Result<PathBuf> {
-    python(bench, &NEURAL, "import torch, transformers")
+    python(
+        bench,
+        &NEURAL,
+        "import torch, transformers, onnx, onnxscript, onnxruntime",
+    )
 }
 
 fn python(bench: &Bench<'_>, packages: &[&str], works: &str) -> Result<PathBuf> {
