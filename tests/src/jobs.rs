@@ -1,14 +1,29 @@
 //! A neural job that loses its server in the middle.
 
+use std::path::Path;
+
 use shared::api::{CreateJob, Fetch, Job, JobScores, JobState, Watch};
 
-use crate::harness::{Home, Server, model, skip};
+use crate::harness::{Home, Server, model, skip, tiny_model};
 
-const QUERIES: u32 = 8;
-const TEXTS: u32 = 600;
+/// How large a job is.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) n_queries: u32,
+    pub(crate) n_texts: u32,
+    /// Of a text, at most.
+    pub(crate) n_words: u32,
+}
 
 /// As many pairs as a study of a hundred documents for each of 43 queries, and some more.
-fn job(ranker: String) -> CreateJob {
+const USUAL: Size = Size {
+    n_queries: 8,
+    n_texts: 600,
+    n_words: 70,
+};
+
+/// Each query with each text.
+fn job(ranker: String, size: Size) -> CreateJob {
     let words: Vec<&str> = "river bank water stone bridge harbour of the and a deep cold flood \
                             mud boat ferry carries sand slowly past old houses where grain was"
         .split_whitespace()
@@ -21,33 +36,37 @@ fn job(ranker: String) -> CreateJob {
             .wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    let mut text = |at: u32, n_words: u64| {
+    let mut text = |at: u32, n_words: u32| {
         let chosen = (0..n_words).map(|_| words[next(words.len() as u64) as usize]);
         format!("{at} {}", chosen.collect::<Vec<_>>().join(" "))
     };
+    let Size {
+        n_queries,
+        n_texts,
+        n_words,
+    } = size;
     CreateJob {
         ranker,
         title: "Killed in the middle".to_owned(),
-        queries: (0..QUERIES).map(|at| text(at, 4)).collect(),
-        texts: (0..TEXTS)
-            .map(|at| text(at, 10 + u64::from(at % 60)))
+        queries: (0..n_queries).map(|at| text(at, 4)).collect(),
+        texts: (0..n_texts)
+            .map(|at| text(at, 10 + at % (n_words - 10)))
             .collect(),
-        pairs: (0..TEXTS)
-            .flat_map(|text| (0..QUERIES).map(move |query| (query, text)))
+        pairs: (0..n_texts)
+            .flat_map(|text| (0..n_queries).map(move |query| (query, text)))
             .collect(),
     }
 }
 
-fn serve(home: &Home) -> Server {
-    let model = model().expect("the test has looked for it");
+fn serve(home: &Home, model: &Path) -> Server {
     home.serve(&["--model", &model.to_string_lossy()])
 }
 
 /// Makes the job with the model's first use, as a bi-encoder.
-fn create(server: &Server) -> Job {
+fn create(server: &Server, size: Size) -> Job {
     let ranker = server.ask(&shared::api::About {}).models.remove(0).spec;
     assert!(ranker.ends_with(":bi"), "{ranker}");
-    server.ask(&job(ranker))
+    server.ask(&job(ranker, size))
 }
 
 fn bits(scores: &JobScores) -> Vec<Option<u64>> {
@@ -69,43 +88,66 @@ fn n_scored(server: &Server) -> u64 {
 
 #[test]
 fn a_killed_job_goes_on_by_itself_and_ends_with_the_same_bits() {
-    if model().is_none() {
+    let Some(model) = model() else {
         let test = "jobs::a_killed_job_goes_on_by_itself_and_ends_with_the_same_bits";
         return skip(test, "the neural model is absent");
-    }
+    };
+    survives(1, &model, USUAL);
+}
+
+#[test]
+fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
+    let size = Size {
+        n_queries: 5,
+        n_texts: 4_000,
+        n_words: 250,
+    };
+    survives(10, &tiny_model(), size);
+}
+
+/// Kills the server so many times in the middle of a job, each time after it has committed
+/// something, and compares the scores with those of an undisturbed one.
+pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
     let home = Home::new();
-    let server = serve(&home);
-    let job = create(&server);
-    assert!(job.n_pairs >= 4_300);
+    let mut server = serve(&home, model);
+    let job = create(&server, size);
+    assert_eq!(job.n_pairs, u64::from(size.n_queries * size.n_texts));
     let watch = Watch {
         job: job.id.clone(),
     };
-    let killed = server.ask_until(&watch, |it| it.n_done > 0);
-    let before = server.ask(&Fetch {
+    let fetch = Fetch {
         job: job.id.clone(),
-    });
-    server.kill();
-    assert_eq!(killed.state, JobState::Running);
-    assert!(
-        killed.n_done < killed.n_pairs,
-        "it was in its middle: {}",
-        killed.n_done
-    );
-
-    let server = serve(&home);
+    };
+    let mut n_done = 0;
+    let mut committed: Vec<Option<u64>> = vec![None; job.n_pairs as usize];
+    for _ in 0..n_kills {
+        let killed = server.ask_until(&watch, |it| it.n_done > n_done);
+        let scores = bits(&server.ask(&fetch));
+        server.kill();
+        assert_eq!(killed.state, JobState::Running);
+        assert!(
+            killed.n_done < killed.n_pairs,
+            "it was in its middle: {}",
+            killed.n_done
+        );
+        for (before, after) in committed.iter().zip(&scores) {
+            assert!(
+                before.is_none() || before == after,
+                "what was committed stays"
+            );
+        }
+        (n_done, committed) = (killed.n_done, scores);
+        server = serve(&home, model);
+    }
     let ended = server.ask_until(&watch, |it| it.state.ended());
     assert_eq!(
         (ended.state, ended.n_done, ended.problem),
         (JobState::Done, job.n_pairs, None)
     );
     let kept = job.n_pairs - n_scored(&server);
-    assert!(
-        kept >= killed.n_done,
-        "{kept} of {} were not scored again",
-        killed.n_done
-    );
-    let found = server.ask(&Fetch { job: job.id });
-    for (before, after) in bits(&before).iter().zip(bits(&found)) {
+    assert!(kept >= n_done, "{kept} of {n_done} were not scored again");
+    let found = server.ask(&fetch);
+    for (before, after) in committed.iter().zip(bits(&found)) {
         assert!(
             before.is_none() || *before == after,
             "what was committed stays"
@@ -114,8 +156,8 @@ fn a_killed_job_goes_on_by_itself_and_ends_with_the_same_bits() {
     drop(server);
 
     let undisturbed = Home::new();
-    let server = serve(&undisturbed);
-    let job = create(&server);
+    let server = serve(&undisturbed, model);
+    let job = create(&server, size);
     server.ask_until(
         &Watch {
             job: job.id.clone(),

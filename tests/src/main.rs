@@ -16,3 +16,5 @@ mod http;
 mod jobs;
 mod browser;
 mod parity;
+#[cfg(feature = "regress")]
+mod regress;

@@ -1,4 +1,4 @@
-//! Everything that is run twice: demo, test, tidy, bench, dist, setup, web.
+//! Everything that is run twice: demo, test, regress, tidy, bench, dist, setup, web.
 
 mod process;
 mod place;
@@ -23,6 +23,7 @@ usage: cargo xtask <command>
   test [STEPS]    every check there is, or only the named steps (`test --list` shows them)
   dist            one release binary with the front end inside
   tidy            the rules of the house style that a program can check
+  regress         long checks with the real model, minutes each
   bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole
   setup           find or install what the other commands need, and nothing else
   web             build the front end into dist/
@@ -48,6 +49,7 @@ fn run() -> Result<ExitCode> {
         "test" => test::run(&place, &rest),
         "dist" => done(dist::run(&place)),
         "tidy" => tidy::run(&place.root),
+        "regress" => test::regress(&place),
         "bench" => done(bench::run(&place, &rest)),
         "setup" => done(setup::run(&place)),
         "web" => done(setup::web(&place).and_then(|tools| web::build(&place, &tools))),

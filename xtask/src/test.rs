@@ -135,6 +135,18 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
     })
 }
 
+/// Long checks with the real model: nothing that they need may be absent.
+pub(crate) fn regress(place: &Place) -> Result<ExitCode> {
+    let mut bench = Bench { place, tools: None };
+    bench.run(Step::Build)?;
+    let tally = bench.long()?;
+    println!("\n{}", tally.line());
+    Ok(match tally.n_failed {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
 fn report(took: &[(Step, Duration)], failed: Option<Step>, tally: &Tally) {
     println!();
     for (step, time) in took {
@@ -242,18 +254,29 @@ impl Bench<'_> {
         fs::create_dir_all(self.place.dist()).context("making dist/")
     }
 
+    /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
+    fn long(&self) -> Result<Tally> {
+        let data = data(self.place).context("set AXIOSCOPE_DATA to the folder of collections")?;
+        let mut test = cargo(&["test", "--locked", "--package", "tests"]);
+        test.args(["--features", "regress", "--test", "end_to_end"])
+            .args(["--", "regress::", "--test-threads", "1", "--nocapture"])
+            .env("AXIOSCOPE_BIN", program(self.place)?)
+            .env("AXIOSCOPE_DIST", self.place.dist())
+            .env("AXIOSCOPE_DATA", data)
+            .env("AXIOSCOPE_MODEL", setup::model::get(self.place)?);
+        let mut tally = Tally::default();
+        let status = process::listen(&mut test, |line| tally.hear(line))?;
+        if !status.success() && tally.n_failed == 0 {
+            bail!("`{}` failed ({status})", process::line(&test));
+        }
+        Ok(tally)
+    }
+
     /// Drives the program that the build step left, with everything it may need named in the
     /// environment. What cannot be had is left out there, and the tests that need it skip.
     fn end_to_end(&mut self) -> Result<Tally> {
         let place = self.place;
-        let program = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-        let program = place.target.join("debug").join(program);
-        if !program.is_file() {
-            bail!(
-                "{} is missing: run `cargo xtask test build` first",
-                program.display()
-            );
-        }
+        let program = program(place)?;
         let skips = place.target.join("skipped-tests");
         fs::write(&skips, "").with_context(|| format!("writing {}", skips.display()))?;
 
@@ -302,6 +325,19 @@ impl Bench<'_> {
         tally.skip(skipped.lines());
         Ok(tally)
     }
+}
+
+/// What the build step left.
+fn program(place: &Place) -> Result<PathBuf> {
+    let program = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
+    let program = place.target.join("debug").join(program);
+    if !program.is_file() {
+        bail!(
+            "{} is missing: run `cargo xtask test build` first",
+            program.display()
+        );
+    }
+    Ok(program)
 }
 
 /// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
