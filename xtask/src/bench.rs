@@ -8,6 +8,8 @@ mod lexical;
 mod page;
 mod neural;
 mod scale;
+mod served;
+mod server;
 mod table;
 
 use crate::place::Place;
@@ -19,7 +21,7 @@ use table::{Machine, Table};
 /// Runs of each side, one after the other in turn.
 const RUNS: usize = 5;
 
-const PARTS: [&str; 5] = ["lexical", "scale", "parity", "page", "neural"];
+const PARTS: [&str; 6] = ["lexical", "scale", "parity", "page", "neural", "served"];
 
 /// Measures the named parts, or all of them; only a run of all is written down.
 pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
@@ -44,7 +46,8 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
             "scale" => scale::measure(&bench, &mut table),
             "parity" => page::parity(&bench, &mut table),
             "page" => page::first_view(&bench, &mut table),
-            _ => neural::measure(&bench, &mut table),
+            "neural" => neural::measure(&bench, &mut table),
+            _ => served::measure(&bench, &mut table),
         };
         if let Err(error) = done {
             table.left_out(part, &format!("{error:#}"));

@@ -137,9 +137,7 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
 
 /// Long checks with the real model: nothing that they need may be absent.
 pub(crate) fn regress(place: &Place) -> Result<ExitCode> {
-    let mut bench = Bench { place, tools: None };
-    bench.run(Step::Build)?;
-    let tally = bench.long()?;
+    let tally = Bench { place, tools: None }.long()?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
@@ -257,10 +255,13 @@ impl Bench<'_> {
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
     fn long(&self) -> Result<Tally> {
         let data = data(self.place).context("set AXIOSCOPE_DATA to the folder of collections")?;
+        self.dist_folder()?;
+        let built = ["build", "--release", "--locked", "--package", "backend"];
+        process::run(&mut cargo(&built))?;
         let mut test = cargo(&["test", "--locked", "--package", "tests"]);
         test.args(["--features", "regress", "--test", "end_to_end"])
             .args(["--", "regress::", "--test-threads", "1", "--nocapture"])
-            .env("AXIOSCOPE_BIN", program(self.place)?)
+            .env("AXIOSCOPE_BIN", program(self.place, "release")?)
             .env("AXIOSCOPE_DIST", self.place.dist())
             .env("AXIOSCOPE_DATA", data)
             .env("AXIOSCOPE_MODEL", setup::model::get(self.place)?);
@@ -276,7 +277,7 @@ impl Bench<'_> {
     /// environment. What cannot be had is left out there, and the tests that need it skip.
     fn end_to_end(&mut self) -> Result<Tally> {
         let place = self.place;
-        let program = program(place)?;
+        let program = program(place, "debug")?;
         let skips = place.target.join("skipped-tests");
         fs::write(&skips, "").with_context(|| format!("writing {}", skips.display()))?;
 
@@ -327,10 +328,10 @@ impl Bench<'_> {
     }
 }
 
-/// What the build step left.
-fn program(place: &Place) -> Result<PathBuf> {
+/// The program, built in this profile.
+fn program(place: &Place, profile: &str) -> Result<PathBuf> {
     let program = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-    let program = place.target.join("debug").join(program);
+    let program = place.target.join(profile).join(program);
     if !program.is_file() {
         bail!(
             "{} is missing: run `cargo xtask test build` first",

@@ -1,16 +1,16 @@
 //! At the size of the papers: 1,558 queries × 100 of 100,000 documents, seeded text with the word
 //! frequencies of natural language.
 
+use super::server::{Server, program};
 use super::table::{Row, Table};
 use super::{Bench, median, text};
 use crate::process;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const N_DOCS: usize = 100_000;
@@ -184,15 +184,6 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The program, built in release.
-fn program(bench: &Bench<'_>) -> Result<PathBuf> {
-    let mut build = Command::new("cargo");
-    build.args(["build", "--release", "--locked", "--package", "backend"]);
-    process::run(build.current_dir(&bench.place.root))?;
-    let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-    Ok(bench.place.target.join("release").join(name))
-}
-
 /// A command that was run.
 struct Run {
     told: Value,
@@ -249,61 +240,6 @@ fn timed(command: &mut Command) -> Result<Run> {
         seconds: start.elapsed().as_secs_f64(),
         most_mib,
     })
-}
-
-/// A server, ended when it is dropped.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(command: &mut Command) -> Result<Server> {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut child = child.context("starting the server")?;
-        let out = child.stdout.take().context("no output")?;
-        let mut lines = BufReader::new(out).lines();
-        let address = lines.find_map(|it| {
-            let line = it.ok()?;
-            let found = line.split("http://").nth(1)?;
-            let end = found.find(|it: char| !(it.is_ascii_alphanumeric() || ".:".contains(it)));
-            Some(found[..end.unwrap_or(found.len())].to_owned())
-        });
-        let address = address.context("the server told no address")?;
-        std::thread::spawn(move || lines.for_each(drop));
-        Ok(Server { child, address })
-    }
-
-    fn get(&self, path: &str, json: &str) -> Result<Value> {
-        let mut query = String::new();
-        for byte in json.bytes() {
-            if byte.is_ascii_alphanumeric() {
-                query.push(char::from(byte));
-            } else {
-                query += &format!("%{byte:02X}");
-            }
-        }
-        let mut stream = TcpStream::connect(&self.address)?;
-        write!(
-            stream,
-            "GET {path}?q={query} HTTP/1.0\r\nHost: {}\r\n\r\n",
-            self.address
-        )?;
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply)?;
-        let (head, body) = reply.split_once("\r\n\r\n").context("no reply")?;
-        if !head.contains(" 200 ") {
-            bail!("{}: {body}", head.lines().next().unwrap_or_default());
-        }
-        serde_json::from_str(body).context("reading a page")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Numbers from a seed: splitmix64.

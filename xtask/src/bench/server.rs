@@ -1,0 +1,115 @@
+//! The program in release, and its server.
+
+use super::Bench;
+use crate::process;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+/// The program, built in release.
+pub(super) fn program(bench: &Bench<'_>) -> Result<PathBuf> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--release", "--locked", "--package", "backend"]);
+    process::run(build.current_dir(&bench.place.root))?;
+    let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
+    Ok(bench.place.target.join("release").join(name))
+}
+
+/// A server, ended when it is dropped.
+pub(super) struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    pub(super) fn start(command: &mut Command) -> Result<Server> {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let mut child = child.context("starting the server")?;
+        let out = child.stdout.take().context("no output")?;
+        let mut lines = BufReader::new(out).lines();
+        let address = lines.find_map(|it| {
+            let line = it.ok()?;
+            let found = line.split("http://").nth(1)?;
+            let end = found.find(|it: char| !(it.is_ascii_alphanumeric() || ".:".contains(it)));
+            Some(found[..end.unwrap_or(found.len())].to_owned())
+        });
+        let address = address.context("the server told no address")?;
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(Server { child, address })
+    }
+
+    pub(super) fn get(&self, path: &str, json: &str) -> Result<Value> {
+        let mut query = String::new();
+        for byte in json.bytes() {
+            if byte.is_ascii_alphanumeric() {
+                query.push(char::from(byte));
+            } else {
+                query += &format!("%{byte:02X}");
+            }
+        }
+        let reply = self.say(&format!("GET {path}?q={query}"), "")?;
+        reply.json()
+    }
+
+    /// Sends JSON; whatever the status, there is a reply.
+    pub(super) fn post(&self, path: &str, json: &str) -> Result<Reply> {
+        self.say(&format!("POST {path}"), json)
+    }
+
+    fn say(&self, line: &str, body: &str) -> Result<Reply> {
+        let mut stream = TcpStream::connect(&self.address)?;
+        write!(
+            stream,
+            "{line} HTTP/1.0\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )?;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        let (head, body) = reply.split_once("\r\n\r\n").context("no reply")?;
+        let status = head.split(' ').nth(1).and_then(|it| it.parse().ok());
+        Ok(Reply {
+            status: status.context("a reply without a status")?,
+            body: body.to_owned(),
+        })
+    }
+
+    /// What the process holds in memory now (`VmRSS`), or held at most (`VmHWM`).
+    pub(super) fn memory_mib(&self, field: &str) -> f64 {
+        let status = format!("/proc/{}/status", self.child.id());
+        let seen = fs::read_to_string(status).unwrap_or_default();
+        let found = seen.lines().find_map(|it| it.strip_prefix(field));
+        let found = found.map(|it| it.trim_start_matches(':').trim().trim_end_matches("kB"));
+        found
+            .and_then(|it| it.trim().parse::<f64>().ok())
+            .unwrap_or(0.0)
+            / 1024.0
+    }
+}
+
+/// What a server says.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    body: String,
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> Result<Value> {
+        if self.status != 200 {
+            bail!("{}: {}", self.status, self.body);
+        }
+        serde_json::from_str(&self.body).context("reading a reply")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
