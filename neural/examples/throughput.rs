@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use neural::{Device, Matching, Model, ModelFiles, Pieces};
+use neural::{Device, Matching, Model, ModelFiles, Pieces, Side};
 
 /// Pieces in a batch.
 const TOKEN_BUDGET: usize = 16_384;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
     let texts = std::fs::read_to_string(texts)?
         .lines()
-        .map(|text| model.tokenize(text))
+        .map(|text| model.tokenize(Side::Text, text))
         .collect::<Result<Vec<Pieces>, _>>()?;
     let lengths: Vec<usize> = texts.iter().map(|text| text.ids.len()).collect();
     let batches = neural::plan_batches(&lengths, TOKEN_BUDGET);
