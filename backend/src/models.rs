@@ -2,18 +2,23 @@
 //!
 //! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
-//! classification head gives one, `NAME:cross`. Without an ending the first of these is meant.
+//! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`. `ranker.toml` in
+//! a folder says what it is where `config.json` cannot, as of an EPIC, `NAME:epic`. Without an
+//! ending the first of these is meant.
 
 mod certify;
 mod scoring;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, Splade};
+use neural::{
+    Architecture, Augmentation, Colbert, CrossEncoder, Declared, Device, Epic, Matching, Model,
+    ModelFiles, ModuleFiles, Splade,
+};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
@@ -29,6 +34,9 @@ const MAX_PIECES: usize = 256;
 /// Pieces of a query and a text that are read together, as cross-encoders are trained for.
 const MAX_PAIR_PIECES: usize = 512;
 
+/// Pieces of a query, and of a text, as EPIC was trained.
+const MAX_EPIC_PIECES: usize = 512;
+
 /// A folder or a repository of the hub is not asked again so soon after it failed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -36,6 +44,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const POOLING: &str = "1_Pooling/config.json";
 const MODULES: &str = "modules.json";
 const SETTINGS: &str = "config_sentence_transformers.json";
+
+/// What Stanford's code writes beside a ColBERT.
+const ARTIFACT: &str = "artifact.metadata";
+
+/// What somebody says of a model that its other files do not.
+const RANKER: &str = "ranker.toml";
 
 const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
@@ -57,6 +71,8 @@ enum Reader {
 enum Alone {
     Dense(Model),
     Sparse(Splade),
+    Colbert(Colbert),
+    Epic(Epic),
 }
 
 /// What a model is used for.
@@ -65,15 +81,31 @@ enum Use {
     Matching(Matching),
     Splade,
     Cross,
+    Colbert,
+    Epic,
 }
 
 impl Use {
-    const ALL: [Use; 4] = [
+    const ALL: [Use; 6] = [
         Use::Matching(Matching::BiEncoder),
         Use::Matching(Matching::LateInteraction),
         Use::Splade,
         Use::Cross,
+        Use::Colbert,
+        Use::Epic,
     ];
+
+    /// What a folder is that says what it is.
+    fn declared(architecture: Architecture) -> &'static [Use] {
+        match architecture {
+            Architecture::BiEncoder => &[Use::Matching(Matching::BiEncoder)],
+            Architecture::LateInteraction => &[Use::Matching(Matching::LateInteraction)],
+            Architecture::Splade => &[Use::Splade],
+            Architecture::CrossEncoder => &[Use::Cross],
+            Architecture::Colbert => &[Use::Colbert],
+            Architecture::Epic => &[Use::Epic],
+        }
+    }
 
     fn ending(self) -> &'static str {
         match self {
@@ -81,6 +113,8 @@ impl Use {
             Use::Matching(Matching::LateInteraction) => ":late",
             Use::Splade => ":splade",
             Use::Cross => ":cross",
+            Use::Colbert => ":colbert",
+            Use::Epic => ":epic",
         }
     }
 }
@@ -286,12 +320,21 @@ impl Place {
     /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
     /// is there, and it is taken for an encoder.
     fn uses(&self) -> &'static [Use] {
-        let config = match &self.source {
-            Source::Folder(folder) => fs::read(folder.join(FILES[0])).unwrap_or_default(),
+        let read = |file: &str| match &self.source {
+            Source::Folder(folder) => fs::read(folder.join(file)).unwrap_or_default(),
             Source::Hub(_) => Vec::new(),
         };
+        // What is wrong with it is told when the model is loaded.
+        let declared = Declared::read(&read(RANKER)).unwrap_or_default();
+        if let Some(architecture) = declared.architecture {
+            return Use::declared(architecture);
+        }
+        let config = read(FILES[0]);
+        if Colbert::is_in(&config) {
+            return &[Use::Colbert];
+        }
         match (CrossEncoder::is_in(&config), Splade::is_in(&config)) {
-            (true, _) => &Use::ALL[3..],
+            (true, _) => &Use::ALL[3..4],
             (_, true) => &Use::ALL[..3],
             _ => &Use::ALL[..2],
         }
@@ -319,6 +362,11 @@ impl Ranker {
             Use::Cross => {
                 CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device).map(Reader::Together)
             }
+            Use::Colbert => {
+                Colbert::load(files, device).map(|it| Reader::Alone(Alone::Colbert(it)))
+            }
+            Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), device)
+                .map(|it| Reader::Alone(Alone::Epic(it))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -336,10 +384,17 @@ impl Ranker {
                 "cross-encoder, query and text read together".to_owned(),
                 None,
             ),
+            Use::Colbert => (format!("{short} ColBERT"), of_colbert(&reader), None),
+            Use::Epic => (
+                format!("{short} EPIC"),
+                "salience of query pieces, expansion and quality of the text".to_owned(),
+                None,
+            ),
             Use::Matching(Matching::BiEncoder) => {
                 let (pooling, similarity) = match &reader {
                     Reader::Alone(Alone::Dense(it)) => (it.pooling(), it.similarity()),
-                    Reader::Alone(Alone::Sparse(_)) | Reader::Together(_) => Default::default(),
+                    Reader::Alone(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_))
+                    | Reader::Together(_) => Default::default(),
                 };
                 let (pooling, similarity) = (pooling.name(), similarity.name());
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
@@ -359,6 +414,8 @@ impl Ranker {
             fingerprint: match &reader {
                 Reader::Alone(Alone::Dense(it)) => it.fingerprint().to_owned(),
                 Reader::Alone(Alone::Sparse(it)) => it.fingerprint().to_owned(),
+                Reader::Alone(Alone::Colbert(it)) => it.fingerprint().to_owned(),
+                Reader::Alone(Alone::Epic(it)) => it.fingerprint().to_owned(),
                 Reader::Together(it) => it.fingerprint().to_owned(),
             },
             note,
@@ -379,6 +436,22 @@ impl Ranker {
             Reader::Alone(_) | Reader::Together(_) => Some("GELU by erf".to_owned()),
         }
     }
+}
+
+/// What a ColBERT compares, for people.
+fn of_colbert(reader: &Reader) -> String {
+    let Reader::Alone(Alone::Colbert(model)) = reader else {
+        return String::new();
+    };
+    let masks = match model.augmentation() {
+        Augmentation::None => "no augmentation",
+        Augmentation::Unattended => "query filled up with [MASK]",
+        Augmentation::Attended => "query filled up with [MASK] that all look at",
+    };
+    format!(
+        "sum of the best cosines, {} numbers a piece, {masks}",
+        model.width()
+    )
 }
 
 /// Name and use, if it is named; anything that is no ending belongs to the name.
@@ -408,9 +481,10 @@ fn default_folder() -> Option<String> {
         .then(|| folder.to_string_lossy().into_owned())
 }
 
-/// Whether a folder has weights in the form of Python's pickle.
-fn pickled(folder: &Path) -> bool {
-    folder.join("pytorch_model.bin").is_file()
+/// Whether there are weights in the form of Python's pickle in the place of `file`.
+fn pickled(folder: &Path, file: &str) -> bool {
+    let weights = folder.join(file).with_file_name("pytorch_model.bin");
+    file.ends_with(FILES[2]) && weights.is_file()
 }
 
 fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
@@ -418,7 +492,7 @@ fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
         fs::read(folder.join(file)).map_err(|error| Error::NoModel {
             model: folder.display().to_string(),
             reason: match error.kind() {
-                std::io::ErrorKind::NotFound if file == FILES[2] && pickled(folder) => format!(
+                std::io::ErrorKind::NotFound if pickled(folder, file) => format!(
                     "has its weights as pytorch_model.bin, which may run any code when it is \
                      read; save them with `save_pretrained(folder, safe_serialization=True)` of \
                      transformers, or take a revision with {file}"
@@ -430,15 +504,48 @@ fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
             },
         })
     };
+    let perhaps = |file: &str| match folder.join(file).exists() {
+        true => read(file).map(Some),
+        false => Ok(None),
+    };
     let [config, tokenizer, weights] = FILES;
+    let modules = perhaps(MODULES)?;
     Ok(ModelFiles {
         config: read(config)?,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
-        pooling: fs::read(folder.join(POOLING)).ok(),
-        modules: fs::read(folder.join(MODULES)).ok(),
-        settings: fs::read(folder.join(SETTINGS)).ok(),
+        pooling: perhaps(POOLING)?,
+        further: further(modules.as_deref(), &folder.display().to_string(), read)?,
+        modules,
+        settings: perhaps(SETTINGS)?,
+        artifact: perhaps(ARTIFACT)?,
+        ranker: perhaps(RANKER)?,
     })
+}
+
+/// The folders of modules that have weights of their own.
+fn further(
+    modules: Option<&[u8]>,
+    model: &str,
+    read: impl Fn(&str) -> Result<Vec<u8>, Error>,
+) -> Result<Vec<ModuleFiles>, Error> {
+    // What is wrong with the list is told by what loads the model.
+    let paths = modules.map_or(Ok(Vec::new()), neural::module_folders);
+    let each = paths.unwrap_or_default().into_iter().map(|path| {
+        let mut parts = Path::new(&path).components();
+        if path.is_empty() || !parts.all(|it| matches!(it, Component::Normal(_))) {
+            return Err(Error::NoModel {
+                model: model.to_owned(),
+                reason: format!("{MODULES} names `{path}`, which is no folder inside the model's"),
+            });
+        }
+        Ok(ModuleFiles {
+            config: read(&format!("{path}/config.json"))?,
+            weights: read(&format!("{path}/model.safetensors"))?,
+            path,
+        })
+    });
+    each.collect()
 }
 
 /// Takes what the hub's own cache on this machine holds, and asks the hub for the rest.
@@ -474,13 +581,17 @@ fn read_hub(name: &str) -> Result<ModelFiles, Error> {
         }
     };
     let [config, tokenizer, weights] = FILES;
+    let modules = perhaps(MODULES);
     Ok(ModelFiles {
         config: read(config)?,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
         pooling: perhaps(POOLING),
-        modules: perhaps(MODULES),
+        further: further(modules.as_deref(), name, read)?,
+        modules,
         settings: perhaps(SETTINGS),
+        artifact: perhaps(ARTIFACT),
+        ranker: perhaps(RANKER),
     })
 }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use candle_core::Tensor;
-use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, PairPieces, Pieces};
+use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, PairPieces, Pieces, Side};
 
 /// Pieces in a batch.
 const TOKEN_BUDGET: usize = 16_384;
@@ -69,7 +69,7 @@ fn encode(files: &ModelFiles, lines: &str) -> Result<Run, Box<dyn Error>> {
     let model = Model::load(files, Matching::BiEncoder, 256, Device::Cpu)?;
     let texts = lines
         .lines()
-        .map(|text| model.tokenize(text))
+        .map(|text| model.tokenize(Side::Text, text))
         .collect::<Result<Vec<Pieces>, _>>()?;
     let lengths: Vec<usize> = texts.iter().map(|text| text.ids.len()).collect();
     let batches = neural::plan_batches(&lengths, TOKEN_BUDGET);
@@ -93,7 +93,8 @@ fn score(files: &ModelFiles, lines: &str) -> Result<Run, Box<dyn Error>> {
     let model = CrossEncoder::load(files, 512, Device::Cpu)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
-        let (query, text) = (model.tokenize(&query)?, model.tokenize(&text)?);
+        let query = model.tokenize(Side::Query, &query)?;
+        let text = model.tokenize(Side::Text, &text)?;
         Ok(model.pair(&query, &text))
     });
     let pairs: Vec<PairPieces> = pairs.collect::<Result<_, Box<dyn Error>>>()?;

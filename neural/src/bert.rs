@@ -34,14 +34,31 @@ impl Linear {
     ) -> Result<Linear, Error> {
         let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
         let bias = weights.numbers(&format!("{name}.bias"), &[outputs])?;
+        Ok(Linear::transposed(&weight, bias, inputs))
+    }
+
+    /// From a weight as the file holds it, `[outputs, inputs]`.
+    pub(crate) fn transposed(weight: &[f32], bias: Vec<f32>, inputs: usize) -> Linear {
+        let outputs = bias.len();
         let mut transposed = Vec::with_capacity(weight.len());
         for input in 0..inputs {
             transposed.extend((0..outputs).map(|output| weight[output * inputs + input]));
         }
-        Ok(Linear {
+        Linear {
             weight: transposed,
             bias,
-        })
+        }
+    }
+
+    /// `x W + b` in f64.
+    pub(crate) fn apply(&self, x: &[f64]) -> Vec<f64> {
+        let mut y: Vec<f64> = self.bias.iter().map(|&it| f64::from(it)).collect();
+        for (&x, row) in x.iter().zip(self.weight.chunks_exact(y.len())) {
+            y.iter_mut()
+                .zip(row)
+                .for_each(|(y, &weight)| *y += x * f64::from(weight));
+        }
+        y
     }
 
     /// Multiplies what comes out by `factor`.
@@ -322,7 +339,7 @@ impl Bert {
             let n = input.ids.len();
             let own = at * t..at * t + n;
             ids[own.clone()].copy_from_slice(input.ids);
-            mask[own.clone()].fill(0.0);
+            mask[own.start..own.start + input.attended].fill(0.0);
             for (place, at) in places[own].iter_mut().zip(0..) {
                 let segment = input.segment(at).min(self.n_segments - 1);
                 *place = (segment * self.config.max_pieces() + at) as u32;

@@ -76,6 +76,8 @@ pub(crate) struct Config {
     pub(crate) classifies: bool,
     /// Whether it says so of a head for masked pieces.
     pub(crate) fills_masks: bool,
+    /// Whether it says that it is a ColBERT of Stanford's.
+    pub(crate) is_colbert: bool,
 }
 
 /// The fields by the names of all families.
@@ -157,6 +159,7 @@ impl Config {
             n_labels: labels.or(fields.num_labels).unwrap_or(2),
             classifies: fields.has("ForSequenceClassification"),
             fills_masks: fields.has("ForMaskedLM"),
+            is_colbert: fields.has("HF_ColBERT"),
         })
     }
 

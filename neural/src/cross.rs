@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::model::ModelFiles;
-use crate::pieces::{Cutter, Pieces};
+use crate::pieces::{Cutter, Pieces, Side};
 use crate::weights::Weights;
 
 /// A query and a text as one sequence of pieces.
@@ -54,10 +54,12 @@ impl CrossEncoder {
                 expected: "1, or 2 of which the second says relevant".to_owned(),
             });
         }
+        let sides = files.declared()?.sides(max_pieces, &config)?;
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let head = Head::load(&weights, &config)?;
         let cutter = cutter.with_separators(config.family.separators());
+        let cutter = cutter.with_sides(sides.bounds, sides.prompts);
         Ok(CrossEncoder {
             encoder: Encoder::load(&weights, config, max_pieces, device)?,
             cutter,
@@ -67,8 +69,8 @@ impl CrossEncoder {
     }
 
     /// The pieces of a query or of a text.
-    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
-        self.cutter.cut(text)
+    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(side, text)
     }
 
     /// Both together; where they are too long the longer one loses its end first.
@@ -84,6 +86,7 @@ impl CrossEncoder {
             .map(|it| Input {
                 ids: &it.ids,
                 second: it.second,
+                attended: it.ids.len(),
             })
             .collect();
         let states = self.encoder.forward(&inputs)?;
@@ -152,9 +155,9 @@ impl Head {
 
     fn score(&self, hidden: &[f32]) -> f64 {
         let hidden: Vec<f64> = hidden.iter().map(|&it| f64::from(it)).collect();
-        let pooled = apply(&self.dense, &hidden);
+        let pooled = self.dense.apply(&hidden);
         let pooled: Vec<f64> = pooled.into_iter().map(self.activation).collect();
-        match apply(&self.out, &pooled)[..] {
+        match self.out.apply(&pooled)[..] {
             [logit] => logit,
             [not, relevant] => {
                 let most = not.max(relevant);
@@ -163,15 +166,4 @@ impl Head {
             _ => f64::NAN,
         }
     }
-}
-
-/// `x W + b` in f64.
-fn apply(linear: &Linear, x: &[f64]) -> Vec<f64> {
-    let mut y: Vec<f64> = linear.bias.iter().map(|&it| f64::from(it)).collect();
-    for (&x, row) in x.iter().zip(linear.weight.chunks_exact(y.len())) {
-        y.iter_mut()
-            .zip(row)
-            .for_each(|(y, &weight)| *y += x * f64::from(weight));
-    }
-    y
 }

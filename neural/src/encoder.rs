@@ -14,6 +14,9 @@ pub(crate) struct Input<'a> {
     pub(crate) ids: &'a [u32],
     /// Where the second segment begins; the number of pieces where there is none.
     pub(crate) second: usize,
+    /// How many pieces, from the first, are looked at by all; those after them look, and are
+    /// looked at by none.
+    pub(crate) attended: usize,
 }
 
 impl<'a> Input<'a> {
@@ -22,6 +25,7 @@ impl<'a> Input<'a> {
         Input {
             ids: &text.ids,
             second: text.ids.len(),
+            attended: text.ids.len(),
         }
     }
 

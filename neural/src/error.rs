@@ -32,20 +32,46 @@ pub enum Error {
     #[error("`{field}` in {file} is {found}, but must be {expected}")]
     Sentence {
         /// Which file of the folder.
-        file: &'static str,
+        file: String,
         /// Its field.
         field: &'static str,
         /// What stands there.
         found: String,
         /// What can be done.
-        expected: &'static str,
+        expected: String,
+    },
+
+    /// A module of sentence-transformers cannot be read.
+    #[error("module `{path}`: {source}")]
+    Module {
+        /// Its folder.
+        path: String,
+        /// What is wrong there.
+        source: Box<Error>,
+    },
+
+    /// `ranker.toml` is no TOML, has an unknown key or contradicts itself.
+    #[error("ranker.toml: {reason}")]
+    Declared {
+        /// What is wrong, and where.
+        reason: String,
+    },
+
+    /// A piece that a ColBERT puts beside those of the text.
+    #[error(
+        "tokenizer.json has no piece `{piece}`, which is put beside those of a text; `markers` and \
+         `augmentation` under [colbert] in ranker.toml say which there are"
+    )]
+    Marker {
+        /// As it was looked for.
+        piece: String,
     },
 
     /// A file of sentence-transformers is no JSON of its kind.
     #[error("{file} cannot be read: {source}")]
     Settings {
         /// Which file of the folder.
-        file: &'static str,
+        file: String,
         /// What the reader of JSON says.
         source: serde_json::Error,
     },

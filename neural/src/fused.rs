@@ -64,6 +64,25 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     hidden
 }
 
+/// `x W` of each row, without the bias, on one thread.
+pub(crate) fn product(x: &[f32], linear: &Linear) -> Vec<f32> {
+    let outputs = linear.bias.len();
+    let inputs = linear.weight.len() / outputs;
+    let t = x.len() / inputs;
+    let mut y = vec![0.0; t * outputs];
+    if t > 0 {
+        let weight = View::new(&linear.weight, [inputs, outputs], outputs);
+        let rows = Rows::new(&mut y, outputs);
+        multiply(
+            View::new(x, [t, inputs], inputs),
+            weight,
+            rows,
+            Parallelism::None,
+        );
+    }
+    y
+}
+
 /// `norm(gelu(x W + b))` of each row, on one thread.
 pub(crate) fn transform(x: &[f32], dense: &Linear, norm: &Norm) -> Vec<f32> {
     let h = dense.bias.len();
@@ -219,16 +238,19 @@ impl Pass<'_> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
         let mut first = 0;
-        for l in self.texts.iter().map(|text| text.ids.len()) {
-            let scores = &mut scores[..l * l];
+        for text in self.texts {
+            let (l, seen) = (text.ids.len(), text.attended);
+            let scores = &mut scores[..l * seen];
             for head in (0..h).step_by(d) {
-                let part =
-                    |part: usize| View::new(&qkv[first * 3 * h + part * h + head..], [l, d], 3 * h);
-                let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
-                let matrix = Rows::new(scores, l);
-                multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]
-                self.arch.dispatch(Step::Softmax(scores, l));
-                let weights = View::new(scores, [l, l], l);
+                let part = |part: usize, rows: usize| {
+                    View::new(&qkv[first * 3 * h + part * h + head..], [rows, d], 3 * h)
+                };
+                let query = part(0, l); // [l, d]
+                let [key, value] = [part(1, seen), part(2, seen)]; // [seen, d] each
+                let matrix = Rows::new(scores, seen);
+                multiply(query, key.transposed(), matrix, self.parallelism); // [l, seen]
+                self.arch.dispatch(Step::Softmax(scores, seen));
+                let weights = View::new(scores, [l, seen], seen);
                 let gathered = Rows::new(&mut gathered[first * h + head..], h);
                 multiply(weights, value, gathered, self.parallelism); // [l, d]
             }
@@ -520,6 +542,8 @@ mod tests {
             let texts = texts.map(|(n, second)| Input {
                 ids: &ids[64 - n..],
                 second,
+                // The others are looked at by none.
+                attended: n.div_ceil(2).max(second),
             });
             let fused = forward(&model, &texts);
             let plain = Bert::load(model, &candle_core::Device::Cpu, candle_core::DType::F32)
@@ -539,6 +563,7 @@ mod tests {
         let texts = [2, 60, 7, 100, 50, 3, 40, 90].map(|n| Input {
             ids: &long[..n],
             second: n,
+            attended: n,
         });
         let lengths = |texts: &[Input<'_>]| texts.iter().map(|it| it.ids.len()).collect::<Vec<_>>();
         for n in 1..=10 {

@@ -6,7 +6,9 @@
 //! [`Matching`] says.
 //!
 //! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
-//! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021).
+//! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021). [`Colbert`] and
+//! [`Epic`] read a [`Side::Query`] otherwise than a [`Side::Text`] (Khattab and Zaharia 2020;
+//! MacAvaney et al. 2020).
 //!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
 //! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
@@ -14,11 +16,11 @@
 //! ```no_run
 //! # fn main() -> Result<(), neural::Error> {
 //! # let files = neural::ModelFiles::default();
-//! use neural::{Device, Matching, Model};
+//! use neural::{Device, Matching, Model, Side};
 //!
 //! let model = Model::load(&files, Matching::BiEncoder, 256, Device::Cpu)?;
-//! let query = model.tokenize("where do rivers end")?;
-//! let text = model.tokenize("A river flows into the sea.")?;
+//! let query = model.tokenize(Side::Query, "where do rivers end")?;
+//! let text = model.tokenize(Side::Text, "A river flows into the sea.")?;
 //! let encoded = model.encode(&[&query, &text])?;
 //! let score = model.score(&encoded[0], &encoded[1]);
 //! # Ok(())
@@ -33,20 +35,31 @@ mod pieces;
 mod batch;
 mod config;
 mod encoder;
+mod declared;
 mod bert;
 mod fused;
+mod maxsim;
 mod matching;
 mod sentence;
 mod model;
 mod cross;
+mod masked;
 mod splade;
+mod colbert;
+mod epic;
 
 pub use batch::plan_batches;
+pub use colbert::Colbert;
 pub use cross::{CrossEncoder, PairPieces};
+pub use declared::{
+    Architecture, Augmentation, ColbertChoices, Declared, DeclaredPrompts, Preset, Punctuation,
+    Special,
+};
 pub use device::{Computing, Device, Precision};
+pub use epic::{Epic, EpicQuery, EpicText};
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
-pub use model::{Model, ModelFiles};
-pub use pieces::Pieces;
-pub use sentence::Similarity;
+pub use model::{Model, ModelFiles, ModuleFiles};
+pub use pieces::{Pieces, Side};
+pub use sentence::{Similarity, module_folders};
 pub use splade::{Sparse, Splade};

@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::pieces::Pieces;
+use crate::maxsim::Products;
+use crate::pieces::{Cutter, Pieces};
 use crate::sentence::{Sentence, Similarity};
 
 /// How two encoded texts are compared.
@@ -118,47 +119,76 @@ impl Encoded {
 
     /// From the hidden states of all pieces, `[pieces, h]`.
     pub(crate) fn new(
-        (matching, sentence): (Matching, Sentence),
+        (matching, sentence): (Matching, &Sentence),
         hidden: &[f32],
         text: &Pieces,
     ) -> Result<Encoded, Error> {
         let width = hidden.len() / text.ids.len();
-        let (mut numbers, pieces) = match matching {
-            Matching::BiEncoder => (sentence.pooling.pool(hidden, width), Vec::new()),
+        match matching {
+            Matching::BiEncoder => {
+                let numbers = sentence.further(sentence.pooling.pool(hidden, width));
+                let width = numbers.len();
+                let encoded = Encoded {
+                    numbers,
+                    width,
+                    pieces: Vec::new(),
+                };
+                encoded.normed(sentence.similarity)
+            }
             Matching::LateInteraction => {
                 let inner = 1..text.ids.len() - 1;
-                let kept = hidden[inner.start * width..inner.end * width].to_vec();
-                (
-                    kept,
-                    text.ids[inner]
-                        .iter()
-                        .copied()
-                        .zip(text.spans.iter().copied())
-                        .collect(),
-                )
+                let ids = text.ids[inner.clone()].iter().copied();
+                let encoded = Encoded {
+                    numbers: hidden[inner.start * width..inner.end * width].to_vec(),
+                    width,
+                    pieces: ids.zip(text.spans.iter().copied()).collect(),
+                };
+                encoded.normed(Similarity::Cosine)
             }
+        }
+    }
+
+    /// Unit vectors of pieces, from vectors `[n, width]`.
+    pub(crate) fn of_pieces(
+        numbers: Vec<f32>,
+        width: usize,
+        pieces: Vec<(u32, (u32, u32))>,
+    ) -> Result<Encoded, Error> {
+        let encoded = Encoded {
+            numbers,
+            width,
+            pieces,
         };
-        for vector in numbers.chunks_exact_mut(width) {
+        encoded.normed(Similarity::Cosine)
+    }
+
+    /// Of unit length where they are compared by their cosine; refuses what is no number.
+    fn normed(mut self, similarity: Similarity) -> Result<Encoded, Error> {
+        for vector in self.numbers.chunks_exact_mut(self.width) {
             let norm = dot(vector, vector).sqrt();
             if !norm.is_finite() {
                 return Err(Error::NotFinite);
             }
-            if norm > 0.0 && sentence.similarity == Similarity::Cosine {
+            if norm > 0.0 && similarity == Similarity::Cosine {
                 vector
                     .iter_mut()
                     .for_each(|number| *number = (f64::from(*number) / norm) as f32);
             }
         }
-        Ok(Encoded {
-            numbers,
-            width,
-            pieces,
-        })
+        Ok(self)
     }
 
-    /// Id and span of each kept piece.
-    pub(crate) fn pieces(&self) -> &[(u32, (u32, u32))] {
-        &self.pieces
+    fn products(&self, text: &Encoded) -> Products {
+        Products::of(&self.numbers, &text.numbers, self.width)
+    }
+
+    fn words(&self, cutter: &Cutter) -> Vec<Piece> {
+        let pieces = self.pieces.iter().map(|&(id, (start, end))| Piece {
+            piece: cutter.piece(id),
+            start: start as usize,
+            end: end as usize,
+        });
+        pieces.collect()
     }
 }
 
@@ -167,7 +197,7 @@ impl Encoded {
 pub struct Piece {
     /// As in the vocabulary, `##ing`.
     pub piece: String,
-    /// First character in the text (in Unicode scalar values).
+    /// First character in the text (in Unicode scalar values); of a special piece `end`.
     pub start: usize,
     /// One past the last character.
     pub end: usize,
@@ -193,23 +223,28 @@ pub(crate) fn score(
     match (matching, similarity) {
         (Matching::BiEncoder, Similarity::Cosine) => cosine(&query.numbers, &text.numbers),
         (Matching::BiEncoder, Similarity::Dot) => dot(&query.numbers, &text.numbers),
-        (Matching::LateInteraction, _) => query
-            .vectors()
-            .map(|row| {
-                text.vectors()
-                    .map(|column| dot(row, column))
-                    .fold(LEAST_COSINE, f64::max)
-            })
-            .sum(),
+        (Matching::LateInteraction, _) => late(query, text),
     }
 }
 
-/// Every cosine of a query's vectors with a text's.
-pub(crate) fn cosines(query: &Encoded, text: &Encoded) -> Vec<Vec<f64>> {
-    query
-        .vectors()
-        .map(|row| text.vectors().map(|column| cosine(row, column)).collect())
-        .collect()
+/// The sum over the query's vectors of the best cosine with one of the text's.
+pub(crate) fn late(query: &Encoded, text: &Encoded) -> f64 {
+    let most = query.products(text).most(LEAST_COSINE);
+    most.into_iter().map(f64::from).sum()
+}
+
+/// What that sum is made of.
+pub(crate) fn matches(cutter: &Cutter, query: &Encoded, text: &Encoded) -> Matches {
+    let products = query.products(text);
+    let row = |at: usize| {
+        let row = products.row(at).map(f64::from);
+        row.map(|it| it.clamp(-1.0, 1.0)).collect()
+    };
+    Matches {
+        query: query.words(cutter),
+        text: text.words(cutter),
+        cosines: (0..query.vectors().len()).map(row).collect(),
+    }
 }
 
 /// Of two unit vectors; their rounding to f32 shall not show as more than 1.
@@ -218,7 +253,7 @@ fn cosine(a: &[f32], b: &[f32]) -> f64 {
 }
 
 /// What a query piece finds in a text without pieces: so such a text is never above another.
-const LEAST_COSINE: f64 = -1.0;
+const LEAST_COSINE: f32 = -1.0;
 
 /// The mean of the rows of `[n, h]`.
 fn mean(hidden: &[f32], width: usize) -> Vec<f32> {
@@ -233,7 +268,7 @@ fn mean(hidden: &[f32], width: usize) -> Vec<f32> {
 }
 
 /// The inner product, summed in eight lanes and these in order: the same bits on every machine.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut lanes = [0.0f64; 8];
     let (a_eights, a_rest) = a.as_chunks::<8>();
     let (b_eights, b_rest) = b.as_chunks::<8>();

@@ -3,11 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
+use crate::declared::Declared;
 use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
-use crate::matching::{self, Encoded, Matches, Matching, Piece, Pooling};
-use crate::pieces::{Cutter, Pieces};
+use crate::matching::{self, Encoded, Matches, Matching, Pooling};
+use crate::pieces::{Cutter, Pieces, Side};
 use crate::sentence::{Sentence, Similarity};
 use crate::weights::Weights;
 
@@ -26,12 +27,35 @@ pub struct ModelFiles {
     pub modules: Option<Vec<u8>>,
     /// `config_sentence_transformers.json`, if there is one; none compares by the cosine.
     pub settings: Option<Vec<u8>>,
+    /// The folders that [`crate::module_folders`] finds in `modules`.
+    pub further: Vec<ModuleFiles>,
+    /// `artifact.metadata` of Stanford's ColBERT, if there is one.
+    pub artifact: Option<Vec<u8>>,
+    /// `ranker.toml`, if there is one.
+    pub ranker: Option<Vec<u8>>,
+}
+
+/// The files of a module of sentence-transformers that has weights of its own.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleFiles {
+    /// Its folder, as `modules.json` has it: `2_Dense`.
+    pub path: String,
+    /// `config.json` there.
+    pub config: Vec<u8>,
+    /// `model.safetensors` there.
+    pub weights: Vec<u8>,
 }
 
 impl ModelFiles {
     /// The most pieces that the encoder was made for; none where `config.json` cannot be read.
     pub fn most_pieces(&self) -> Option<usize> {
         Config::read(&self.config).ok().map(|it| it.max_pieces())
+    }
+
+    /// What `ranker.toml` says; nothing where there is none.
+    pub fn declared(&self) -> Result<Declared, Error> {
+        let read = self.ranker.as_deref().map(Declared::read);
+        Ok(read.transpose()?.unwrap_or_default())
     }
 
     /// Names what is made of these files: SHA-256 in hex over them, the use and the bound on
@@ -48,6 +72,15 @@ impl ModelFiles {
         ];
         let others = [&self.pooling, &self.modules, &self.settings];
         parts.extend(others.into_iter().flatten().map(Vec::as_slice));
+        for module in &self.further {
+            parts.extend([module.path.as_bytes(), &module.config, &module.weights]);
+        }
+        for (name, file) in [
+            ("artifact.metadata", &self.artifact),
+            ("ranker.toml", &self.ranker),
+        ] {
+            parts.extend(file.iter().flat_map(|it| [name.as_bytes(), it]));
+        }
         let mut hash = Sha256::new();
         for part in parts {
             hash.update((part.len() as u64).to_le_bytes());
@@ -79,10 +112,14 @@ impl Model {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sentence = match matching {
-            Matching::BiEncoder => Sentence::read(files)?,
+            Matching::BiEncoder => Sentence::read(files, config.hidden_size)?,
             // Its vectors are those of pieces, before anything that these files say.
             Matching::LateInteraction => Sentence::default(),
         };
+        let mut sides = files.declared()?.sides(max_pieces, &config)?;
+        if matching == Matching::BiEncoder {
+            sides.prompts = Sentence::prompts(files)?;
+        }
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let used = match matching {
@@ -90,8 +127,8 @@ impl Model {
             Matching::LateInteraction => "late-interaction",
         };
         Ok(Model {
-            cutter,
-            encoder: Encoder::load(&weights, config, max_pieces, device)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            cutter: cutter.with_sides(sides.bounds, sides.prompts),
             matching,
             sentence,
             fingerprint: files.fingerprint(used, max_pieces),
@@ -99,8 +136,8 @@ impl Model {
     }
 
     /// The pieces of `text`, and whether it was too long.
-    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
-        self.cutter.cut(text)
+    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(side, text)
     }
 
     /// One forward pass over all texts of the batch. An answer depends on the other texts by
@@ -118,12 +155,11 @@ impl Model {
         let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
         let states = self.encoder.forward(&inputs)?;
         let each = states.of(&inputs).into_iter().zip(batch);
-        each.map(|(own, text)| Encoded::new((self.matching, self.sentence), own, text))
+        each.map(|(own, text)| Encoded::new((self.matching, &self.sentence), own, text))
             .collect()
     }
 
-    /// The score of `text` for `query`, higher is better; always finite. Summed in f64 in a fixed
-    /// order.
+    /// The score of `text` for `query`, higher is better; always finite. Summed in a fixed order.
     ///
     /// A bi-encoder also has a vector for an empty text. In late interaction an empty text has no
     /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
@@ -136,11 +172,7 @@ impl Model {
     pub fn matches(&self, query: &Encoded, text: &Encoded) -> Option<Matches> {
         match self.matching {
             Matching::BiEncoder => None,
-            Matching::LateInteraction => Some(Matches {
-                query: self.pieces(query),
-                text: self.pieces(text),
-                cosines: matching::cosines(query, text),
-            }),
+            Matching::LateInteraction => Some(matching::matches(&self.cutter, query, text)),
         }
     }
 
@@ -158,17 +190,6 @@ impl Model {
     /// models with the same fingerprint give the same scores, up to rounding on other devices.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
-    }
-
-    fn pieces(&self, text: &Encoded) -> Vec<Piece> {
-        text.pieces()
-            .iter()
-            .map(|&(id, (start, end))| Piece {
-                piece: self.cutter.piece(id),
-                start: start as usize,
-                end: end as usize,
-            })
-            .collect()
     }
 }
 

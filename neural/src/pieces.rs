@@ -5,16 +5,80 @@ use tokenizers::Tokenizer;
 use crate::cross::PairPieces;
 use crate::error::Error;
 
+/// What a text is read as. The same words as a query and as a text are two things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// What is searched for.
+    Query,
+    /// What is ranked.
+    Text,
+}
+
 /// One text as ids of word pieces, `[CLS]` first and `[SEP]` last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
-    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`; at least two.
+    /// What it is read as.
+    pub side: Side,
+    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least two; of a ColBERT also
+    /// a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
-    /// Where each piece between `[CLS]` and `[SEP]` stands in the text: from and to, in characters
-    /// (Unicode scalar values); two fewer than `ids`.
+    /// Where each piece of the text itself stands in it: from and to, in characters (Unicode
+    /// scalar values); two fewer than `ids` but for a ColBERT. A piece of a prompt is at 0.
     pub spans: Vec<(u32, u32)>,
     /// Whether pieces of the text were left out, to keep to the model's bound.
     pub truncated: bool,
+}
+
+/// The most pieces of a text, special ones among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub(crate) query: usize,
+    pub(crate) text: usize,
+}
+
+impl Bounds {
+    /// The same of both.
+    pub(crate) fn both(max_pieces: usize) -> Bounds {
+        Bounds {
+            query: max_pieces,
+            text: max_pieces,
+        }
+    }
+
+    pub(crate) fn of(self, side: Side) -> usize {
+        match side {
+            Side::Query => self.query,
+            Side::Text => self.text,
+        }
+    }
+
+    /// Of either side.
+    pub(crate) fn most(self) -> usize {
+        self.query.max(self.text)
+    }
+}
+
+/// What is put before every text of a side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Prompts {
+    pub(crate) query: String,
+    pub(crate) text: String,
+}
+
+impl Prompts {
+    fn of(&self, side: Side) -> &str {
+        match side {
+            Side::Query => &self.query,
+            Side::Text => &self.text,
+        }
+    }
+}
+
+/// The pieces of a text, without special ones.
+pub(crate) struct Inner {
+    pub(crate) ids: Vec<u32>,
+    pub(crate) spans: Vec<(u32, u32)>,
+    pub(crate) truncated: bool,
 }
 
 /// Cuts texts into pieces.
@@ -22,6 +86,9 @@ pub(crate) struct Cutter {
     tokenizer: Tokenizer,
     cls: u32,
     sep: u32,
+    bounds: Bounds,
+    prompts: Prompts,
+    /// Of a query and a text that are read together.
     max_pieces: usize,
     /// Between a query and a text that are read together.
     n_separators: usize,
@@ -53,6 +120,8 @@ impl Cutter {
             cls: special(["[CLS]", "<s>"])?,
             sep: special(["[SEP]", "</s>"])?,
             tokenizer,
+            bounds: Bounds::both(max_pieces),
+            prompts: Prompts::default(),
             max_pieces,
             n_separators: 1,
         })
@@ -62,6 +131,15 @@ impl Cutter {
     pub(crate) fn with_separators(self, n_separators: usize) -> Cutter {
         Cutter {
             n_separators,
+            ..self
+        }
+    }
+
+    /// With bounds on each side, and with what is put before texts.
+    pub(crate) fn with_sides(self, bounds: Bounds, prompts: Prompts) -> Cutter {
+        Cutter {
+            bounds,
+            prompts,
             ..self
         }
     }
@@ -105,27 +183,63 @@ impl Cutter {
         }
     }
 
-    /// The pieces of `text`; those beyond `max_pieces` are left out.
-    pub(crate) fn cut(&self, text: &str) -> Result<Pieces, Error> {
-        let encoding = self
-            .tokenizer
-            .encode_char_offsets(text, false)
-            .map_err(|error| Error::Tokenizer(error.to_string()))?;
-        let kept = encoding.len().min(self.max_pieces - 2);
-
-        let mut ids = Vec::with_capacity(kept + 2);
+    /// The pieces of `text`; those beyond the bound of its side are left out.
+    pub(crate) fn cut(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        let inner = self.inner(side, text, self.bounds.of(side) - 2)?;
+        let mut ids = Vec::with_capacity(inner.ids.len() + 2);
         ids.push(self.cls);
-        ids.extend_from_slice(&encoding.get_ids()[..kept]);
+        ids.extend(inner.ids);
         ids.push(self.sep);
-        let spans = encoding.get_offsets()[..kept]
-            .iter()
-            .map(|&(a, b)| (a as u32, b as u32))
-            .collect();
         Ok(Pieces {
+            side,
             ids,
-            spans,
+            spans: inner.spans,
+            truncated: inner.truncated,
+        })
+    }
+
+    /// The first `most` pieces of `text` and of the prompt before it.
+    pub(crate) fn inner(&self, side: Side, text: &str, most: usize) -> Result<Inner, Error> {
+        let prompt = self.prompts.of(side);
+        let encoding = match prompt {
+            "" => self.tokenizer.encode_char_offsets(text, false),
+            prompt => {
+                let both = format!("{prompt}{text}");
+                self.tokenizer.encode_char_offsets(both, false)
+            }
+        };
+        let encoding = encoding.map_err(|error| Error::Tokenizer(error.to_string()))?;
+        let kept = encoding.len().min(most);
+        let before = prompt.chars().count();
+        let place = |it: usize| it.saturating_sub(before) as u32;
+        let spans = encoding.get_offsets()[..kept].iter();
+        Ok(Inner {
+            ids: encoding.get_ids()[..kept].to_vec(),
+            spans: spans.map(|&(a, b)| (place(a), place(b))).collect(),
             truncated: kept < encoding.len(),
         })
+    }
+
+    /// The first piece of `text`, without a prompt.
+    pub(crate) fn first(&self, text: &str) -> Result<Option<u32>, Error> {
+        let encoding = self.tokenizer.encode_fast(text, false);
+        let encoding = encoding.map_err(|error| Error::Tokenizer(error.to_string()))?;
+        Ok(encoding.get_ids().first().copied())
+    }
+
+    /// What stands for what the vocabulary lacks.
+    pub(crate) fn unknown(&self) -> Option<u32> {
+        self.id("[UNK]").or_else(|| self.id("<unk>"))
+    }
+
+    /// `[CLS]` and `[SEP]`.
+    pub(crate) fn ends(&self) -> (u32, u32) {
+        (self.cls, self.sep)
+    }
+
+    /// The id of a piece as it stands in the vocabulary.
+    pub(crate) fn id(&self, piece: &str) -> Option<u32> {
+        self.tokenizer.token_to_id(piece)
     }
 
     /// The piece as it stands in the vocabulary, `##ing`.

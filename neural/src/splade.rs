@@ -7,14 +7,14 @@
 
 use rayon::prelude::*;
 
-use crate::bert::{Linear, Norm};
-use crate::config::{Config, Family};
+use crate::config::Config;
 use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::fused;
+use crate::masked::MaskedHead;
 use crate::model::ModelFiles;
-use crate::pieces::{Cutter, Pieces};
+use crate::pieces::{Cutter, Pieces, Side};
 use crate::weights::Weights;
 
 /// A text as weights of pieces of the vocabulary.
@@ -35,12 +35,7 @@ impl Sparse {
 pub struct Splade {
     cutter: Cutter,
     encoder: Encoder,
-    dense: Linear,
-    norm: Norm,
-    /// `[vocabulary, h]`.
-    words: Vec<f32>,
-    /// `[vocabulary]`.
-    bias: Vec<f32>,
+    head: MaskedHead,
     hidden_size: usize,
     fingerprint: String,
 }
@@ -57,46 +52,23 @@ impl Splade {
     pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Splade, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
+        let sides = files.declared()?.sides(max_pieces, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, v, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
-        let bare = weights.without_prefix();
-        let (dense, norm, bias) = match config.family {
-            Family::Bert => (
-                "cls.predictions.transform.dense",
-                "cls.predictions.transform.LayerNorm",
-                "cls.predictions.bias",
-            ),
-            Family::DistilBert => (
-                "vocab_transform",
-                "vocab_layer_norm",
-                "vocab_projector.bias",
-            ),
-            Family::Roberta => ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
-            Family::Electra => {
-                return Err(Error::Unsupported {
-                    field: "model_type",
-                    found: "electra".to_owned(),
-                    expected: "bert, distilbert or roberta, to weigh the vocabulary".to_owned(),
-                });
-            }
-        };
+        let head = MaskedHead::load(&weights, &weights.without_prefix(), &config)?;
         Ok(Splade {
-            dense: Linear::load(&bare, dense, h, h)?,
-            norm: Norm::load(&bare, norm, h, &config)?,
-            bias: bare.numbers(bias, &[v])?,
-            // What a piece is read as is what it is predicted by.
-            words: weights.numbers("embeddings.word_embeddings.weight", &[v, h])?,
+            head,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, max_pieces, device)?,
-            cutter,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            cutter: cutter.with_sides(sides.bounds, sides.prompts),
             fingerprint: files.fingerprint("splade", max_pieces),
         })
     }
 
     /// The pieces of `text`, and whether it was too long.
-    pub fn tokenize(&self, text: &str) -> Result<Pieces, Error> {
-        self.cutter.cut(text)
+    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(side, text)
     }
 
     /// The weights of each text.
@@ -135,10 +107,11 @@ impl Splade {
 
     /// From the hidden states of a text, `[t, h]`.
     fn weigh(&self, hidden: &[f32]) -> Result<Sparse, Error> {
-        let transformed = fused::transform(hidden, &self.dense, &self.norm); // [t, h]
-        let most = fused::most_of_columns(&transformed, &self.words, self.hidden_size); // [v]
+        let transformed = self.head.transform(hidden); // [t, h]
+        let words = &self.head.words;
+        let most = fused::most_of_columns(&transformed, words, self.hidden_size); // [v]
         let mut weights = Vec::new();
-        for ((most, bias), id) in most.into_iter().zip(&self.bias).zip(0..) {
+        for ((most, bias), id) in most.into_iter().zip(&self.head.bias).zip(0..) {
             let logit = f64::from(most) + f64::from(*bias);
             if !logit.is_finite() {
                 return Err(Error::NotFinite);

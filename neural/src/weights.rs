@@ -34,9 +34,35 @@ impl<'a> Weights<'a> {
 
     /// The same file by whole names: a head stands beside its encoder.
     pub(crate) fn without_prefix(&self) -> Weights<'a> {
+        self.below("")
+    }
+
+    /// The same file by names that begin with `prefix`.
+    pub(crate) fn below(&self, prefix: &'static str) -> Weights<'a> {
         Weights {
             file: self.file.clone(),
-            prefix: "",
+            prefix,
+        }
+    }
+
+    /// Whether its names carry the prefix that it was opened with.
+    pub(crate) fn is_prefixed(&self) -> bool {
+        !self.prefix.is_empty()
+    }
+
+    /// How many rows of `width` numbers tensor `name` has.
+    pub(crate) fn rows(&self, name: &str, width: usize) -> Result<usize, Error> {
+        let name = format!("{}{name}", self.prefix);
+        let Ok(view) = self.file.get(&name) else {
+            return Err(Error::MissingTensor { name });
+        };
+        match *view.shape() {
+            [rows, columns] if rows > 0 && columns == width => Ok(rows),
+            ref other => Err(Error::Shape {
+                name,
+                found: other.to_vec(),
+                expected: vec![other.first().copied().unwrap_or(1).max(1), width],
+            }),
         }
     }
 

@@ -528,6 +528,9 @@ fn models_of_each_architecture_judge() {
         "cross-distilbert",
         "roberta:late",
         "splade-tiny:splade",
+        "colbert-tiny",
+        "epic-tiny",
+        "dense-tiny",
     ] {
         let line = format!(
             "judge --collection {collection} --instances mined.parquet --json \

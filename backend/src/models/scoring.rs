@@ -4,7 +4,7 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{CrossEncoder, Encoded, PairPieces, Pieces, Sparse};
+use neural::{CrossEncoder, Encoded, EpicQuery, EpicText, PairPieces, Pieces, Side, Sparse};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::Matches;
@@ -98,17 +98,22 @@ enum Query {
 enum Vectors {
     Dense(Encoded),
     Sparse(Sparse),
+    EpicQuery(EpicQuery),
+    EpicText(EpicText),
 }
 
 impl Alone {
-    fn tokenize(&self, text: &str) -> Result<Pieces, neural::Error> {
+    fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
         match self {
-            Alone::Dense(it) => it.tokenize(text),
-            Alone::Sparse(it) => it.tokenize(text),
+            Alone::Dense(it) => it.tokenize(side, text),
+            Alone::Sparse(it) => it.tokenize(side, text),
+            Alone::Colbert(it) => it.tokenize(side, text),
+            Alone::Epic(it) => it.tokenize(side, text),
         }
     }
 
-    fn encode(&self, pieces: &[&Pieces]) -> Result<Vec<Vectors>, neural::Error> {
+    /// `pieces` are all of `side`.
+    fn encode(&self, side: Side, pieces: &[&Pieces]) -> Result<Vec<Vectors>, neural::Error> {
         Ok(match self {
             Alone::Dense(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
             Alone::Sparse(it) => it
@@ -116,6 +121,17 @@ impl Alone {
                 .into_iter()
                 .map(Vectors::Sparse)
                 .collect(),
+            Alone::Colbert(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
+            Alone::Epic(it) => match side {
+                Side::Query => {
+                    let queries = it.encode_queries(pieces)?.into_iter();
+                    queries.map(Vectors::EpicQuery).collect()
+                }
+                Side::Text => {
+                    let texts = it.encode_texts(pieces)?.into_iter();
+                    texts.map(Vectors::EpicText).collect()
+                }
+            },
         })
     }
 
@@ -125,6 +141,12 @@ impl Alone {
                 it.score(query, text)
             }
             (Alone::Sparse(it), Vectors::Sparse(query), Vectors::Sparse(text)) => {
+                it.score(query, text)
+            }
+            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+                it.score(query, text)
+            }
+            (Alone::Epic(it), Vectors::EpicQuery(query), Vectors::EpicText(text)) => {
                 it.score(query, text)
             }
             // Of another model; no score is taken that is none.
@@ -137,6 +159,9 @@ impl Alone {
             (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
                 it.matches(query, text)
             }
+            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
+                Some(it.matches(query, text))
+            }
             _ => None,
         }
     }
@@ -145,9 +170,9 @@ impl Alone {
 impl Ranker {
     /// Scores a few texts for one query, with what the scores are made of.
     pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<Said>, Error> {
-        let query = self.cut(&[query])?.remove(0);
+        let query = self.cut(Side::Query, &[query])?.remove(0);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let pieces = self.cut(&texts)?;
+        let pieces = self.cut(Side::Text, &texts)?;
         let model = match &self.reader {
             Reader::Alone(model) => model,
             Reader::Together(cross) => {
@@ -162,12 +187,12 @@ impl Ranker {
                 return Ok(said.collect());
             }
         };
-        let query = self.encode(model, &[&query])?.remove(0);
+        let query = self.encode(model, Side::Query, &[&query])?.remove(0);
         let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
         let mut said: Vec<Option<Said>> = vec![None; texts.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
             let cut: Vec<&Pieces> = batch.iter().map(|&it| &pieces[it]).collect();
-            for (&place, text) in batch.iter().zip(self.encode(model, &cut)?) {
+            for (&place, text) in batch.iter().zip(self.encode(model, Side::Text, &cut)?) {
                 said[place] = Some(Said {
                     score: model.score(&query, &text),
                     truncated: pieces[place].truncated,
@@ -190,6 +215,16 @@ impl Ranker {
         pairs: &[(u32, u32)],
         token_budget: u32,
     ) -> Result<Vec<Vec<u32>>, Error> {
+        self.plan_side(Side::Text, texts, pairs, token_budget)
+    }
+
+    fn plan_side(
+        &self,
+        side: Side,
+        texts: &[String],
+        pairs: &[(u32, u32)],
+        token_budget: u32,
+    ) -> Result<Vec<Vec<u32>>, Error> {
         let mut needed: Vec<u32> = pairs.iter().map(|&(_, text)| text).collect();
         needed.sort_unstable();
         needed.dedup();
@@ -197,7 +232,8 @@ impl Ranker {
             .iter()
             .map(|&it| texts[it as usize].as_str())
             .collect();
-        let mut lengths: Vec<usize> = self.cut(&written)?.iter().map(|it| it.ids.len()).collect();
+        let cut = self.cut(side, &written)?;
+        let mut lengths: Vec<usize> = cut.iter().map(|it| it.ids.len()).collect();
         if let Reader::Together(_) = self.reader {
             let mut n_pairs = vec![0; needed.len()];
             for (_, text) in pairs {
@@ -222,16 +258,17 @@ impl Ranker {
     ) -> Result<Prepared, Error> {
         let turned: Vec<(u32, u32)> = pairs.iter().map(|&(query, text)| (text, query)).collect();
         let mut encoded: Vec<Option<Query>> = queries.iter().map(|_| None).collect();
-        for batch in self.plan(queries, &turned, token_budget)? {
+        for batch in self.plan_side(Side::Query, queries, &turned, token_budget)? {
             let written: Vec<&str> = batch
                 .iter()
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
-            let pieces = self.cut(&written)?;
+            let pieces = self.cut(Side::Query, &written)?;
             let made: Vec<Query> = match &self.reader {
                 Reader::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
                 Reader::Alone(model) => {
-                    let vectors = self.encode(model, &pieces.iter().collect::<Vec<_>>())?;
+                    let read: Vec<&Pieces> = pieces.iter().collect();
+                    let vectors = self.encode(model, Side::Query, &read)?;
                     let each = vectors.into_iter().zip(&pieces);
                     each.map(|(it, pieces)| Query::Encoded(it, pieces.truncated))
                         .collect()
@@ -260,7 +297,7 @@ impl Ranker {
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
-        let pieces = self.cut(&written)?;
+        let pieces = self.cut(Side::Text, &written)?;
         let model = match &self.reader {
             Reader::Alone(model) => model,
             Reader::Together(cross) => {
@@ -284,7 +321,7 @@ impl Ranker {
                 return Ok(scored.collect());
             }
         };
-        let encoded = self.encode(model, &pieces.iter().collect::<Vec<_>>())?;
+        let encoded = self.encode(model, Side::Text, &pieces.iter().collect::<Vec<_>>())?;
         let of = |at: usize| -> Vec<PairScore> {
             let (place, text) = (texts[at].0, &encoded[at]);
             let pairs = prepared.of(place).iter();
@@ -354,19 +391,19 @@ impl Ranker {
         Ok(scores)
     }
 
-    fn cut(&self, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
+    fn cut(&self, side: Side, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
         let cut = texts
             .par_iter()
             .map(|it| match &self.reader {
-                Reader::Alone(model) => model.tokenize(it),
-                Reader::Together(cross) => cross.tokenize(it),
+                Reader::Alone(model) => model.tokenize(side, it),
+                Reader::Together(cross) => cross.tokenize(side, it),
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model(&self.about.spec))
     }
 
-    fn encode(&self, model: &Alone, pieces: &[&Pieces]) -> Result<Vec<Vectors>, Error> {
-        let encoded = model.encode(pieces);
+    fn encode(&self, model: &Alone, side: Side, pieces: &[&Pieces]) -> Result<Vec<Vectors>, Error> {
+        let encoded = model.encode(side, pieces);
         encoded.map_err(Error::model(&self.about.spec))
     }
 }

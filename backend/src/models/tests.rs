@@ -187,6 +187,104 @@ fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
     assert!(scores.iter().all(|it| it.score > 0.0));
 }
 
+#[test]
+fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
+    for (name, used) in [
+        ("colbert-tiny", ":colbert"),
+        ("epic-tiny", ":epic"),
+        ("dense-tiny", ":bi"),
+    ] {
+        let models = Models::new(&[fixture(name)], Device::Cpu).unwrap();
+        assert_eq!(models.specs()[0], format!("{name}{used}"));
+        assert_eq!(models.specs().len() == 1, used != ":bi");
+        let ranker = models.get(name).unwrap();
+        // The first is a query and a text; each is read as what it is.
+        let queries = ["where do rivers end".to_owned(), "a lake".to_owned()];
+        let mut texts: Vec<String> = (0..300)
+            .map(|it| "the river ends ".repeat(it % 30))
+            .collect();
+        texts[0].clone_from(&queries[0]);
+        let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..300).map(move |t| (q, t))).collect();
+        let listed = Listed {
+            queries: &queries,
+            texts: &texts,
+            pairs: &pairs,
+        };
+        let scores = ranker
+            .score_pairs(&listed, &mut Draft::none(), |_| {})
+            .unwrap();
+        check_alone(&ranker, &listed, &scores);
+        assert!(scores[29].truncated && !scores[1].truncated, "{name}");
+        let said = ranker.say(&queries[0], &texts[..2]).unwrap();
+        assert_eq!(said[0].matches.is_some(), used == ":colbert");
+        for matches in said.into_iter().filter_map(|it| it.matches) {
+            assert_eq!(matches.query[1], "[unused0]");
+            assert_eq!(matches.text[1], "[unused1]");
+            assert_eq!(matches.query.len(), 12);
+        }
+    }
+}
+
+#[test]
+fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("said");
+    fs::create_dir(&folder).unwrap();
+    for file in FILES {
+        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+    }
+    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    for (ranker, specs) in [
+        ("", &["said:bi", "said:late"][..]),
+        ("architecture = \"late-interaction\"", &["said:late"]),
+        ("architecture = \"bi-encoder\"", &["said:bi"]),
+        ("architecture = \"splade\"", &["said:splade"]),
+        ("architecture = \"cross-encoder\"", &["said:cross"]),
+        ("architecture = \"colbert\"", &["said:colbert"]),
+    ] {
+        fs::write(folder.join(RANKER), ranker).unwrap();
+        assert_eq!(models.specs(), specs);
+    }
+    let refused = models.get("said").err().unwrap().to_string();
+    assert!(refused.contains("no tensor `linear.weight`"), "{refused}");
+    fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
+    assert_eq!(models.specs(), ["said:bi", "said:late"]);
+    let refused = models.get("said").err().unwrap().to_string();
+    assert!(refused.contains("unknown variant `late`"), "{refused}");
+}
+
+#[test]
+fn a_module_outside_its_folder_is_not_read() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("modules");
+    fs::create_dir(&folder).unwrap();
+    for file in FILES {
+        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+    }
+    for path in ["../tiny", "/etc", "", "2_Dense"] {
+        let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
+        fs::write(folder.join(MODULES), modules.to_string()).unwrap();
+        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let refused = models.get("modules:bi").err().unwrap().to_string();
+        let said = match path {
+            "2_Dense" => "has no 2_Dense/config.json".to_owned(),
+            path => format!("names `{path}`, which is no folder inside"),
+        };
+        assert!(refused.contains(&said), "{refused}");
+    }
+    fs::create_dir(folder.join("2_Dense")).unwrap();
+    fs::write(folder.join("2_Dense/config.json"), "{}").unwrap();
+    fs::write(folder.join("2_Dense/pytorch_model.bin"), "pickled").unwrap();
+    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+    let refused = models.get("modules:bi").err().unwrap().to_string();
+    assert!(refused.contains("safe_serialization=True"), "{refused}");
+}
+
+fn fixture(name: &str) -> String {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    format!("{fixtures}/{name}")
+}
+
 /// Every pair as a ranker scores it when it is asked about one query and all texts; `scores` are
 /// of every query with every text, in order.
 fn check_alone(ranker: &Ranker, listed: &Listed<'_>, scores: &[PairScore]) {

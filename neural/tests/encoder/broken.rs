@@ -145,15 +145,15 @@ fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     fine.modules = modules("Normalize");
     load(&fine, Matching::BiEncoder, 48);
     check_broken(
-        |files| files.modules = modules("Dense"),
+        |files| files.modules = modules("LSTM"),
         expect![
-            "`type` in modules.json is sentence_transformers.models.Dense, but must be Transformer, Pooling or Normalize"
+            "`type` in modules.json is sentence_transformers.models.LSTM, but must be Transformer, Pooling, Dense or Normalize"
         ],
     );
     check_broken(
         |files| files.settings = Some(br#"{"default_prompt_name": "query"}"#.to_vec()),
         expect![
-            "`default_prompt_name` in config_sentence_transformers.json is query, but must be null: texts are encoded as they are"
+            "`default_prompt_name` in config_sentence_transformers.json is query, but must be the name of one of its `prompts`"
         ],
     );
     check_broken(
@@ -180,7 +180,10 @@ fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
 }
 
 /// Rewrites the JSON header of the safetensors file.
-fn edit_header(files: &mut ModelFiles, edit: impl Fn(&mut serde_json::Map<String, Value>)) {
+pub(crate) fn edit_header(
+    files: &mut ModelFiles,
+    edit: impl Fn(&mut serde_json::Map<String, Value>),
+) {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let (header, numbers) = rest.split_at(u64::from_le_bytes(*length) as usize);
     let mut header: Value = serde_json::from_slice(header).unwrap();

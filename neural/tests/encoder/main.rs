@@ -7,11 +7,12 @@
 
 mod broken;
 mod heads;
+mod sides;
 
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, Pieces};
+use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, ModuleFiles, Pieces, Side};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ fn the_same_batch_gives_the_same_bits() {
 #[test]
 fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
     let bi = load(&tiny(), Matching::BiEncoder, 48);
-    let empty = bi.tokenize("").unwrap();
+    let empty = bi.tokenize(Side::Text, "").unwrap();
     assert_eq!(
         (empty.ids.len(), empty.spans.len(), empty.truncated),
         (2, 0, false)
@@ -107,20 +108,30 @@ fn an_empty_text_has_a_vector_as_a_whole_but_no_pieces() {
 fn a_million_characters_are_cut_to_the_bound() {
     let model = load(&tiny(), Matching::BiEncoder, 48);
     let words = "river ".repeat(170_000);
-    let pieces = model.tokenize(&words).unwrap();
+    let pieces = model.tokenize(Side::Text, &words).unwrap();
     assert_eq!((pieces.ids.len(), pieces.truncated), (48, true));
     let score = model.score(&encode(&model, "river"), &encode(&model, &words));
     assert!(score.is_finite());
 
-    let one_word = model.tokenize(&"x".repeat(1_000_000)).unwrap();
+    let one_word = model.tokenize(Side::Text, &"x".repeat(1_000_000)).unwrap();
     assert_eq!((one_word.ids.len(), one_word.truncated), (3, false)); // [CLS] [UNK] [SEP]
 }
 
 #[test]
 fn a_text_that_just_fits_is_not_truncated() {
     let model = load(&tiny(), Matching::BiEncoder, 5);
-    assert!(!model.tokenize("the river end").unwrap().truncated);
-    assert!(model.tokenize("the river end .").unwrap().truncated);
+    assert!(
+        !model
+            .tokenize(Side::Text, "the river end")
+            .unwrap()
+            .truncated
+    );
+    assert!(
+        model
+            .tokenize(Side::Text, "the river end .")
+            .unwrap()
+            .truncated
+    );
 }
 
 #[test]
@@ -174,6 +185,10 @@ fn the_fingerprint_tells_every_part_apart() {
         |files: &mut ModelFiles| files.tokenizer.push(b' '),
         |files: &mut ModelFiles| files.pooling = Some(heads::pooling("cls_token")),
         |files: &mut ModelFiles| files.settings = Some(b"{}".to_vec()),
+        |files: &mut ModelFiles| files.artifact = Some(b"{}".to_vec()),
+        |files: &mut ModelFiles| files.ranker = Some(b"".to_vec()),
+        |files: &mut ModelFiles| files.ranker = Some(b"# why".to_vec()),
+        |files: &mut ModelFiles| files.further.push(ModuleFiles::default()),
         |files: &mut ModelFiles| *files.weights.last_mut().unwrap() ^= 1,
     ] {
         let mut files = tiny();
@@ -206,7 +221,7 @@ fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
         let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let model = load(&files, Matching::BiEncoder, 48);
-        let pieces = model.tokenize("river").unwrap();
+        let pieces = model.tokenize(Side::Text, "river").unwrap();
         assert!(
             matches!(model.encode(&[&pieces]), Err(Error::NotFinite)),
             "{name}"
@@ -230,7 +245,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
     }
     assert_eq!(
         load(&tiny(), Matching::BiEncoder, 3)
-            .tokenize("a b")
+            .tokenize(Side::Text, "a b")
             .unwrap()
             .ids
             .len(),
@@ -241,7 +256,7 @@ fn the_bound_on_pieces_leaves_room_for_one_and_is_what_the_model_was_made_for() 
 #[test]
 fn pieces_of_another_model_are_refused() {
     let model = load(&tiny(), Matching::BiEncoder, 8);
-    let good = model.tokenize("river").unwrap();
+    let good = model.tokenize(Side::Text, "river").unwrap();
     for (ids, n_spans) in [
         (vec![], 0),
         (vec![2, 101, 3], 1),
@@ -249,6 +264,7 @@ fn pieces_of_another_model_are_refused() {
         (vec![2; 4], 1),
     ] {
         let pieces = Pieces {
+            side: Side::Text,
             ids,
             spans: vec![(0, 1); n_spans],
             truncated: false,
@@ -295,7 +311,7 @@ impl Fixture {
     fn tokenized(&self, model: &Model) -> Vec<Pieces> {
         self.texts
             .iter()
-            .map(|text| model.tokenize(&text.text).unwrap())
+            .map(|text| model.tokenize(Side::Text, &text.text).unwrap())
             .collect()
     }
 }
@@ -372,7 +388,7 @@ fn load(files: &ModelFiles, matching: Matching, max_pieces: usize) -> Model {
 
 fn encode(model: &Model, text: &str) -> Encoded {
     model
-        .encode(&[&model.tokenize(text).unwrap()])
+        .encode(&[&model.tokenize(Side::Text, text).unwrap()])
         .unwrap()
         .remove(0)
 }

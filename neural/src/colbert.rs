@@ -1,0 +1,390 @@
+//! ColBERT: a vector for each piece, and for each piece of the query the best of the text's
+//! (Khattab and Zaharia, SIGIR 2020, arXiv:2004.12832; ColBERTv2: Santhanam et al., NAACL 2022).
+//!
+//! `s(q, d) = Σᵢ maxⱼ cos(qᵢ, dⱼ)` over vectors `W x`, `x` a hidden state. What a query is read as:
+//! `[CLS] [Q] pieces [SEP] [MASK] … [MASK]`, filled up to a bound; a text: `[CLS] [D] pieces [SEP]`.
+//! Which of these are there, and which are compared, is a setting ([`Preset`] names those of
+//! papers), read from `ranker.toml`, or else from `artifact.metadata`, which Stanford's code writes
+//! beside a model.
+//!
+//! Tensor names are those of `HF_ColBERT` in that code: the encoder's under its prefix, `bert.`,
+//! and `linear.weight`, without a bias. Where a text's punctuation is left out, that code at first
+//! compared vectors of zeros in its place, and later none; here it is none.
+//!
+//! Shapes: `t` pieces of a text, `h` hidden units, `w` numbers of a vector.
+
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use crate::bert::Linear;
+use crate::config::Config;
+use crate::declared::{Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special};
+use crate::device::Device;
+use crate::encoder::{Encoder, Input, check_bound};
+use crate::error::Error;
+use crate::fused;
+use crate::matching::{self, Encoded, Matches};
+use crate::model::ModelFiles;
+use crate::pieces::{Bounds, Cutter, Pieces, Side};
+use crate::weights::Weights;
+
+/// An encoder trained for late interaction.
+pub struct Colbert {
+    cutter: Cutter,
+    encoder: Encoder,
+    setting: Setting,
+    /// Ids of pieces that are read but not compared, of a text.
+    punctuation: Vec<u32>,
+    /// `h` to `w`.
+    linear: Linear,
+    fingerprint: String,
+}
+
+impl Colbert {
+    /// Whether `config.json` says that the folder holds one, as Stanford's code writes it.
+    pub fn is_in(config: &[u8]) -> bool {
+        Config::read(config).is_ok_and(|it| it.is_colbert)
+    }
+
+    /// Reads and checks the files and puts the encoder on `device`. The files say how many pieces
+    /// there are at most, or the presets: 32 of a query, 180 of a text.
+    pub fn load(files: &ModelFiles, device: Device) -> Result<Colbert, Error> {
+        let config = Config::read(&files.config)?;
+        let declared = files.declared()?;
+        let artifact = files.artifact.as_deref().map(Artifact::read).transpose()?;
+        let plan = Plan::of(&declared, artifact.as_ref(), config.max_pieces());
+        // [CLS], a marker, a piece and [SEP].
+        let least = 3 + usize::from(plan.markers.is_some());
+        check_bound(plan.bounds.query, least, &config)?;
+        check_bound(plan.bounds.text, least, &config)?;
+
+        let most = plan.bounds.most();
+        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, most)?;
+        let sides = declared.sides(most, &config)?;
+        let cutter = cutter.with_sides(plan.bounds, sides.prompts);
+        let punctuation = match plan.punctuation {
+            Punctuation::Kept => Vec::new(),
+            Punctuation::LeftOut => punctuation(&cutter)?,
+        };
+        let weights = Weights::open(&files.weights, config.family.prefix())?;
+        let bare = weights.without_prefix();
+        let (h, name) = (config.hidden_size, "linear.weight");
+        let rows = match artifact.and_then(|it| it.dim) {
+            Some(dim) => dim,
+            None => bare.rows(name, h)?,
+        };
+        let weight = bare.numbers(name, &[rows, h])?;
+        Ok(Colbert {
+            setting: Setting::of(plan, &cutter)?,
+            cutter,
+            encoder: Encoder::load(&weights, config, most, device)?,
+            punctuation,
+            linear: Linear::transposed(&weight, vec![0.0; rows], h),
+            fingerprint: files.fingerprint("colbert", most),
+        })
+    }
+
+    /// The pieces of a query or of a text, with those that stand beside them.
+    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        let (cls, sep) = self.cutter.ends();
+        let marker = self.setting.marker(side);
+        let bound = self.setting.bounds.of(side);
+        let beside = 2 + usize::from(marker.is_some());
+        let inner = self.cutter.inner(side, text, bound - beside)?;
+        let mut ids = vec![cls];
+        ids.extend(marker);
+        ids.extend(inner.ids);
+        ids.push(sep);
+        if let (Side::Query, Some(mask)) = (side, self.setting.mask) {
+            ids.resize(bound, mask);
+        }
+        Ok(Pieces {
+            side,
+            ids,
+            spans: inner.spans,
+            truncated: inner.truncated,
+        })
+    }
+
+    /// One forward pass over queries and texts, which may be mixed.
+    pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Encoded>, Error> {
+        let inputs = batch.iter().map(|it| self.input(it));
+        let inputs: Vec<Input<'_>> = inputs.collect::<Result<_, _>>()?;
+        let states = self.encoder.forward(&inputs)?;
+        let each = states.of(&inputs).into_par_iter().zip(batch);
+        each.map(|(hidden, text)| self.vectors(hidden, text))
+            .collect()
+    }
+
+    /// The sum over the query's vectors of the best cosine with one of the text's; always finite.
+    /// In a text of which nothing is compared, the best is -1, the least cosine.
+    pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
+        matching::late(query, text)
+    }
+
+    /// What the score is made of. Pieces that are not of the text have an empty span.
+    pub fn matches(&self, query: &Encoded, text: &Encoded) -> Matches {
+        matching::matches(&self.cutter, query, text)
+    }
+
+    /// How many numbers a vector has.
+    pub fn width(&self) -> usize {
+        self.linear.bias.len()
+    }
+
+    /// What stands after a short query.
+    pub fn augmentation(&self) -> Augmentation {
+        self.setting.augmentation
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Where pieces stand in `text.ids`, which this model has to have made.
+    fn layout(&self, text: &Pieces) -> Result<Layout, Error> {
+        let first = 1 + usize::from(self.setting.marker(text.side).is_some());
+        let sep = first + text.spans.len();
+        let n = match (text.side, self.setting.mask) {
+            (Side::Query, Some(_)) => self.setting.bounds.query,
+            _ => sep + 1,
+        };
+        if text.ids.len() != n || sep >= n {
+            let (ids, spans) = (text.ids.len(), text.spans.len());
+            let reason = format!("{ids} pieces, {spans} spans");
+            return Err(Error::ForeignPieces { reason });
+        }
+        Ok(Layout { first, sep })
+    }
+
+    fn input<'a>(&self, text: &'a Pieces) -> Result<Input<'a>, Error> {
+        let attended = match self.setting.augmentation {
+            Augmentation::None | Augmentation::Unattended => self.layout(text)?.sep + 1,
+            Augmentation::Attended => {
+                self.layout(text)?;
+                text.ids.len()
+            }
+        };
+        Ok(Input {
+            attended,
+            ..Input::alone(text)
+        })
+    }
+
+    /// From hidden states `[t, h]` to what is compared.
+    fn vectors(&self, hidden: &[f32], text: &Pieces) -> Result<Encoded, Error> {
+        let Layout { first, sep } = self.layout(text)?;
+        let width = self.width();
+        let all = fused::product(hidden, &self.linear); // [t, w]
+        let end = text.spans.last().map_or(0, |it| it.1);
+        let (mut numbers, mut pieces) = (Vec::new(), Vec::new());
+        for (at, (&id, vector)) in text.ids.iter().zip(all.chunks_exact(width)).enumerate() {
+            let special = match at {
+                0 => Some(Special::Cls),
+                _ if at < first => Some(Special::Marker),
+                _ if at < sep => None,
+                _ if at == sep => Some(Special::Sep),
+                _ => Some(Special::Mask),
+            };
+            let kept = match special {
+                Some(special) => self.setting.keeps(text.side).contains(&special),
+                None => text.side == Side::Query || !self.punctuation.contains(&id),
+            };
+            if kept {
+                numbers.extend_from_slice(vector);
+                let span = match at {
+                    _ if at < first => (0, 0),
+                    _ if at < sep => text.spans[at - first],
+                    _ => (end, end),
+                };
+                pieces.push((id, span));
+            }
+        }
+        Encoded::of_pieces(numbers, width, pieces)
+    }
+}
+
+/// Of one text: where its own pieces begin, and where `[SEP]` stands.
+struct Layout {
+    first: usize,
+    sep: usize,
+}
+
+/// How a model reads and compares, pieces by their names.
+struct Plan {
+    bounds: Bounds,
+    /// Of a query and of a text.
+    markers: Option<[String; 2]>,
+    augmentation: Augmentation,
+    punctuation: Punctuation,
+    query_keeps: Vec<Special>,
+    text_keeps: Vec<Special>,
+}
+
+impl Plan {
+    fn of(declared: &Declared, artifact: Option<&Artifact>, most: usize) -> Plan {
+        let choices = declared.colbert.clone().unwrap_or_default();
+        let mut plan = Plan::preset(choices.preset.unwrap_or(Preset::Khattab2020), most);
+        if let (Some(artifact), None) = (artifact, choices.preset) {
+            artifact.change(&mut plan);
+        }
+        let ColbertChoices {
+            preset: _,
+            markers,
+            augmentation,
+            punctuation,
+            query_keeps,
+            text_keeps,
+        } = choices;
+        if let Some(markers) = markers {
+            plan.markers = markers.try_into().ok();
+        }
+        plan.augmentation = augmentation.unwrap_or(plan.augmentation);
+        plan.punctuation = punctuation.unwrap_or(plan.punctuation);
+        plan.query_keeps = query_keeps.unwrap_or(plan.query_keeps);
+        plan.text_keeps = text_keeps.unwrap_or(plan.text_keeps);
+        plan.bounds.query = declared.query_pieces.unwrap_or(plan.bounds.query);
+        plan.bounds.text = declared.text_pieces.unwrap_or(plan.bounds.text);
+        plan
+    }
+
+    fn preset(preset: Preset, most: usize) -> Plan {
+        let (markers, augmentation) = match preset {
+            Preset::Khattab2020 => {
+                let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
+                (Some(markers), Augmentation::Unattended)
+            }
+            Preset::Formal2021 => (None, Augmentation::None),
+        };
+        Plan {
+            bounds: Bounds {
+                query: most.min(32),
+                text: most.min(180),
+            },
+            markers,
+            augmentation,
+            punctuation: Punctuation::LeftOut,
+            query_keeps: vec![Special::Cls, Special::Marker, Special::Sep, Special::Mask],
+            text_keeps: vec![Special::Cls, Special::Marker, Special::Sep],
+        }
+    }
+}
+
+/// The same with ids.
+struct Setting {
+    bounds: Bounds,
+    markers: Option<[u32; 2]>,
+    augmentation: Augmentation,
+    /// What a query is filled up with.
+    mask: Option<u32>,
+    query_keeps: Vec<Special>,
+    text_keeps: Vec<Special>,
+}
+
+impl Setting {
+    fn of(plan: Plan, cutter: &Cutter) -> Result<Setting, Error> {
+        let id = |piece: &str| {
+            cutter.id(piece).ok_or_else(|| Error::Marker {
+                piece: piece.to_owned(),
+            })
+        };
+        let markers = match &plan.markers {
+            Some([query, text]) => Some([id(query)?, id(text)?]),
+            None => None,
+        };
+        let mask = match plan.augmentation {
+            Augmentation::None => None,
+            Augmentation::Unattended | Augmentation::Attended => {
+                let mask = cutter.id("[MASK]").or_else(|| cutter.id("<mask>"));
+                Some(mask.map_or_else(|| id("[MASK]"), Ok)?)
+            }
+        };
+        Ok(Setting {
+            bounds: plan.bounds,
+            markers,
+            augmentation: plan.augmentation,
+            mask,
+            query_keeps: plan.query_keeps,
+            text_keeps: plan.text_keeps,
+        })
+    }
+
+    fn marker(&self, side: Side) -> Option<u32> {
+        let [query, text] = self.markers?;
+        Some(match side {
+            Side::Query => query,
+            Side::Text => text,
+        })
+    }
+
+    fn keeps(&self, side: Side) -> &[Special] {
+        match side {
+            Side::Query => &self.query_keeps,
+            Side::Text => &self.text_keeps,
+        }
+    }
+}
+
+/// `artifact.metadata`, of what is looked at.
+#[derive(Deserialize)]
+struct Artifact {
+    dim: Option<usize>,
+    query_maxlen: Option<usize>,
+    doc_maxlen: Option<usize>,
+    query_token_id: Option<String>,
+    doc_token_id: Option<String>,
+    mask_punctuation: Option<bool>,
+    attend_to_mask_tokens: Option<bool>,
+    similarity: Option<String>,
+}
+
+impl Artifact {
+    fn read(json: &[u8]) -> Result<Artifact, Error> {
+        const FILE: &str = "artifact.metadata";
+        let found: Artifact = serde_json::from_slice(json).map_err(|source| Error::Settings {
+            file: FILE.to_owned(),
+            source,
+        })?;
+        match found.similarity.as_deref() {
+            None | Some("cosine") => Ok(found),
+            Some(other) => Err(Error::Sentence {
+                file: FILE.to_owned(),
+                field: "similarity",
+                found: other.to_owned(),
+                expected: "cosine".to_owned(),
+            }),
+        }
+    }
+
+    fn change(&self, plan: &mut Plan) {
+        plan.bounds.query = self.query_maxlen.unwrap_or(plan.bounds.query);
+        plan.bounds.text = self.doc_maxlen.unwrap_or(plan.bounds.text);
+        if let (Some(query), Some(text)) = (&self.query_token_id, &self.doc_token_id) {
+            plan.markers = Some([query.clone(), text.clone()]);
+        }
+        match self.mask_punctuation {
+            Some(true) => plan.punctuation = Punctuation::LeftOut,
+            Some(false) => plan.punctuation = Punctuation::Kept,
+            None => {}
+        }
+        match self.attend_to_mask_tokens {
+            Some(true) => plan.augmentation = Augmentation::Attended,
+            Some(false) => plan.augmentation = Augmentation::Unattended,
+            None => {}
+        }
+    }
+}
+
+/// Ids of the 32 marks of ASCII: of each its first piece. A mark that the vocabulary lacks leaves
+/// nothing out, or texts in other scripts would go with it.
+fn punctuation(cutter: &Cutter) -> Result<Vec<u32>, Error> {
+    let marks = (b'!'..=b'~').filter(u8::is_ascii_punctuation);
+    let mut ids = Vec::new();
+    for mark in marks {
+        let mark = char::from(mark).to_string();
+        let first = cutter.first(&mark)?;
+        ids.extend(first.filter(|&it| Some(it) != cutter.unknown()));
+    }
+    Ok(ids)
+}

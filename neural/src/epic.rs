@@ -1,0 +1,227 @@
+//! EPIC: weights of the pieces that a query holds, against weights of all pieces of the vocabulary
+//! for a text (MacAvaney, Nardini, Perego, Tonellotto, Goharian and Frieder, SIGIR 2020,
+//! arXiv:2004.14245).
+//!
+//! With `a(x) = ln(1 + softplus(x))`, hidden states `x` of the pieces between `[CLS]` and `[SEP]`:
+//!
+//! - query: piece `v` weighs `Σᵢ a(w_q·xᵢ + b_q)` over the places `i` where it stands;
+//! - text: it weighs `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`, `l_jv` what the head for
+//!   masked pieces says of `v` at place `j`; all its pieces are of the second segment;
+//! - the score is the inner product of both.
+//!
+//! This is what the authors' own code computes (`onir/rankers/epic.py` of OpenNIR, with the
+//! encoding `sep`): that a piece which stands twice in a query counts twice, and that texts are of
+//! the second segment, is to be had from there alone. Its pruning of a text to some pieces is for
+//! indexes and does not touch a re-ranking. Tensor names are those of its checkpoints, which have
+//! to be saved as safetensors first: `encoder.bert.bert.*`, `encoder.bert.cls.predictions.*`,
+//! `query_salience`, `doc_salience` and `doc_quality`, each with `weight` and `bias`. The same
+//! without `encoder.bert.`, as a `BertForMaskedLM` with three more layers has them, is taken too.
+//!
+//! A text is kept as the transformed states of its pieces, and weighed for the pieces of a query
+//! only: that is thousands of times fewer than the vocabulary has.
+//!
+//! Shapes: `t` pieces of a text without `[CLS]` and `[SEP]`, `h` hidden units.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::bert::Linear;
+use crate::config::Config;
+use crate::device::Device;
+use crate::encoder::{Encoder, Input, check_bound};
+use crate::error::Error;
+use crate::masked::MaskedHead;
+use crate::matching::dot;
+use crate::model::ModelFiles;
+use crate::pieces::{Cutter, Pieces, Side};
+use crate::weights::Weights;
+
+/// An encoder that says how much each piece matters.
+pub struct Epic {
+    cutter: Cutter,
+    encoder: Encoder,
+    head: MaskedHead,
+    query_salience: Linear,
+    text_salience: Linear,
+    quality: Linear,
+    hidden_size: usize,
+    fingerprint: String,
+}
+
+/// The pieces of a query with their weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpicQuery {
+    weights: Vec<(u32, f64)>,
+}
+
+impl EpicQuery {
+    /// Id and weight, above 0, in the order of ids.
+    pub fn weights(&self) -> &[(u32, f64)] {
+        &self.weights
+    }
+}
+
+/// A text, from which the weight of any piece can be had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpicText {
+    /// `[t, h]`, all but the last product of the head for masked pieces.
+    transformed: Vec<f32>,
+    /// `[t]`.
+    salience: Vec<f64>,
+    quality: f64,
+}
+
+impl EpicText {
+    /// How much the text is worth as a whole, from 0 to 1.
+    pub fn quality(&self) -> f64 {
+        self.quality
+    }
+}
+
+impl Epic {
+    /// Reads and checks the files and puts the encoder on `device`. A query or a text has at most
+    /// `max_pieces` pieces, special ones among them.
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Epic, Error> {
+        let config = Config::read(&files.config)?;
+        check_bound(max_pieces, 3, &config)?;
+        let sides = files.declared()?.sides(max_pieces, &config)?;
+        let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
+        let theirs = Weights::open(&files.weights, "encoder.bert.bert.")?;
+        let (weights, head) = match theirs.is_prefixed() {
+            true => {
+                let head = theirs.below("encoder.bert.");
+                (theirs, head)
+            }
+            false => {
+                let weights = Weights::open(&files.weights, config.family.prefix())?;
+                let head = weights.without_prefix();
+                (weights, head)
+            }
+        };
+        let (h, bare) = (config.hidden_size, head.without_prefix());
+        let head = MaskedHead::load(&weights, &head, &config)?;
+        if head
+            .words
+            .iter()
+            .chain(&head.bias)
+            .any(|it| !it.is_finite())
+        {
+            return Err(Error::NotFinite);
+        }
+        Ok(Epic {
+            cutter: cutter.with_sides(sides.bounds, sides.prompts),
+            head,
+            query_salience: Linear::load(&bare, "query_salience", h, 1)?,
+            text_salience: Linear::load(&bare, "doc_salience", h, 1)?,
+            quality: Linear::load(&bare, "doc_quality", h, 1)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            hidden_size: h,
+            fingerprint: files.fingerprint("epic", max_pieces),
+        })
+    }
+
+    /// The pieces of a query or of a text.
+    pub fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, Error> {
+        self.cutter.cut(side, text)
+    }
+
+    /// The weights of each query.
+    pub fn encode_queries(&self, batch: &[&Pieces]) -> Result<Vec<EpicQuery>, Error> {
+        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
+        let states = self.encoder.forward(&inputs)?;
+        let each = states.of(&inputs).into_iter().zip(batch);
+        let made = each.map(|(hidden, pieces)| {
+            let mut weights = BTreeMap::new();
+            let rows = hidden.chunks_exact(self.hidden_size);
+            let inner = 1..pieces.ids.len() - 1;
+            for (&id, row) in pieces
+                .ids
+                .iter()
+                .zip(rows)
+                .take(inner.end)
+                .skip(inner.start)
+            {
+                *weights.entry(id).or_insert(0.0) += activate(said(&self.query_salience, row)?);
+            }
+            Ok(EpicQuery {
+                weights: weights.into_iter().collect(),
+            })
+        });
+        made.collect()
+    }
+
+    /// What the weights of each text are made of.
+    pub fn encode_texts(&self, batch: &[&Pieces]) -> Result<Vec<EpicText>, Error> {
+        let inputs = batch.iter().map(|it| Input {
+            second: 0,
+            ..Input::alone(it)
+        });
+        let inputs: Vec<Input<'_>> = inputs.collect();
+        let states = self.encoder.forward(&inputs)?;
+        let each = states.of(&inputs).into_par_iter();
+        let made = each.map(|hidden| {
+            let h = self.hidden_size;
+            let inner = &hidden[h..hidden.len() - h]; // [t, h]
+            let salience = inner
+                .chunks_exact(h)
+                .map(|it| said(&self.text_salience, it));
+            let salience: Vec<f64> = salience
+                .map(|it| it.map(activate))
+                .collect::<Result<_, _>>()?;
+            let transformed = match inner {
+                [] => Vec::new(),
+                inner => self.head.transform(inner),
+            };
+            if transformed.iter().any(|it| !it.is_finite()) {
+                return Err(Error::NotFinite);
+            }
+            Ok(EpicText {
+                transformed,
+                salience,
+                quality: 1.0 / (1.0 + libm::exp(-said(&self.quality, &hidden[..h])?)),
+            })
+        });
+        made.collect()
+    }
+
+    /// The inner product of the weights; at least 0, always finite, and 0 for an empty text.
+    pub fn score(&self, query: &EpicQuery, text: &EpicText) -> f64 {
+        let each = query.weights.iter();
+        each.map(|&(id, weight)| weight * self.weight(text, id))
+            .sum()
+    }
+
+    /// The weight of a piece of the vocabulary, which the text need not hold.
+    pub fn weight(&self, text: &EpicText, id: u32) -> f64 {
+        let (h, id) = (self.hidden_size, id as usize);
+        let (word, bias) = (
+            &self.head.words[id * h..][..h],
+            f64::from(self.head.bias[id]),
+        );
+        let rows = text.transformed.chunks_exact(h).zip(&text.salience);
+        let each = rows.map(|(row, salience)| salience * activate(dot(row, word) + bias));
+        text.quality * each.fold(0.0, f64::max)
+    }
+
+    /// The piece as it stands in the vocabulary, `##ing`.
+    pub fn piece(&self, id: u32) -> String {
+        self.cutter.piece(id)
+    }
+
+    /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+}
+
+/// `w·x + b`.
+fn said(linear: &Linear, x: &[f32]) -> Result<f64, Error> {
+    let sum = dot(&linear.weight, x) + f64::from(linear.bias[0]);
+    sum.is_finite().then_some(sum).ok_or(Error::NotFinite)
+}
+
+/// `ln(1 + softplus(x))`, `softplus(x) = ln(1 + eˣ)`.
+fn activate(x: f64) -> f64 {
+    libm::log1p(x.max(0.0) + libm::log1p(libm::exp(-x.abs())))
+}

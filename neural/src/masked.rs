@@ -1,0 +1,60 @@
+//! The head for masked pieces: what each place would hold, as a number for each piece of the
+//! vocabulary. Of BERT, DistilBERT and RoBERTa, by the names of Hugging Face's `…ForMaskedLM`.
+
+use crate::bert::{Linear, Norm};
+use crate::config::{Config, Family};
+use crate::error::Error;
+use crate::fused;
+use crate::weights::Weights;
+
+/// `l_v = w_v · norm(gelu(x W + b)) + b_v` of a hidden state `x`, for each piece `v`.
+pub(crate) struct MaskedHead {
+    dense: Linear,
+    norm: Norm,
+    /// `[vocabulary, h]`: what a piece is read as is what it is predicted by.
+    pub(crate) words: Vec<f32>,
+    /// `[vocabulary]`.
+    pub(crate) bias: Vec<f32>,
+}
+
+impl MaskedHead {
+    /// `head` has the names beside those of the encoder.
+    pub(crate) fn load(
+        encoder: &Weights<'_>,
+        head: &Weights<'_>,
+        config: &Config,
+    ) -> Result<MaskedHead, Error> {
+        let (h, v) = (config.hidden_size, config.vocab_size);
+        let (dense, norm, bias) = match config.family {
+            Family::Bert => (
+                "cls.predictions.transform.dense",
+                "cls.predictions.transform.LayerNorm",
+                "cls.predictions.bias",
+            ),
+            Family::DistilBert => (
+                "vocab_transform",
+                "vocab_layer_norm",
+                "vocab_projector.bias",
+            ),
+            Family::Roberta => ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
+            Family::Electra => {
+                return Err(Error::Unsupported {
+                    field: "model_type",
+                    found: "electra".to_owned(),
+                    expected: "bert, distilbert or roberta, to weigh the vocabulary".to_owned(),
+                });
+            }
+        };
+        Ok(MaskedHead {
+            dense: Linear::load(head, dense, h, h)?,
+            norm: Norm::load(head, norm, h, config)?,
+            bias: head.numbers(bias, &[v])?,
+            words: encoder.numbers("embeddings.word_embeddings.weight", &[v, h])?,
+        })
+    }
+
+    /// `[t, h]` to `[t, h]`: all but the last product.
+    pub(crate) fn transform(&self, hidden: &[f32]) -> Vec<f32> {
+        fused::transform(hidden, &self.dense, &self.norm)
+    }
+}

@@ -1,0 +1,178 @@
+//! The inner products of all vectors of a query with all of a text, for late interaction.
+//!
+//! Each product is summed in f32 from its first number to its last, in a register of its own: the
+//! same bits on every run, whatever the other vectors are; where the machine multiplies and adds
+//! at once, other last bits than where it does not. The vectors of the query lie side by side in
+//! the registers, so that nothing is added up across one.
+//!
+//! Shapes: `q` vectors of the query, `t` of the text, `h` numbers each.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Vectors of the text that go through the query at once. With two registers of the query's this
+/// makes twelve sums, which with what they are made of fit in sixteen registers.
+const AT_ONCE: usize = 6;
+
+/// All inner products.
+pub(crate) struct Products {
+    /// `[t, columns]`, of which the first `q` columns count.
+    numbers: Vec<f32>,
+    columns: usize,
+    n_query: usize,
+}
+
+impl Products {
+    /// Of `[q, h]` and `[t, h]`.
+    pub(crate) fn of(query: &[f32], text: &[f32], width: usize) -> Products {
+        Arch::new().dispatch(Pass { query, text, width })
+    }
+
+    /// The greatest of each vector of the query, and no less than `least`.
+    pub(crate) fn most(&self, least: f32) -> Vec<f32> {
+        let mut most = vec![least; self.columns];
+        if self.columns > 0 {
+            for row in self.numbers.chunks_exact(self.columns) {
+                let both = most.iter_mut().zip(row);
+                both.for_each(|(most, &it)| *most = if it > *most { it } else { *most });
+            }
+        }
+        most.truncate(self.n_query);
+        most
+    }
+
+    /// Those of a vector of the query, in the order of the text.
+    pub(crate) fn row(&self, query: usize) -> impl Iterator<Item = f32> {
+        let rows = self.numbers.chunks_exact(self.columns);
+        rows.map(move |row| row[query])
+    }
+}
+
+struct Pass<'a> {
+    query: &'a [f32],
+    text: &'a [f32],
+    width: usize,
+}
+
+impl WithSimd for Pass<'_> {
+    type Output = Products;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Products {
+        let Pass { query, text, width } = self;
+        let n_query = query.len() / width;
+        let side = 2 * S::F32_LANES;
+        let columns = n_query.next_multiple_of(side);
+        let mut numbers = vec![0.0; text.len() / width * columns];
+        let mut turned = vec![0.0; width * side];
+        for (first, queries) in (0..columns).step_by(side).zip(query.chunks(side * width)) {
+            // `[h, side]`; columns beyond the last vector keep what was there, and count nothing.
+            for (at, row) in queries.chunks_exact(width).enumerate() {
+                let places = turned[at..].iter_mut().step_by(side);
+                places.zip(row).for_each(|(place, &it)| *place = it);
+            }
+            let (registers, _) = S::as_simd_f32s(&turned);
+            let mut places = numbers.chunks_mut(columns);
+            let texts = text.chunks(AT_ONCE * width);
+            for texts in texts {
+                let mut of = |at: usize, sums: [S::f32s; 2]| {
+                    let _ = at;
+                    let place = places.next().expect("a row for each vector of the text");
+                    let (place, _) = S::as_mut_simd_f32s(&mut place[first..first + side]);
+                    place.copy_from_slice(&sums);
+                };
+                if texts.len() == AT_ONCE * width {
+                    let sums = sums::<S, AT_ONCE>(simd, registers, texts);
+                    sums.into_iter().enumerate().for_each(|(at, it)| of(at, it));
+                } else {
+                    for (at, text) in texts.chunks_exact(width).enumerate() {
+                        let [sums] = sums::<S, 1>(simd, registers, text);
+                        of(at, sums);
+                    }
+                }
+            }
+        }
+        Products {
+            numbers,
+            columns,
+            n_query,
+        }
+    }
+}
+
+/// The products of `N` vectors of a text, `[N, h]`, with the two registers of a query's, `[h, 2]`.
+#[inline(always)]
+fn sums<S: Simd, const N: usize>(simd: S, query: &[S::f32s], text: &[f32]) -> [[S::f32s; 2]; N] {
+    let (pairs, _) = query.as_chunks::<2>();
+    let width = pairs.len();
+    assert_eq!(text.len(), N * width);
+    let rows: [&[f32]; N] = std::array::from_fn(|at| &text[at * width..][..width]);
+    let mut sums = [[simd.splat_f32s(0.0); 2]; N];
+    for (at, [first, second]) in pairs.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(&rows) {
+            let number = simd.splat_f32s(row[at]);
+            sums[0] = simd.mul_add_e_f32s(*first, number, sums[0]);
+            sums[1] = simd.mul_add_e_f32s(*second, number, sums[1]);
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of a generator that anyone can write down, from -1 to 1.
+    fn drawn(n: usize, seed: u32) -> Vec<f32> {
+        let mut state = seed;
+        let next = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 8_388_608.0 - 1.0
+        };
+        (0..n).map(next).collect()
+    }
+
+    #[test]
+    fn every_product_is_that_of_its_two_vectors() {
+        for (q, t, h) in [
+            (1, 1, 1),
+            (3, 7, 5),
+            (32, 180, 128),
+            (33, 6, 24),
+            (17, 13, 64),
+        ] {
+            let (query, text) = (drawn(q * h, 7), drawn(t * h, 8));
+            let products = Products::of(&query, &text, h);
+            let most = products.most(f32::NEG_INFINITY);
+            assert_eq!(most.len(), q);
+            for (at, query) in query.chunks_exact(h).enumerate() {
+                let row: Vec<f32> = products.row(at).collect();
+                assert_eq!(row.len(), t);
+                for (text, &found) in text.chunks_exact(h).zip(&row) {
+                    let pairs = query.iter().zip(text);
+                    let sum: f64 = pairs.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+                    assert!((f64::from(found) - sum).abs() < 1e-5, "{found} {sum}");
+                }
+                let greatest = row.into_iter().fold(f32::NEG_INFINITY, f32::max);
+                assert_eq!(most[at], greatest);
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_does_not_depend_on_where_its_vectors_stand() {
+        let (query, text) = (drawn(20 * 24, 1), drawn(11 * 24, 2));
+        let all = Products::of(&query, &text, 24);
+        for q in 0..20 {
+            for (t, found) in all.row(q).enumerate() {
+                let alone = Products::of(&query[q * 24..][..24], &text[t * 24..][..24], 24);
+                assert_eq!(alone.row(0).collect::<Vec<_>>(), [found]);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_products() {
+        assert!(Products::of(&[], &drawn(8, 3), 4).most(-1.0).is_empty());
+        assert_eq!(Products::of(&drawn(8, 3), &[], 4).most(-1.0), [-1.0; 2]);
+    }
+}

@@ -1,0 +1,533 @@
+//! Rankers that read query and text apart, against PyTorch and sentence-transformers; the fixtures
+//! are made by `fixtures/sides.py`.
+
+use super::*;
+use neural::{Augmentation, Colbert, Declared, Epic, EpicQuery, EpicText};
+
+/// Scores of every text as a query with every text, and those of each alone.
+const SAME: f64 = 1e-5;
+
+#[derive(Deserialize)]
+struct ColbertFixture {
+    texts: Vec<String>,
+    variants: Vec<Variant>,
+}
+
+/// A setting of a ColBERT.
+#[derive(Deserialize)]
+struct Variant {
+    name: String,
+    ranker: Option<String>,
+    artifact: bool,
+    texts: Vec<BothSides>,
+    scores: Vec<Vec<f64>>,
+    cosines: Vec<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct BothSides {
+    query: Cut,
+    text: Cut,
+}
+
+#[derive(Deserialize)]
+struct Cut {
+    ids: Vec<u32>,
+    truncated: bool,
+    kept: Vec<u32>,
+}
+
+#[test]
+fn colbert_equals_the_reference_in_every_setting() {
+    let fixture: ColbertFixture =
+        serde_json::from_str(include_str!("../fixtures/colbert-tiny.json")).unwrap();
+    assert_eq!(fixture.variants.len(), 5);
+    for variant in &fixture.variants {
+        let name = &variant.name;
+        let mut files = colbert_tiny();
+        files.ranker = variant.ranker.clone().map(String::into_bytes);
+        if !variant.artifact {
+            files.artifact = None;
+        }
+        let model = Colbert::load(&files, Device::Cpu).unwrap();
+        let read = |side: Side| -> Vec<Pieces> {
+            let texts = fixture.texts.iter();
+            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
+        };
+        let (queries, texts) = (read(Side::Query), read(Side::Text));
+        for (at, both) in variant.texts.iter().enumerate() {
+            for (found, cut) in [(&queries[at], &both.query), (&texts[at], &both.text)] {
+                assert_eq!(found.ids, cut.ids, "{name} {at}");
+                assert_eq!(found.truncated, cut.truncated, "{name} {at}");
+            }
+        }
+        // Both sides in one batch.
+        let batch: Vec<&Pieces> = queries.iter().chain(&texts).collect();
+        let mut encoded = model.encode(&batch).unwrap();
+        let encoded_texts = encoded.split_off(queries.len());
+        let n_kept = |it: &Encoded| it.vectors().len();
+        for (at, both) in variant.texts.iter().enumerate() {
+            assert_eq!(n_kept(&encoded[at]), both.query.kept.len(), "{name} {at}");
+            assert_eq!(
+                n_kept(&encoded_texts[at]),
+                both.text.kept.len(),
+                "{name} {at}"
+            );
+        }
+        let mut worst = 0.0_f64;
+        for (query, row) in variant.scores.iter().enumerate() {
+            let query_alone = model.encode(&[&queries[query]]).unwrap().remove(0);
+            for (text, expected) in row.iter().enumerate() {
+                let score = model.score(&encoded[query], &encoded_texts[text]);
+                let text_alone = model.encode(&[&texts[text]]).unwrap().remove(0);
+                let alone = model.score(&query_alone, &text_alone);
+                let difference = (score - expected).abs().max((score - alone).abs());
+                worst = worst.max(difference / expected.abs().max(1.0));
+            }
+        }
+        let matches = model.matches(&encoded[0], &encoded_texts[1]);
+        assert_eq!(matches.cosines.len(), variant.cosines.len(), "{name}");
+        for (found, expected) in matches.cosines.iter().zip(&variant.cosines) {
+            assert_eq!(found.len(), expected.len(), "{name}");
+            for (found, expected) in found.iter().zip(expected) {
+                worst = worst.max((found - expected).abs());
+            }
+        }
+        println!("{name}: largest difference of a score or a cosine: {worst:.1e}");
+        assert!(worst < SAME, "{name}: {worst}");
+    }
+}
+
+#[test]
+fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
+    let mut files = colbert_tiny();
+    files.ranker = Some(b"query_pieces = 9".to_vec());
+    let model = Colbert::load(&files, Device::Cpu).unwrap();
+    assert_eq!(model.width(), 20);
+    assert_eq!(model.augmentation(), Augmentation::Unattended);
+    let encode = |side, text: &str| {
+        let pieces = model.tokenize(side, text).unwrap();
+        model.encode(&[&pieces]).unwrap().remove(0)
+    };
+    let matches = model.matches(
+        &encode(Side::Query, "Hill, 東"),
+        &encode(Side::Text, "é, downhill!"),
+    );
+    let show = |pieces: &[neural::Piece]| {
+        let each = pieces
+            .iter()
+            .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
+        each.collect::<Vec<_>>().join("  ")
+    };
+    expect![[r#"
+        query: [CLS] 0..0  [unused0] 0..0  h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7  [SEP] 7..7
+        text:  [CLS] 0..0  [unused1] 0..0  e 0..1  down 3..7  ##hill 7..11  [SEP] 12..12
+    "#]]
+    .assert_eq(&format!(
+        "query: {}\ntext:  {}\n",
+        show(&matches.query),
+        show(&matches.text)
+    ));
+    let short = encode(Side::Query, "hill");
+    let masks = model.matches(&short, &short).query;
+    let masks = masks.iter().filter(|it| it.piece == "[MASK]");
+    assert_eq!(
+        masks.map(|it| (it.start, it.end)).collect::<Vec<_>>(),
+        [(4, 4); 2]
+    );
+}
+
+#[test]
+fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
+    let model = Colbert::load(&colbert_tiny(), Device::Cpu).unwrap();
+    let [query, text] = [Side::Query, Side::Text].map(|it| model.tokenize(it, "the sea").unwrap());
+    assert_ne!(query.ids, text.ids);
+    let encoded = model.encode(&[&query, &text]).unwrap();
+    assert_ne!(encoded[0], encoded[1]);
+    // A query that says it is a text was not made by this model.
+    let turned = Pieces {
+        side: Side::Text,
+        ..query
+    };
+    let error = model.encode(&[&turned]).unwrap_err();
+    assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+}
+
+#[derive(Deserialize)]
+struct EpicFixture {
+    max_pieces: usize,
+    texts: Vec<String>,
+    read: Vec<Weighed>,
+    scores: Vec<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+struct Weighed {
+    ids: Vec<u32>,
+    query: Vec<(u32, f64)>,
+    quality: f64,
+    text_sum: f64,
+    /// Of the pieces 5 to 8.
+    text_some: Vec<f64>,
+}
+
+#[test]
+fn epic_equals_the_reference_under_both_names_of_tensors() {
+    let fixture: EpicFixture =
+        serde_json::from_str(include_str!("../fixtures/epic-tiny.json")).unwrap();
+    let plain = epic_tiny();
+    let mut theirs = epic_tiny();
+    broken::edit_header(&mut theirs, |header| {
+        let names: Vec<String> = header.keys().cloned().collect();
+        for name in names {
+            if name.starts_with("bert.") || name.starts_with("cls.") {
+                let tensor = header.remove(&name).unwrap();
+                header.insert(format!("encoder.bert.{name}"), tensor);
+            }
+        }
+    });
+    for files in [plain, theirs] {
+        let model = Epic::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let read = |side: Side| -> Vec<Pieces> {
+            let texts = fixture.texts.iter();
+            texts.map(|it| model.tokenize(side, it).unwrap()).collect()
+        };
+        let (queries, texts) = (read(Side::Query), read(Side::Text));
+        let queries: Vec<&Pieces> = queries.iter().collect();
+        let texts: Vec<&Pieces> = texts.iter().collect();
+        let made: Vec<EpicQuery> = model.encode_queries(&queries).unwrap();
+        let weighed: Vec<EpicText> = model.encode_texts(&texts).unwrap();
+        let mut worst = 0.0_f64;
+        let mut same = |found: f64, expected: f64| {
+            worst = worst.max((found - expected).abs() / expected.abs().max(1.0));
+        };
+        for (at, expected) in fixture.read.iter().enumerate() {
+            assert_eq!(
+                (&queries[at].ids, &texts[at].ids),
+                (&expected.ids, &expected.ids)
+            );
+            let ids = |all: &[(u32, f64)]| all.iter().map(|it| it.0).collect::<Vec<_>>();
+            assert_eq!(ids(made[at].weights()), ids(&expected.query));
+            for (found, expected) in made[at].weights().iter().zip(&expected.query) {
+                same(found.1, expected.1);
+            }
+            same(weighed[at].quality(), expected.quality);
+            let weight = |id| model.weight(&weighed[at], id);
+            same((0..101).map(weight).sum(), expected.text_sum);
+            for (id, &expected) in (5..).zip(&expected.text_some) {
+                same(weight(id), expected);
+            }
+        }
+        for (query, row) in fixture.scores.iter().enumerate() {
+            let query_alone = model.encode_queries(&queries[query..=query]).unwrap();
+            for (text, &expected) in row.iter().enumerate() {
+                let score = model.score(&made[query], &weighed[text]);
+                same(score, expected);
+                let text_alone = model.encode_texts(&texts[text..=text]).unwrap();
+                same(model.score(&query_alone[0], &text_alone[0]), score);
+            }
+        }
+        println!("largest difference of a weight or a score: {worst:.1e}");
+        assert!(worst < SAME, "{worst}");
+    }
+}
+
+#[derive(Deserialize)]
+struct DenseFixture {
+    max_pieces: usize,
+    texts: Vec<String>,
+    queries: Vec<Vec<f64>>,
+    documents: Vec<Vec<f64>>,
+    scores: Vec<Vec<f64>>,
+}
+
+#[test]
+fn prompts_and_dense_modules_equal_sentence_transformers() {
+    let fixture: DenseFixture =
+        serde_json::from_str(include_str!("../fixtures/dense-tiny.json")).unwrap();
+    let model = load(&dense_tiny(), Matching::BiEncoder, fixture.max_pieces);
+    let read = |side: Side| -> Vec<Encoded> {
+        let pieces = fixture
+            .texts
+            .iter()
+            .map(|it| model.tokenize(side, it).unwrap());
+        let pieces: Vec<Pieces> = pieces.collect();
+        model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap()
+    };
+    let (queries, texts) = (read(Side::Query), read(Side::Text));
+    let mut worst = 0.0_f64;
+    for (found, expected) in [(&queries, &fixture.queries), (&texts, &fixture.documents)] {
+        for (found, expected) in found.iter().zip(expected) {
+            let found = found.vectors().next().unwrap();
+            assert_eq!(found.len(), expected.len());
+            for (&found, expected) in found.iter().zip(expected) {
+                worst = worst.max((f64::from(found) - expected).abs());
+            }
+        }
+    }
+    for (query, row) in queries.iter().zip(&fixture.scores) {
+        for (text, expected) in texts.iter().zip(row) {
+            worst = worst.max((model.score(query, text) - expected).abs());
+        }
+    }
+    println!("largest difference of a number or a score: {worst:.1e}");
+    assert!(worst < SAME, "{worst}");
+}
+
+#[test]
+fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
+    let ids = |files: &ModelFiles, side, text: &str| {
+        let model = load(files, Matching::BiEncoder, 48);
+        model.tokenize(side, text).unwrap().ids
+    };
+    let plain = |text: &str| ids(&tiny(), Side::Text, text);
+    let mut files = dense_tiny();
+    assert_eq!(ids(&files, Side::Query, "the sea"), plain("query: the sea"));
+    files.ranker = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
+    assert_eq!(ids(&files, Side::Query, "the sea"), plain("where the sea"));
+    assert_eq!(ids(&files, Side::Text, "the sea"), plain("the sea"));
+    files.ranker = Some(b"query_pieces = 5\ntext_pieces = 3".to_vec());
+    assert_eq!(ids(&files, Side::Query, "the sea").len(), 5);
+    assert_eq!(ids(&files, Side::Text, "the sea").len(), 3);
+    // The place of a piece is that in the text, whatever was put before it.
+    files.ranker = Some(b"[prompts]\ntext = \"where \"".to_vec());
+    let model = load(&files, Matching::LateInteraction, 48);
+    let pieces = model.tokenize(Side::Text, "the sea").unwrap();
+    assert_eq!(pieces.spans, [(0, 0), (0, 3), (4, 7)]);
+    // A default prompt is for a side that has none of its own.
+    files.ranker = None;
+    let settings =
+        r#"{"prompts": {"query": null, "corpus": "the "}, "default_prompt_name": "corpus"}"#;
+    files.settings = Some(settings.as_bytes().to_vec());
+    assert_eq!(ids(&files, Side::Query, "sea"), plain("the sea"));
+    assert_eq!(ids(&files, Side::Text, "sea"), plain("the sea"));
+}
+
+#[test]
+fn a_colbert_without_its_parts_is_refused() {
+    let refused = |change: &dyn Fn(&mut ModelFiles)| {
+        let mut files = colbert_tiny();
+        change(&mut files);
+        let error = Colbert::load(&files, Device::Cpu).err().unwrap();
+        error.to_string()
+    };
+    let ranker =
+        |toml: &'static str| refused(&move |files| files.ranker = Some(toml.as_bytes().to_vec()));
+    let artifact =
+        |json: &'static str| refused(&move |files| files.artifact = Some(json.as_bytes().to_vec()));
+    let found = [
+        refused(&|files| {
+            broken::edit_header(files, |header| {
+                let tensor = header.remove("linear.weight").unwrap();
+                header.insert("another".to_owned(), tensor);
+            });
+        }),
+        refused(&|files| {
+            files.artifact = None;
+            broken::edit_header(files, |header| {
+                header["linear.weight"]["shape"] = json!([24, 20]);
+            });
+        }),
+        artifact(r#"{"dim": 128}"#),
+        artifact(r#"{"similarity": "l2"}"#),
+        artifact("[]"),
+        artifact(r#"{"query_maxlen": 3}"#),
+        artifact(r#"{"doc_maxlen": 220}"#),
+        ranker("[colbert]\nmarkers = [\"[Q]\", \"[D]\"]"),
+        ranker("[colbert]\nmarkers = [\"[unused0]\"]"),
+    ];
+    expect![[r#"
+        model.safetensors has no tensor `linear.weight`
+        tensor `linear.weight` has shape [24, 20], but config.json asks for [24, 24]
+        tensor `linear.weight` has shape [20, 24], but config.json asks for [128, 24]
+        `similarity` in artifact.metadata is l2, but must be cosine
+        artifact.metadata cannot be read: invalid length 0, expected struct Artifact with 8 elements at line 1 column 2
+        at most 3 pieces were asked for; the model takes from 4 to 64
+        at most 220 pieces were asked for; the model takes from 4 to 64
+        tokenizer.json has no piece `[Q]`, which is put beside those of a text; `markers` and `augmentation` under [colbert] in ranker.toml say which there are
+        ranker.toml: `markers` has 1 pieces, but must have two or none
+    "#]]
+    .assert_eq(&(found.join("\n") + "\n"));
+}
+
+#[test]
+fn a_ranker_toml_that_says_something_unknown_is_refused() {
+    let refused = |toml: &[u8]| Declared::read(toml).unwrap_err().to_string();
+    let found = [
+        refused(b"architektur = \"colbert\""),
+        refused(b"architecture = \"colbertv3\""),
+        refused(b"[colbert]\nquery_maxlen = 32"),
+        refused(b"[colbert]\nquery_keeps = [\"pad\"]"),
+        refused(b"[prompts]\npassage = \"passage: \""),
+        refused(b"architecture = \"epic\"\n[colbert]\npreset = \"formal2021\""),
+        refused(b"query_pieces = -1"),
+        refused(b"= 1"),
+        refused(b"\xff"),
+    ];
+    // The reader of TOML shows the line; what it says of it comes last.
+    let last = found.map(|it| it.lines().last().unwrap().to_owned());
+    expect![[r#"
+        unknown field `architektur`, expected one of `architecture`, `query_pieces`, `text_pieces`, `prompts`, `colbert`
+        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`
+        unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
+        unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
+        unknown field `passage`, expected `query` or `text`
+        ranker.toml: [colbert] is there, but the architecture is another
+        invalid value: integer `-1`, expected usize
+        unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+        ranker.toml: invalid utf-8 sequence of 1 bytes from index 0
+    "#]].assert_eq(&(last.join("\n") + "\n"));
+    let loaded = |ranker: &[u8]| {
+        let mut files = tiny();
+        files.ranker = Some(ranker.to_vec());
+        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
+        loaded.err().map(|it| it.to_string())
+    };
+    assert_eq!(loaded(b"text_pieces = 64"), None);
+    assert!(
+        loaded(b"text_pieces = 65")
+            .unwrap()
+            .contains("from 3 to 64")
+    );
+    assert!(
+        loaded(b"text = 1")
+            .unwrap()
+            .contains("unknown field `text`")
+    );
+}
+
+#[test]
+fn modules_that_cannot_be_done_are_refused() {
+    let refused = |change: &dyn Fn(&mut ModelFiles)| {
+        let mut files = dense_tiny();
+        change(&mut files);
+        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
+        loaded.err().unwrap().to_string()
+    };
+    let config = |field: &'static str, value: Value| {
+        refused(&move |files| {
+            let mut config: Value = serde_json::from_slice(&files.further[1].config).unwrap();
+            config[field] = value.clone();
+            files.further[1].config = config.to_string().into_bytes();
+        })
+    };
+    let found = [
+        refused(&|files| files.further.clear()),
+        refused(&|files| files.further[0].weights.truncate(9)),
+        refused(&|files| files.further[0].weights = files.further[1].weights.clone()),
+        config("in_features", json!(24)),
+        config("bias", json!(true)),
+        config(
+            "activation_function",
+            json!("torch.nn.modules.activation.ReLU"),
+        ),
+        config("use_residual", json!(true)),
+        config("module_input_name", json!("token_embeddings")),
+        refused(&|files| {
+            files.modules = Some(br#"[{"type": "sentence_transformers.models.Dense"}]"#.to_vec());
+        }),
+        refused(&|files| {
+            let pooling = br#"{"pooling_mode": "mean", "include_prompt": false}"#;
+            files.pooling = Some(pooling.to_vec());
+        }),
+    ];
+    expect![[r#"
+        `path` in modules.json is 2_Dense, but must be a folder with config.json and model.safetensors
+        module `2_Dense`: model.safetensors (9 bytes) cannot be read: invalid header length
+        module `2_Dense`: tensor `linear.weight` has shape [12, 16], but config.json asks for [16, 24]
+        module `4_Dense`: `in_features` in config.json is 24, but must be 16, as many as come in
+        module `4_Dense`: model.safetensors has no tensor `linear.bias`
+        module `4_Dense`: `activation_function` in config.json is torch.nn.modules.activation.ReLU, but must be Tanh or Identity
+        module `4_Dense`: `use_residual` in config.json is true, but must be false or absent
+        module `4_Dense`: `module_input_name` in config.json is token_embeddings, but must be sentence_embedding
+        `type` in modules.json is sentence_transformers.models.Dense, but must be after Pooling: vectors of pieces are taken as they are
+        `include_prompt` in 1_Pooling/config.json is false, but must be true: pieces of a prompt are pooled with the others
+    "#]].assert_eq(&(found.join("\n") + "\n"));
+}
+
+#[test]
+fn weights_of_an_epic_that_are_no_numbers_are_found() {
+    let files = epic_tiny();
+    let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
+    let length = u64::from_le_bytes(*length) as usize;
+    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
+    for (name, tensor) in header.as_object().unwrap() {
+        if name == "__metadata__" {
+            continue;
+        }
+        let mut files = epic_tiny();
+        let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
+        files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        let loaded = Epic::load(&files, 48, Device::Cpu);
+        let failed = match loaded {
+            Err(error) => Some(error),
+            Ok(model) => {
+                let [query, text] =
+                    [Side::Query, Side::Text].map(|it| model.tokenize(it, "river").unwrap());
+                let query = model.encode_queries(&[&query]).err();
+                query.or(model.encode_texts(&[&text]).err())
+            }
+        };
+        assert!(matches!(failed, Some(Error::NotFinite)), "{name}");
+    }
+    let mut files = epic_tiny();
+    broken::edit_header(&mut files, |header| {
+        let tensor = header.remove("doc_quality.weight").unwrap();
+        header.insert("another".to_owned(), tensor);
+    });
+    let error = Epic::load(&files, 48, Device::Cpu)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(error.contains("no tensor `doc_quality.weight`"), "{error}");
+}
+
+fn colbert_tiny() -> ModelFiles {
+    ModelFiles {
+        artifact: Some(include_bytes!("../fixtures/colbert-tiny/artifact.metadata").to_vec()),
+        ..relative!("colbert-tiny").1
+    }
+}
+
+fn epic_tiny() -> ModelFiles {
+    ModelFiles {
+        ranker: Some(include_bytes!("../fixtures/epic-tiny/ranker.toml").to_vec()),
+        ..relative!("epic-tiny").1
+    }
+}
+
+fn dense_tiny() -> ModelFiles {
+    macro_rules! bytes {
+        ($name:literal) => {
+            include_bytes!(concat!("../fixtures/dense-tiny/", $name)).to_vec()
+        };
+    }
+    let modules = bytes!("modules.json");
+    assert_eq!(
+        neural::module_folders(&modules).unwrap(),
+        ["2_Dense", "4_Dense"]
+    );
+    let module = |path: &str, config: Vec<u8>, weights: Vec<u8>| ModuleFiles {
+        path: path.to_owned(),
+        config,
+        weights,
+    };
+    ModelFiles {
+        pooling: Some(bytes!("1_Pooling/config.json")),
+        modules: Some(modules),
+        settings: Some(bytes!("config_sentence_transformers.json")),
+        further: vec![
+            module(
+                "2_Dense",
+                bytes!("2_Dense/config.json"),
+                bytes!("2_Dense/model.safetensors"),
+            ),
+            module(
+                "4_Dense",
+                bytes!("4_Dense/config.json"),
+                bytes!("4_Dense/model.safetensors"),
+            ),
+        ],
+        ..relative!("dense-tiny").1
+    }
+}
