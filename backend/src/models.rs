@@ -4,9 +4,11 @@
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
 //! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`. `ranker.toml` in
 //! a folder says what it is where `config.json` cannot, as of an EPIC, `NAME:epic`. Without an
-//! ending the first of these is meant.
+//! ending the first of these is meant. `+maxp` and the like say how long texts are read:
+//! `passages`.
 
 mod certify;
+mod passages;
 mod scoring;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ use neural::{
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
+use passages::Reading;
 
 pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
 
@@ -58,6 +61,7 @@ pub(crate) struct Ranker {
     /// What is shown of it.
     pub about: RankerAbout,
     reader: Reader,
+    reading: Reading,
     device: Device,
 }
 
@@ -178,7 +182,7 @@ impl Models {
     /// As it is typed on the command line: a folder or a name on the hub, with or without an
     /// ending, or the name of the default model.
     pub(crate) fn open(spec: &str, device: Device) -> Result<Arc<Ranker>, Error> {
-        let (base, _) = split(spec);
+        let base = Named::of(spec).name;
         match Place::parse(base) {
             Ok(place) => {
                 let models = Models::new(&[base.to_owned()], device)?;
@@ -198,17 +202,22 @@ impl Models {
     pub(crate) fn specs(&self) -> Vec<String> {
         let of_place = |place: &Place| -> Vec<String> {
             let uses = place.uses().iter();
-            uses.map(|&it| spec(&place.name, it)).collect()
+            uses.map(|&it| spec(&place.name, it, Reading::Whole))
+                .collect()
         };
         self.places.iter().flat_map(of_place).collect()
     }
 
     /// A spec with the ending that is meant.
     pub(crate) fn full_spec(&self, wanted: &str) -> String {
-        let (name, used) = split(wanted);
+        let Named {
+            name,
+            used,
+            reading,
+        } = Named::of(wanted);
         let place = self.places.iter().find(|it| it.name == name);
         let used = used.or_else(|| Some(place?.uses()[0]));
-        used.map_or_else(|| wanted.to_owned(), |it| spec(name, it))
+        used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
     }
 
     /// The rankers that are loaded.
@@ -228,7 +237,11 @@ impl Models {
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
-        let (name, used) = split(wanted);
+        let Named {
+            name,
+            used,
+            reading,
+        } = Named::of(wanted);
         let place = self
             .places
             .iter()
@@ -243,7 +256,7 @@ impl Models {
                 shared::error::Error::unknown("model", format!("{wanted}{among}"))
             })?;
         let used = used.unwrap_or(place.uses()[0]);
-        let spec = spec(name, used);
+        let spec = spec(name, used, reading);
         let loaded = || {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(&spec).cloned()
@@ -266,7 +279,7 @@ impl Models {
         }
         match place.load(used, self.device) {
             Ok(ranker) => {
-                let ranker = Arc::new(ranker);
+                let ranker = Arc::new(ranker.reading(reading));
                 let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
                 loaded.insert(spec.clone(), ranker.clone());
                 failed().remove(&spec);
@@ -341,7 +354,7 @@ impl Place {
     }
 
     fn load(&self, used: Use, device: Device) -> Result<Ranker, Error> {
-        tracing::info!("loading {}", spec(&self.name, used));
+        tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
         let files = match &self.source {
             Source::Folder(folder) => read_folder(folder)?,
             Source::Hub(name) => read_hub(name)?,
@@ -407,7 +420,7 @@ impl Ranker {
             ),
         };
         let about = RankerAbout {
-            spec: spec(name, used),
+            spec: spec(name, used, Reading::Whole),
             label,
             detail,
             kind: RankerKind::Neural,
@@ -423,12 +436,27 @@ impl Ranker {
         Ok(Ranker {
             about,
             reader,
+            reading: Reading::Whole,
             device,
         })
     }
 }
 
 impl Ranker {
+    /// The same weights, another way to read long texts.
+    fn reading(mut self, reading: Reading) -> Ranker {
+        if reading != Reading::Whole {
+            let about = &mut self.about;
+            about.spec += &reading.to_string();
+            about.label += reading.label();
+            about.detail += &reading.detail();
+            let both = format!("{} {reading}", about.fingerprint);
+            about.fingerprint = shared::collection::text_hash(&both);
+        }
+        self.reading = reading;
+        self
+    }
+
     /// The nonlinearity of the feed-forward layers, for people.
     fn activation(&self) -> Option<String> {
         match &self.reader {
@@ -454,18 +482,30 @@ fn of_colbert(reader: &Reader) -> String {
     )
 }
 
-/// Name and use, if it is named; anything that is no ending belongs to the name.
-fn split(spec: &str) -> (&str, Option<Use>) {
-    for used in Use::ALL {
-        if let Some(name) = spec.strip_suffix(used.ending()) {
-            return (name, Some(used));
-        }
-    }
-    (spec, None)
+/// What a spec says; anything that is no ending belongs to the name.
+struct Named<'a> {
+    name: &'a str,
+    used: Option<Use>,
+    reading: Reading,
 }
 
-fn spec(name: &str, used: Use) -> String {
-    format!("{name}{}", used.ending())
+impl Named<'_> {
+    fn of(spec: &str) -> Named<'_> {
+        let (spec, reading) = Reading::split(spec);
+        let ended = Use::ALL.into_iter().find_map(|it| {
+            let name = spec.strip_suffix(it.ending())?;
+            Some((name, it))
+        });
+        Named {
+            name: ended.map_or(spec, |it| it.0),
+            used: ended.map(|it| it.1),
+            reading,
+        }
+    }
+}
+
+fn spec(name: &str, used: Use, reading: Reading) -> String {
+    format!("{name}{}{reading}", used.ending())
 }
 
 /// The model that is meant when none is named: `AXIOSCOPE_MODEL`, or the default if it is there.

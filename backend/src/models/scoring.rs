@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
+use crate::models::passages::Read;
 use crate::models::{Alone, Ranker, Reader};
 use crate::store::draft::Draft;
 
@@ -172,38 +173,45 @@ impl Ranker {
     pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<Said>, Error> {
         let query = self.cut(Side::Query, &[query])?.remove(0);
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let pieces = self.cut(Side::Text, &texts)?;
-        let model = match &self.reader {
-            Reader::Alone(model) => model,
-            Reader::Together(cross) => {
-                let pairs: Vec<PairPieces> =
-                    pieces.iter().map(|it| cross.pair(&query, it)).collect();
-                let scores = self.score_together(cross, &pairs)?;
-                let said = pairs.iter().zip(scores).map(|(pair, score)| Said {
-                    score,
-                    truncated: pair.truncated,
-                    matches: None,
-                });
-                return Ok(said.collect());
-            }
+        let cut = self.cut_texts(&texts)?;
+        let said = |(text, scores): (&CutText, &[f64])| Said {
+            score: self.reading.combine(scores),
+            truncated: query.truncated || text.truncated,
+            matches: None,
         };
-        let query = self.encode(model, Side::Query, &[&query])?.remove(0);
-        let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
-        let mut said: Vec<Option<Said>> = vec![None; texts.len()];
-        for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
-            let cut: Vec<&Pieces> = batch.iter().map(|&it| &pieces[it]).collect();
-            for (&place, text) in batch.iter().zip(self.encode(model, Side::Text, &cut)?) {
-                said[place] = Some(Said {
-                    score: model.score(&query, &text),
-                    truncated: pieces[place].truncated,
-                    matches: model.matches(&query, &text).map(to_wire),
+        match &self.reader {
+            Reader::Together(cross) => {
+                let pairs = cut.iter().flat_map(|it| &it.passages);
+                let pairs: Vec<PairPieces> = pairs.map(|it| cross.pair(&query, it)).collect();
+                let scores = self.score_together(cross, &pairs)?;
+                let (mut pairs, mut scores) = (pairs.as_slice(), scores.as_slice());
+                let each = cut.iter().map(|text| {
+                    let own = scores.split_off(..text.passages.len()).unwrap_or_default();
+                    let read = pairs.split_off(..text.passages.len()).unwrap_or_default();
+                    let mut said = said((text, own));
+                    said.truncated |= read.iter().any(|it| it.truncated);
+                    said
                 });
+                Ok(each.collect())
+            }
+            Reader::Alone(model) => {
+                let query = self.encode(model, Side::Query, &[&query])?.remove(0);
+                let passages: Vec<&Pieces> = cut.iter().flat_map(|it| &it.passages).collect();
+                let encoded = self.encode(model, Side::Text, &passages)?;
+                let mut encoded = encoded.as_slice();
+                let each = cut.iter().map(|text| {
+                    let own = encoded.split_off(..text.passages.len()).unwrap_or_default();
+                    let scores: Vec<f64> = own.iter().map(|it| model.score(&query, it)).collect();
+                    let shown = self.reading.shown(&scores).map(|it| &own[it]);
+                    let matches = shown.and_then(|it| model.matches(&query, it));
+                    Said {
+                        matches: matches.map(to_wire),
+                        ..said((text, &scores))
+                    }
+                });
+                Ok(each.collect())
             }
         }
-        Ok(said
-            .into_iter()
-            .map(|it| it.expect("a plan holds every text"))
-            .collect())
     }
 
     /// Places of `texts` that are needed by `pairs`, in batches of at most `token_budget`
@@ -232,15 +240,23 @@ impl Ranker {
             .iter()
             .map(|&it| texts[it as usize].as_str())
             .collect();
-        let cut = self.cut(side, &written)?;
-        let mut lengths: Vec<usize> = cut.iter().map(|it| it.ids.len()).collect();
+        let cut = match side {
+            Side::Query => {
+                let cut = self.cut(side, &written)?.into_iter();
+                cut.map(CutText::of).collect()
+            }
+            Side::Text => self.cut_texts(&written)?,
+        };
+        let n_pieces = |it: &CutText| it.passages.iter().map(|it| it.ids.len()).sum::<usize>();
+        let mut lengths: Vec<usize> = cut.iter().map(n_pieces).collect();
         if let Reader::Together(_) = self.reader {
             let mut n_pairs = vec![0; needed.len()];
             for (_, text) in pairs {
                 n_pairs[needed.partition_point(|it| it < text)] += 1;
             }
-            let each = lengths.iter_mut().zip(n_pairs);
-            each.for_each(|(length, n)| *length = (*length + USUAL_QUERY) * n);
+            for ((length, n), text) in lengths.iter_mut().zip(n_pairs).zip(&cut) {
+                *length = (*length + USUAL_QUERY * text.passages.len()) * n;
+            }
         }
         let batches = neural::plan_batches(&lengths, token_budget as usize);
         Ok(batches
@@ -297,47 +313,61 @@ impl Ranker {
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
-        let pieces = self.cut(Side::Text, &written)?;
-        let model = match &self.reader {
-            Reader::Alone(model) => model,
+        let cut = self.cut_texts(&written)?;
+        match &self.reader {
             Reader::Together(cross) => {
-                let mut pairs = Vec::new();
-                for ((place, _), text) in texts.iter().zip(&pieces) {
+                let mut read = Vec::new();
+                let mut scored = Vec::new();
+                for ((place, _), text) in texts.iter().zip(&cut) {
                     for &(_, query, pair) in prepared.of(*place) {
                         let Some(Query::Pieces(query)) = &prepared.queries[query as usize] else {
                             unreachable!("every query of a pair was cut into pieces");
                         };
-                        pairs.push((pair, cross.pair(query, text)));
+                        let first = read.len();
+                        read.extend(text.passages.iter().map(|it| cross.pair(query, it)));
+                        let truncated =
+                            text.truncated || read[first..].iter().any(|it| it.truncated);
+                        scored.push((pair, truncated, first..read.len()));
                     }
                 }
-                let (places, pairs): (Vec<u32>, Vec<PairPieces>) = pairs.into_iter().unzip();
-                let scores = self.score_together(cross, &pairs)?;
-                let each = places.into_iter().zip(&pairs).zip(scores);
-                let scored = each.map(|((pair, it), score)| PairScore {
+                let scores = self.score_together(cross, &read)?;
+                let each = scored.into_iter().map(|(pair, truncated, own)| PairScore {
                     pair,
-                    score,
-                    truncated: it.truncated,
+                    score: self.reading.combine(&scores[own]),
+                    truncated,
                 });
-                return Ok(scored.collect());
+                Ok(each.collect())
             }
-        };
-        let encoded = self.encode(model, Side::Text, &pieces.iter().collect::<Vec<_>>())?;
-        let of = |at: usize| -> Vec<PairScore> {
-            let (place, text) = (texts[at].0, &encoded[at]);
-            let pairs = prepared.of(place).iter();
-            let scored = pairs.map(|&(_, query, pair)| {
-                let Some(Query::Encoded(query, cut)) = &prepared.queries[query as usize] else {
-                    unreachable!("every query of a pair was encoded");
+            Reader::Alone(model) => {
+                let passages: Vec<&Pieces> = cut.iter().flat_map(|it| &it.passages).collect();
+                let encoded = self.encode(model, Side::Text, &passages)?;
+                let mut rest = encoded.as_slice();
+                let own = cut.iter().map(|it| {
+                    let own = rest.split_off(..it.passages.len());
+                    own.unwrap_or_default()
+                });
+                let own: Vec<&[Vectors]> = own.collect();
+                let of = |at: usize| -> Vec<PairScore> {
+                    let pairs = prepared.of(texts[at].0).iter();
+                    let scored = pairs.map(|&(_, query, pair)| {
+                        let Some(Query::Encoded(query, of_query)) =
+                            &prepared.queries[query as usize]
+                        else {
+                            unreachable!("every query of a pair was encoded");
+                        };
+                        let scores = own[at].iter().map(|it| model.score(query, it));
+                        let scores: Vec<f64> = scores.collect();
+                        PairScore {
+                            pair,
+                            score: self.reading.combine(&scores),
+                            truncated: *of_query || cut[at].truncated,
+                        }
+                    });
+                    scored.collect()
                 };
-                PairScore {
-                    pair,
-                    score: model.score(query, text),
-                    truncated: *cut || pieces[at].truncated,
-                }
-            });
-            scored.collect()
-        };
-        Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
+                Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
+            }
+        }
     }
 
     /// One score for each pair, like lengths together, within the usual budget.
@@ -402,9 +432,59 @@ impl Ranker {
         cut.map_err(Error::model(&self.about.spec))
     }
 
+    /// Each text as the passages that are read of it.
+    fn cut_texts(&self, texts: &[&str]) -> Result<Vec<CutText>, Error> {
+        let read: Vec<Read<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
+        let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
+        let mut pieces = self.cut(Side::Text, &passages)?.into_iter();
+        let each = read.iter().map(|it| {
+            let passages: Vec<Pieces> = pieces.by_ref().take(it.passages.len()).collect();
+            let truncated = it.truncated || passages.iter().any(|it| it.truncated);
+            CutText {
+                passages,
+                truncated,
+            }
+        });
+        Ok(each.collect())
+    }
+
+    /// At once where all fit into the usual budget, as the texts of a planned batch do, or else in
+    /// batches.
     fn encode(&self, model: &Alone, side: Side, pieces: &[&Pieces]) -> Result<Vec<Vectors>, Error> {
-        let encoded = model.encode(side, pieces);
-        encoded.map_err(Error::model(&self.about.spec))
+        let budget = TOKEN_BUDGET as usize;
+        let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
+        let encode = |pieces: &[&Pieces]| {
+            let encoded = model.encode(side, pieces);
+            encoded.map_err(Error::model(&self.about.spec))
+        };
+        if lengths.iter().sum::<usize>() <= budget || pieces.len() == 1 {
+            return encode(pieces);
+        }
+        let mut placed: Vec<(usize, Vectors)> = Vec::with_capacity(pieces.len());
+        for batch in neural::plan_batches(&lengths, budget) {
+            let read: Vec<&Pieces> = batch.iter().map(|&it| pieces[it]).collect();
+            placed.extend(batch.into_iter().zip(encode(&read)?));
+        }
+        placed.sort_unstable_by_key(|it| it.0);
+        Ok(placed.into_iter().map(|it| it.1).collect())
+    }
+}
+
+/// What is read of a text, in pieces.
+struct CutText {
+    /// At least one.
+    passages: Vec<Pieces>,
+    /// Whether some of the text is in none of them.
+    truncated: bool,
+}
+
+impl CutText {
+    /// In one passage.
+    fn of(pieces: Pieces) -> CutText {
+        CutText {
+            truncated: pieces.truncated,
+            passages: vec![pieces],
+        }
     }
 }
 

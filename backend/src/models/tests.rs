@@ -298,3 +298,57 @@ fn check_alone(ranker: &Ranker, listed: &Listed<'_>, scores: &[PairScore]) {
         }
     }
 }
+
+#[test]
+fn a_long_text_is_worth_what_its_passages_are() {
+    let models = tiny();
+    let text = "the river carries sand past old houses, and the bank is made of mud and stone";
+    let passages = [
+        "the river carries sand past",
+        "sand past old houses, and",
+        "houses, and the bank is",
+        "bank is made of mud",
+        "of mud and stone",
+    ];
+    let passages = passages.map(str::to_owned);
+    let say = |spec: &str, texts: &[String]| {
+        let ranker = models.get(spec).unwrap();
+        let said = ranker.say("where is sand", texts).unwrap();
+        // The same by the way of a job.
+        let listed = Listed {
+            queries: &["where is sand".to_owned()],
+            texts,
+            pairs: &(0..texts.len() as u32)
+                .map(|it| (0, it))
+                .collect::<Vec<_>>(),
+        };
+        let scored = ranker.score_pairs(&listed, &mut Draft::none(), |_| {});
+        for (said, scored) in said.iter().zip(scored.unwrap()) {
+            assert!((said.score - scored.score).abs() < 1e-6, "{spec}");
+            assert_eq!(said.truncated, scored.truncated, "{spec}");
+        }
+        said
+    };
+    for base in ["tiny:bi", "tiny:late"] {
+        let each: Vec<f64> = say(base, &passages).iter().map(|it| it.score).collect();
+        let most = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mean = each.iter().sum::<f64>() / 5.0;
+        for (ending, expected, truncated) in [
+            ("+firstp=5/3", each[0], true),
+            ("+maxp=5/3", most, false),
+            ("+meanp=5/3", mean, false),
+        ] {
+            let spec = format!("{base}{ending}");
+            let said = say(&spec, &[text.to_owned(), String::new()]);
+            assert!((said[0].score - expected).abs() < 1e-5, "{spec}");
+            assert_eq!((said[0].truncated, said[1].truncated), (truncated, false));
+            let matrix = said[0].matches.is_some();
+            assert_eq!(matrix, base == "tiny:late" && !ending.contains("mean"));
+        }
+    }
+    let plain = models.get("tiny:bi").unwrap();
+    let read = models.get("tiny+maxp").unwrap();
+    assert_eq!(read.about.spec, "tiny:bi+maxp");
+    assert_eq!(read.about.label, "tiny MaxP");
+    assert_ne!(read.about.fingerprint, plain.about.fingerprint);
+}
