@@ -471,15 +471,17 @@ fn of_colbert(reader: &Reader) -> String {
     let Reader::Alone(Alone::Colbert(model)) = reader else {
         return String::new();
     };
+    let markers = match model.markers() {
+        None => "no markers".to_owned(),
+        Some([query, text]) => format!("markers {query} and {text}"),
+    };
     let masks = match model.augmentation() {
         Augmentation::None => "no augmentation",
         Augmentation::Unattended => "query filled up with [MASK]",
         Augmentation::Attended => "query filled up with [MASK] that all look at",
     };
-    format!(
-        "sum of the best cosines, {} numbers a piece, {masks}",
-        model.width()
-    )
+    let width = model.width();
+    format!("sum of the best cosines, {width} numbers a piece, {markers}, {masks}")
 }
 
 /// What a spec says; anything that is no ending belongs to the name.

@@ -132,6 +132,12 @@ impl Colbert {
         self.linear.bias.len()
     }
 
+    /// What stands after `[CLS]` of queries, and of texts.
+    pub fn markers(&self) -> Option<[String; 2]> {
+        let markers = self.setting.markers?;
+        Some(markers.map(|it| self.cutter.piece(it)))
+    }
+
     /// What stands after a short query.
     pub fn augmentation(&self) -> Augmentation {
         self.setting.augmentation

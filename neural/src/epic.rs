@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::bert::Linear;
-use crate::config::Config;
+use crate::config::{Config, Family};
 use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -85,6 +85,13 @@ impl Epic {
     pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Epic, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
+        if config.family != Family::Bert {
+            return Err(Error::Unsupported {
+                field: "model_type",
+                found: config.family.prefix().trim_end_matches('.').to_owned(),
+                expected: "bert, the encoder of EPIC".to_owned(),
+            });
+        }
         let sides = files.declared()?.sides(max_pieces, &config)?;
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let theirs = Weights::open(&files.weights, "encoder.bert.bert.")?;
@@ -195,10 +202,11 @@ impl Epic {
     /// The weight of a piece of the vocabulary, which the text need not hold.
     pub fn weight(&self, text: &EpicText, id: u32) -> f64 {
         let (h, id) = (self.hidden_size, id as usize);
-        let (word, bias) = (
-            &self.head.words[id * h..][..h],
-            f64::from(self.head.bias[id]),
-        );
+        let (words, biases) = (&self.head.words, &self.head.bias);
+        let (Some(word), Some(&bias)) = (words.chunks_exact(h).nth(id), biases.get(id)) else {
+            return 0.0;
+        };
+        let bias = f64::from(bias);
         let rows = text.transformed.chunks_exact(h).zip(&text.salience);
         let each = rows.map(|(row, salience)| salience * activate(dot(row, word) + bias));
         text.quality * each.fold(0.0, f64::max)

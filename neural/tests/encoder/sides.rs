@@ -104,6 +104,8 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
     files.ranker = Some(b"query_pieces = 9".to_vec());
     let model = Colbert::load(&files, Device::Cpu).unwrap();
     assert_eq!(model.width(), 20);
+    let markers = ["[unused0]", "[unused1]"].map(str::to_owned);
+    assert_eq!(model.markers(), Some(markers));
     assert_eq!(model.augmentation(), Augmentation::Unattended);
     let encode = |side, text: &str| {
         let pieces = model.tokenize(side, text).unwrap();
@@ -151,6 +153,40 @@ fn the_same_words_as_a_query_and_as_a_text_are_two_things() {
     };
     let error = model.encode(&[&turned]).unwrap_err();
     assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+}
+
+#[test]
+fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
+    let mut files = relative!("splade-roberta").1;
+    files.ranker = Some(b"query_pieces = 8\n[colbert]\nmarkers = []".to_vec());
+    broken::edit_header(&mut files, |header| {
+        let tensor = header.remove("lm_head.dense.weight").unwrap();
+        header.insert("linear.weight".to_owned(), tensor);
+    });
+    let model = Colbert::load(&files, Device::Cpu).unwrap();
+    assert_eq!(model.markers(), None);
+    let query = model.tokenize(Side::Query, "the").unwrap();
+    let text = model.tokenize(Side::Text, "where do rivers end").unwrap();
+    let encoded = model.encode(&[&query, &text]).unwrap();
+    let matches = model.matches(&encoded[0], &encoded[1]);
+    let pieces: Vec<&str> = matches.query.iter().map(|it| it.piece.as_str()).collect();
+    assert_eq!(pieces.first(), Some(&"<s>"));
+    assert_eq!((pieces.len(), pieces.last()), (8, Some(&"<mask>")));
+    let alone = model.encode(&[&query]).unwrap().remove(0);
+    let (score, alone) = (
+        model.score(&encoded[0], &encoded[1]),
+        model.score(&alone, &encoded[1]),
+    );
+    assert!(
+        score > 0.0 && (score - alone).abs() < SAME,
+        "{score} {alone}"
+    );
+
+    let mut files = relative!("splade-distilbert").1;
+    files.ranker = Some(b"architecture = \"epic\"".to_vec());
+    let error = Epic::load(&files, 48, Device::Cpu).err().unwrap();
+    expect!["`model_type` in config.json is distilbert, but must be bert, the encoder of EPIC"]
+        .assert_eq(&error.to_string());
 }
 
 #[derive(Deserialize)]
@@ -214,6 +250,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
             same(weighed[at].quality(), expected.quality);
             let weight = |id| model.weight(&weighed[at], id);
             same((0..101).map(weight).sum(), expected.text_sum);
+            assert_eq!(weight(101), 0.0);
             for (id, &expected) in (5..).zip(&expected.text_some) {
                 same(weight(id), expected);
             }

@@ -69,6 +69,23 @@ fn a_broken_model_folder_is_refused() {
         "#]],
     );
     fs::remove_file(home.path("m/pytorch_model.bin")).unwrap();
+    change_model(&home, |_, bytes| Some(bytes));
+    home.write(
+        "m/ranker.toml",
+        "architecture = \"bi-encoder\"\nmaxlen = 32\n",
+    );
+    check_refused(
+        &home,
+        judge,
+        expect![[r#"
+        model m: ranker.toml: TOML parse error at line 2, column 1
+          |
+        2 | maxlen = 32
+          | ^^^^^^
+        unknown field `maxlen`, expected one of `architecture`, `query_pieces`, `text_pieces`, `prompts`, `colbert`
+    "#]],
+    );
+    fs::remove_file(home.path("m/ranker.toml")).unwrap();
     change_model(&home, without("config.json"));
     check_refused(
         &home,
