@@ -4,6 +4,7 @@
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
 //! classification head gives one, `NAME:cross`. Without an ending the first of these is meant.
 
+mod scale;
 mod scoring;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
 
+pub(crate) use scale::Scale;
 pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
 
 /// Where a model is looked for when none is named.

@@ -354,7 +354,7 @@ impl Ranker {
         Ok(scores)
     }
 
-    fn cut(&self, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
+    pub(super) fn cut(&self, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
         let cut = texts
             .par_iter()
             .map(|it| match &self.reader {
