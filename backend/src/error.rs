@@ -145,6 +145,14 @@ pub(crate) enum Error {
         source: neural::Error,
     },
 
+    /// A ranker behind an address that does not score.
+    #[error("{address}: {batch}: {reason}")]
+    Service {
+        address: String,
+        batch: String,
+        reason: String,
+    },
+
     /// The server does not score as it should.
     #[error("not healthy: {reason}")]
     Unhealthy { reason: String },

@@ -7,6 +7,7 @@ mod store;
 mod runtime;
 mod import;
 mod models;
+mod service;
 mod vocabulary;
 mod pipeline;
 mod demo;

@@ -34,7 +34,7 @@ use crate::store::DataFolder;
 use crate::store::studies::files;
 use crate::vocabulary;
 use score::read_scores;
-pub(crate) use score::{Scoring, score, score_model};
+pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -281,6 +281,7 @@ pub(crate) fn make_study(
             RankerSpec::Formula(_) => {}
             RankerSpec::Scores(file) => drop(read_scores(file, folder)?),
             RankerSpec::Model(spec) => drop(models.get(spec)?),
+            RankerSpec::Service(it) => it.check()?,
         }
     }
     let vectors = definition.vectors.as_deref();

@@ -22,8 +22,9 @@ use crate::error::Error;
 use crate::import::{self, Loaded};
 use crate::models::Models;
 use crate::pipeline::{self, Mining, Scoring};
+use crate::store::draft::Draft;
 use crate::store::instances::{self, Ids, Origin};
-use crate::store::write_whole;
+use crate::store::{DataFolder, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another file";
 
@@ -235,12 +236,15 @@ pub(crate) struct Score {
     /// A file of `pairs`
     #[arg(long, value_name = "FILE.jsonl", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
-    /// bm25…, ql…, scores:FILE, a model's folder or name
+    /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name
     #[arg(long)]
     ranker: String,
     /// Query id, text id, score
-    #[arg(long, value_name = "FILE.tsv")]
-    out: PathBuf,
+    #[arg(long, value_name = "FILE.tsv", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// Say what a ranker behind an address would be sent, as JSON, and send nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
 }
@@ -264,9 +268,23 @@ impl Score {
                 return Err(shared::error::Error::setting("score", reason).into());
             }
         };
-        let scores = work.score(&[ranker])?.remove(0);
+        let out = match (self.out, &ranker) {
+            (_, RankerSpec::Service(service)) if self.dry_run => {
+                let index = Index::build(&work.analyzer, [])?;
+                print_json(&pipeline::cost(&work.scoring(&index, None), service));
+                return Ok(Exit::Done);
+            }
+            (Some(out), _) if !self.dry_run => out,
+            (_, _) => {
+                let reason = "sends nothing anyway with a ranker of this machine; it is for \
+                              addresses";
+                return Err(shared::error::Error::setting("dry-run", reason).into());
+            }
+        };
+        let (mut scores, drafts) = work.score(&[ranker], data)?;
+        let scores = scores.remove(0);
         let collection = &work.loaded.collection;
-        write_whole(&self.out, WAY_OUT, |file| {
+        write_whole(&out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
                 let Some(score) = scores.at(place) else {
@@ -284,6 +302,7 @@ impl Score {
         if !scores.truncated.is_empty() {
             eprintln!("{} pairs were seen only in part", scores.truncated.len());
         }
+        drafts.into_iter().try_for_each(Draft::discard)?;
         Ok(Exit::Done)
     }
 }
@@ -389,7 +408,12 @@ impl Work {
         })
     }
 
-    fn score(&self, rankers: &[RankerSpec]) -> Result<Vec<Scores>, Error> {
+    /// The scores of each ranker, and the drafts to be discarded once these are put somewhere.
+    fn score(
+        &self,
+        rankers: &[RankerSpec],
+        data: &Path,
+    ) -> Result<(Vec<Scores>, Vec<Draft>), Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
@@ -397,25 +421,39 @@ impl Work {
             true => pipeline::index(collection, &self.analyzer)?,
             false => Index::build(&self.analyzer, [])?,
         };
-        let scoring = Scoring {
-            collection,
-            index: &index,
+        let (mut all, mut drafts) = (Vec::new(), Vec::new());
+        for ranker in rankers {
+            all.push(match ranker {
+                RankerSpec::Model(spec) => {
+                    let model = Models::open(spec, neural::Device::Cpu)?;
+                    pipeline::score_model(&self.scoring(&index, None), &model)?
+                }
+                RankerSpec::Service(service) => {
+                    // What was paid for is not asked again after a crash.
+                    let folder = DataFolder::open(data)?.drafts()?;
+                    let scoring = self.scoring(&index, Some(&folder));
+                    let (scores, draft) = pipeline::score_service(&scoring, service)?;
+                    drafts.push(draft);
+                    scores
+                }
+                RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
+                    let models = Models::new(&[], neural::Device::Cpu)?;
+                    pipeline::score(&self.scoring(&index, None), ranker, &models)?
+                }
+            });
+        }
+        Ok((all, drafts))
+    }
+
+    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> Scoring<'a> {
+        Scoring {
+            collection: &self.loaded.collection,
+            index,
             texts: &self.mined.texts,
             pairs: &self.pairs,
             folder: &self.loaded.folder,
-            drafts: None,
-        };
-        let scores = rankers.iter().map(|ranker| match ranker {
-            RankerSpec::Model(spec) => {
-                let model = Models::open(spec, neural::Device::Cpu)?;
-                pipeline::score_model(&scoring, &model)
-            }
-            RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
-                let models = Models::new(&[], neural::Device::Cpu)?;
-                pipeline::score(&scoring, ranker, &models)
-            }
-        });
-        scores.collect()
+            drafts,
+        }
     }
 }
 

@@ -63,6 +63,7 @@ impl Error {
             Error::NoModel { .. } | Error::Model { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "model")
             }
+            Error::Service { .. } => (StatusCode::BAD_GATEWAY, "service"),
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
             Error::DiskFull { .. } | Error::ReadOnly { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "storage")

@@ -45,17 +45,24 @@ impl Listed<'_> {
     /// SHA-256, in hex, over everything on which the scores of a ranker and their batches
     /// depend.
     pub(crate) fn hash(&self, ranker: &Ranker) -> String {
+        self.hash_with(&[
+            env!("CARGO_PKG_VERSION"),
+            &ranker.about.fingerprint,
+            &ranker.about.spec,
+            &TOKEN_BUDGET.to_string(),
+            // The sums of a batch are cut among threads.
+            &rayon::current_num_threads().to_string(),
+        ])
+    }
+
+    /// SHA-256, in hex, over the pairs with their texts, and over what else decides.
+    pub(crate) fn hash_with(&self, decisive: &[&str]) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
             hasher.update((text.len() as u64).to_le_bytes());
             hasher.update(text);
         };
-        part(env!("CARGO_PKG_VERSION"));
-        part(&ranker.about.fingerprint);
-        part(&ranker.about.spec);
-        part(&TOKEN_BUDGET.to_string());
-        // The sums of a batch are cut among threads.
-        part(&rayon::current_num_threads().to_string());
+        decisive.iter().for_each(|it| part(it));
         for texts in [self.queries, self.texts] {
             part(&texts.len().to_string());
             texts.iter().for_each(|it| part(it));
