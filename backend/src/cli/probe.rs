@@ -181,13 +181,17 @@ struct Seconds {
 #[derive(clap::Args)]
 pub(crate) struct PairsOf {
     /// A folder, or the name of an imported collection
-    #[arg(long, value_name = "DIR|NAME")]
-    collection: String,
+    #[arg(long, value_name = "DIR|NAME", required_unless_present = "study")]
+    collection: Option<String>,
     /// A file of `mine`
-    #[arg(long, value_name = "FILE.parquet")]
-    instances: PathBuf,
-    /// One JSON object a pair: query_id, text_id, query, text
-    #[arg(long, value_name = "FILE.jsonl")]
+    #[arg(long, value_name = "FILE.parquet", required_unless_present = "study")]
+    instances: Option<PathBuf>,
+    /// The file of a study, made or not; its score files need not be there
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["collection", "instances"])]
+    study: Option<PathBuf>,
+    /// One JSON object a pair: query_id, text_id, query, text; or, if the name ends in .tsv, these
+    /// as columns below their names, in which tabs and ends of lines are spaces
+    #[arg(long, value_name = "FILE.jsonl|FILE.tsv")]
     out: PathBuf,
 }
 
@@ -202,10 +206,23 @@ struct Pair<'a> {
 
 impl PairsOf {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let work = Work::from_instances(&self.collection, &self.instances, data)?;
+        let work = match (&self.study, &self.collection, &self.instances) {
+            (Some(study), _, _) => Work::from_study(study, data)?,
+            (None, Some(collection), Some(instances)) => {
+                Work::from_instances(collection, instances, data)?
+            }
+            (None, _, _) => {
+                let reason = "give --collection and --instances, or --study";
+                return Err(shared::error::Error::setting("pairs", reason).into());
+            }
+        };
         let collection = &work.loaded.collection;
+        let columns = self.out.extension().is_some_and(|it| it == "tsv");
         write_whole(&self.out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
+            if columns {
+                writeln!(out, "query_id\ttext_id\tquery\ttext")?;
+            }
             for (query, text) in work.pairs.iter() {
                 let text = work.mined.texts[text as usize];
                 let doc = &collection.docs[text.doc() as usize];
@@ -215,8 +232,14 @@ impl PairsOf {
                     query: &collection.queries[query].text,
                     text: text.body(&doc.body()),
                 };
-                serde_json::to_writer(&mut out, &pair)?;
-                out.write_all(b"\n")?;
+                if columns {
+                    let cells = [pair.query_id, &pair.text_id, pair.query, &pair.text];
+                    let cells = cells.map(|it| it.replace(['\t', '\n', '\r'], " "));
+                    writeln!(out, "{}", cells.join("\t"))?;
+                } else {
+                    serde_json::to_writer(&mut out, &pair)?;
+                    out.write_all(b"\n")?;
+                }
             }
             out.flush()
         })?;
@@ -330,6 +353,20 @@ struct Work {
 }
 
 impl Work {
+    fn from_study(file: &Path, data: &Path) -> Result<Work, Error> {
+        let definition = super::study::read_definition(file)?;
+        let mut loaded = import::load(&definition.collection, data)?;
+        tell_reading(&loaded);
+        let analyzer = definition.analyzer.clone();
+        let mined = pipeline::mine_for(definition, &mut loaded.collection, &loaded.folder)?;
+        Ok(Work {
+            pairs: Pairs::of_mined(&mined),
+            loaded,
+            mined,
+            analyzer,
+        })
+    }
+
     fn from_instances(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
         let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
