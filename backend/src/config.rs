@@ -10,9 +10,11 @@ use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
 use crate::models::Models;
+use crate::service::Service;
 use crate::vocabulary;
 
-/// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, a model's folder or name.
+/// A ranker as it is typed: `bm25:…`, `ql:…`, `scores:FILE`, an address, a model's folder or
+/// name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RankerSpec {
     /// A formula over term counts.
@@ -21,6 +23,8 @@ pub(crate) enum RankerSpec {
     Scores(String),
     /// A model, with what it is used for.
     Model(String),
+    /// A ranker behind an address.
+    Service(Service),
 }
 
 impl RankerSpec {
@@ -36,6 +40,7 @@ impl RankerSpec {
                 )
             }
             RankerSpec::Model(spec) => models.full_spec(spec),
+            RankerSpec::Service(it) => it.name(),
         }
     }
 }
@@ -52,6 +57,7 @@ impl FromStr for RankerSpec {
                     Err(shared::error::Error::setting("ranker", "scores:FILE needs a file").into())
                 }
             },
+            _ if Service::is_meant(spec) => Ok(RankerSpec::Service(spec.parse()?)),
             "" => Err(shared::error::Error::setting("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
         }

@@ -68,6 +68,10 @@ pub(crate) enum Error {
     TooOften { retry_after_s: u64 },
 
     // Everybody at once.
+    /// More rankings than wait for their turn.
+    #[error("{n_before} requests for a ranking wait already; try again in {retry_after_s} s")]
+    Crowded { n_before: u64, retry_after_s: u64 },
+
     /// All places are taken.
     #[error("the server is busy with {what}; try again in {retry_after_s} s")]
     Busy {
@@ -139,6 +143,14 @@ pub(crate) enum Error {
     Model {
         model: String,
         source: neural::Error,
+    },
+
+    /// A ranker behind an address that does not score.
+    #[error("{address}: {batch}: {reason}")]
+    Service {
+        address: String,
+        batch: String,
+        reason: String,
     },
 
     /// The server does not score as it should.

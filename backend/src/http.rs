@@ -10,6 +10,7 @@ mod error;
 mod about;
 mod studies;
 mod score;
+mod rerank;
 mod jobs;
 mod health;
 mod openapi;

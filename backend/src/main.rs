@@ -7,6 +7,7 @@ mod store;
 mod runtime;
 mod import;
 mod models;
+mod service;
 mod vocabulary;
 mod pipeline;
 mod demo;
@@ -22,6 +23,9 @@ use clap::Parser;
 fn main() -> ExitCode {
     let level = tracing_subscriber::EnvFilter::try_from_env("AXIOSCOPE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn,axioscope=info"));
+    // Told more, it writes out every byte that is sent, keys and tokens among them.
+    let quiet = "ureq_proto=info".parse().expect("this is a directive");
+    let level = level.add_directive(quiet);
     tracing_subscriber::fmt()
         .with_env_filter(level)
         .with_writer(std::io::stderr)

@@ -1,4 +1,5 @@
-//! From a folder or a name on the hub to neural rankers, kept in memory once loaded.
+//! From a folder or a name on the hub, `OWNER/NAME` or `OWNER/NAME@REVISION`, to neural rankers,
+//! kept in memory once loaded.
 //!
 //! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
@@ -8,7 +9,9 @@
 //! `passages`.
 
 mod certify;
+mod hub;
 mod passages;
+mod scale;
 mod scoring;
 
 use std::collections::BTreeMap;
@@ -21,11 +24,13 @@ use neural::{
     Architecture, Augmentation, Colbert, CrossEncoder, Declared, Device, Epic, Matching, Model,
     ModelFiles, ModuleFiles, Splade,
 };
+use sha2::{Digest, Sha256};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
 use passages::Reading;
 
+pub(crate) use scale::Scale;
 pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
 
 /// Where a model is looked for when none is named.
@@ -60,6 +65,8 @@ const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 pub(crate) struct Ranker {
     /// What is shown of it.
     pub about: RankerAbout,
+    /// SHA-256 of the file of weights, in hex, as hubs show it.
+    pub weights_sha256: String,
     reader: Reader,
     reading: Reading,
     device: Device,
@@ -143,8 +150,7 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Folder(PathBuf),
-    /// `owner/name`.
-    Hub(String),
+    Hub(hub::Name),
 }
 
 impl Models {
@@ -312,16 +318,12 @@ impl Place {
                 source: Source::Folder(folder),
             });
         }
-        let part = |it: &str| {
-            let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-            !it.is_empty() && !it.starts_with('.') && it.chars().all(fine)
-        };
-        match named.split_once('/') {
-            Some((owner, name)) if part(owner) && part(name) => Ok(Place {
-                name: name.to_owned(),
-                source: Source::Hub(named.to_owned()),
+        match hub::Name::parse(named) {
+            Some(name) => Ok(Place {
+                name: name.short(),
+                source: Source::Hub(name),
             }),
-            _ => Err(Error::NoModel {
+            None => Err(Error::NoModel {
                 model: named.to_owned(),
                 reason: "is neither a folder nor a name on the hub, such as \
                          `sentence-transformers/all-MiniLM-L6-v2`"
@@ -435,6 +437,7 @@ impl Ranker {
         };
         Ok(Ranker {
             about,
+            weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
             reader,
             reading: Reading::Whole,
             device,
@@ -591,49 +594,20 @@ fn further(
 }
 
 /// Takes what the hub's own cache on this machine holds, and asks the hub for the rest.
-fn read_hub(name: &str) -> Result<ModelFiles, Error> {
-    let no_model = |reason: String| Error::NoModel {
-        model: name.to_owned(),
-        reason,
-    };
-    let hub = hf_hub::api::sync::ApiBuilder::from_env()
-        .with_progress(false)
-        .build()
-        .map_err(|it| no_model(it.to_string()))?;
-    let repository = hub.model(name.to_owned());
-    let read = |file: &str| {
-        let path = repository.get(file).map_err(|error| {
-            no_model(format!(
-                "{file} cannot be had from the hub: {error}. Without a network, put {} into a \
-                 folder and name that by `--model`",
-                FILES.join(", ")
-            ))
-        })?;
-        fs::read(&path).map_err(|error| no_model(format!("{}: {error}", path.display())))
-    };
-    // A model that is no sentence-transformer lacks these files. Without a network a file that is
-    // not in the cache cannot be told from one that is nowhere.
-    let perhaps = |file: &str| match repository.get(file) {
-        Ok(path) => fs::read(path).ok(),
-        Err(error) => {
-            if !error.to_string().contains("404") {
-                tracing::warn!("{name}: {file} was not looked for on the hub: {error}");
-            }
-            None
-        }
-    };
+fn read_hub(name: &hub::Name) -> Result<ModelFiles, Error> {
+    let hub = hub::Hub::open(name);
     let [config, tokenizer, weights] = FILES;
-    let modules = perhaps(MODULES);
+    let modules = hub.perhaps(MODULES);
     Ok(ModelFiles {
-        config: read(config)?,
-        tokenizer: read(tokenizer)?,
-        weights: read(weights)?,
-        pooling: perhaps(POOLING),
-        further: further(modules.as_deref(), name, read)?,
+        config: hub.need(config)?,
+        tokenizer: hub.need(tokenizer)?,
+        weights: hub.need(weights)?,
+        pooling: hub.perhaps(POOLING),
+        further: further(modules.as_deref(), &name.to_string(), |file| hub.need(file))?,
         modules,
-        settings: perhaps(SETTINGS),
-        artifact: perhaps(ARTIFACT),
-        ranker: perhaps(RANKER),
+        settings: hub.perhaps(SETTINGS),
+        artifact: hub.perhaps(ARTIFACT),
+        ranker: hub.perhaps(RANKER),
     })
 }
 

@@ -16,7 +16,7 @@ use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
-use shared::score::{Pairs, certificate};
+use shared::score::{Pairs, Scores, certificate};
 use shared::study::audit::Audit;
 use shared::study::cell::{Listing, Page};
 use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
@@ -34,7 +34,7 @@ use crate::store::DataFolder;
 use crate::store::studies::files;
 use crate::vocabulary;
 use score::read_scores;
-pub(crate) use score::{Scoring, score, score_model};
+pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
@@ -281,6 +281,7 @@ pub(crate) fn make_study(
             RankerSpec::Formula(_) => {}
             RankerSpec::Scores(file) => drop(read_scores(file, folder)?),
             RankerSpec::Model(spec) => drop(models.get(spec)?),
+            RankerSpec::Service(it) => it.check()?,
         }
     }
     let vectors = definition.vectors.as_deref();
@@ -305,14 +306,13 @@ pub(crate) fn make_study(
     let (mined, n_without_text) = mine(&mining)?;
     let pairs = Pairs::of_mined(&mined);
     let texts = mined.texts.clone();
-    let sample = certificate::sample(&pairs, &mined.instances);
     let drafts = data.study(&definition.name)?;
     let scoring = Scoring {
         collection: &collection,
         index: &index,
         texts: &texts,
         pairs: &pairs,
-        sample: &sample,
+        sample: certificate::sample(&pairs, &mined.instances),
         folder,
         drafts: Some(&drafts),
     };
@@ -340,10 +340,23 @@ pub(crate) fn make_study(
         .iter()
         .filter(|it| !matches!(it, RankerSpec::Formula(_)))
     {
-        study.add_scores(score(&scoring, ranker, models)?)?;
+        study.add_scores(told(score(&scoring, ranker, models)?))?;
         files::save(data, &study)?;
     }
     Ok(study)
+}
+
+/// Says on standard error what a ranker has left out, as a score file may.
+fn told(scores: Scores) -> Scores {
+    if scores.n_missing() > 0 {
+        eprintln!(
+            "{}: {} of {} pairs have no score; `axioscope pairs --study` lists them all",
+            scores.ranker.spec,
+            scores.n_missing(),
+            scores.values().len()
+        );
+    }
+    scores
 }
 
 /// Asks the other analysers of a study about its instances.
@@ -381,21 +394,43 @@ pub(crate) fn mine_again(
     mut collection: Collection,
     folder: &Path,
 ) -> Result<String, Error> {
-    let definition = &stored.definition;
+    let mined = mine_defined(&stored.definition, &mut collection, folder)?;
+    let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
+    Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
+}
+
+/// The instances of a study that is not made yet; of the collection its queries are left.
+pub(crate) fn mine_for(
+    mut definition: Definition,
+    collection: &mut Collection,
+    folder: &Path,
+) -> Result<Mined, Error> {
+    definition.check()?;
+    read_vocabularies(&mut definition)?;
+    let mined = mine_defined(&definition, collection, folder)?;
+    check_collection(collection, &definition)?;
+    Ok(mined)
+}
+
+fn mine_defined(
+    definition: &Definition,
+    collection: &mut Collection,
+    folder: &Path,
+) -> Result<Mined, Error> {
     if let Some(n_queries) = definition.n_queries {
         collection.queries.truncate(n_queries);
     }
     let vectors = definition.vectors.as_deref();
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
     let index = match vectors {
-        Some(_) => index_tokens(&collection, &definition.analyzer)?,
-        None => index(&collection, &definition.analyzer)?,
+        Some(_) => index_tokens(collection, &definition.analyzer)?,
+        None => index(collection, &definition.analyzer)?,
     };
     let rows = vectors.as_ref().map(|it| it.rows_of(&index));
     let rows = rows.unwrap_or_default();
     let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
     let (mined, _) = mine(&Mining {
-        collection: &collection,
+        collection,
         index: &index,
         known: known.as_ref(),
         pool: &definition.pool,
@@ -403,8 +438,7 @@ pub(crate) fn mine_again(
         asked: &asked(definition),
         limits: &definition.limits,
     })?;
-    let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
-    Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
+    Ok(mined)
 }
 
 /// Scores what a stored study lacks of its rankers; how many were added.
@@ -435,17 +469,16 @@ pub(crate) fn complete_study(
         let index = Index::build(&study.definition.analyzer, [])?;
         let texts = study.texts.clone();
         let pairs = study.pairs.clone();
-        let sample = certificate::sample(&pairs, &study.instances);
         let scoring = Scoring {
             collection: &collection,
             index: &index,
             texts: &texts,
             pairs: &pairs,
-            sample: &sample,
+            sample: certificate::sample(&pairs, &study.instances),
             folder,
             drafts: Some(&drafts),
         };
-        study.add_scores(score(&scoring, &ranker, models)?)?;
+        study.add_scores(told(score(&scoring, &ranker, models)?))?;
         files::save(data, study)?;
         n_added += 1;
     }

@@ -5,6 +5,7 @@
 //! collections/NAME/   imported collections
 //! studies/NAME/       what a study holds
 //! scores/RANKER/      score store: columns of query hash, text hash, score
+//! drafts/             what services have scored for commands that did not end
 //! ```
 //!
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
@@ -71,6 +72,14 @@ impl DataFolder {
     pub(crate) fn study(&self, name: &str) -> Result<PathBuf, Error> {
         check_name(name)?;
         Ok(self.root.join("studies").join(name))
+    }
+
+    /// Where the scores of services lie until the command that asked for them has ended.
+    pub(crate) fn drafts(&self) -> Result<PathBuf, Error> {
+        let path = self.root.join("drafts");
+        let way_out = "the data folder must be one that can be written";
+        fs::create_dir_all(&path).map_err(Error::file(&path, way_out))?;
+        Ok(path)
     }
 
     /// A file of the score store.

@@ -98,6 +98,11 @@ impl CrossEncoder {
         scores.collect()
     }
 
+    /// Labels of the head: of one the score is a logit, of two a log-probability.
+    pub fn n_labels(&self) -> usize {
+        self.head.out.bias.len()
+    }
+
     /// Names the ranker: SHA-256 in hex over the files and the bound on pieces.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint

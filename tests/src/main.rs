@@ -14,6 +14,10 @@ mod published;
 mod bad_input;
 mod http;
 mod jobs;
+mod peer;
+mod rerank;
+mod services;
+mod hub;
 mod browser;
 mod parity;
 #[cfg(feature = "regress")]

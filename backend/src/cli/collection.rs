@@ -100,7 +100,7 @@ impl Rank {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let ranker = match self.ranker.parse()? {
             RankerSpec::Formula(it) => it,
-            RankerSpec::Scores(_) | RankerSpec::Model(_) => {
+            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
                 return Err(shared::error::Error::setting(
                     "ranker",
                     "a whole collection is ranked with bm25 or ql; re-rank with `score`",

@@ -1,6 +1,7 @@
 //! `mine`, `pairs`, `score`, `judge`: from pools to verdicts.
 
 mod judge;
+mod pairs;
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -11,10 +12,11 @@ use shared::collection::Collection;
 use shared::index::Index;
 use shared::probe::mine::{Hashing, Text};
 use shared::probe::{Axiom, Mined, Mode};
-use shared::score::{Pairs, Scores, certificate};
+use shared::score::{Pairs, Scores};
 use shared::vectors::Known;
 
 pub(crate) use judge::Judge;
+pub(crate) use pairs::PairsOf;
 
 use super::{Exit, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec};
@@ -22,8 +24,9 @@ use crate::error::Error;
 use crate::import::{self, Loaded};
 use crate::models::Models;
 use crate::pipeline::{self, Mining, Scoring};
+use crate::store::draft::Draft;
 use crate::store::instances::{self, Ids, Origin};
-use crate::store::write_whole;
+use crate::store::{DataFolder, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another file";
 
@@ -178,53 +181,6 @@ struct Seconds {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct PairsOf {
-    /// A folder, or the name of an imported collection
-    #[arg(long, value_name = "DIR|NAME")]
-    collection: String,
-    /// A file of `mine`
-    #[arg(long, value_name = "FILE.parquet")]
-    instances: PathBuf,
-    /// One JSON object a pair: query_id, text_id, query, text
-    #[arg(long, value_name = "FILE.jsonl")]
-    out: PathBuf,
-}
-
-/// A line of `pairs`.
-#[derive(serde::Serialize)]
-struct Pair<'a> {
-    query_id: &'a str,
-    text_id: String,
-    query: &'a str,
-    text: String,
-}
-
-impl PairsOf {
-    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let work = Work::from_instances(&self.collection, &self.instances, data)?;
-        let collection = &work.loaded.collection;
-        write_whole(&self.out, WAY_OUT, |file| {
-            let mut out = BufWriter::new(file);
-            for (query, text) in work.pairs.iter() {
-                let text = work.mined.texts[text as usize];
-                let doc = &collection.docs[text.doc() as usize];
-                let pair = Pair {
-                    query_id: &collection.queries[query].id,
-                    text_id: text.id(&doc.id),
-                    query: &collection.queries[query].text,
-                    text: text.body(&doc.body()),
-                };
-                serde_json::to_writer(&mut out, &pair)?;
-                out.write_all(b"\n")?;
-            }
-            out.flush()
-        })?;
-        eprintln!("{} unique pairs", work.pairs.len());
-        Ok(Exit::Done)
-    }
-}
-
-#[derive(clap::Args)]
 pub(crate) struct Score {
     /// A folder, or the name of an imported collection
     #[arg(long, value_name = "DIR|NAME")]
@@ -235,12 +191,15 @@ pub(crate) struct Score {
     /// A file of `pairs`
     #[arg(long, value_name = "FILE.jsonl", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
-    /// bm25…, ql…, scores:FILE, a model's folder or name
+    /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name
     #[arg(long)]
     ranker: String,
     /// Query id, text id, score
-    #[arg(long, value_name = "FILE.tsv")]
-    out: PathBuf,
+    #[arg(long, value_name = "FILE.tsv", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// Say what a ranker behind an address would be sent, as JSON, and send nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
 }
@@ -264,9 +223,23 @@ impl Score {
                 return Err(shared::error::Error::setting("score", reason).into());
             }
         };
-        let scores = work.score(&[ranker])?.remove(0);
+        let out = match (self.out, &ranker) {
+            (_, RankerSpec::Service(service)) if self.dry_run => {
+                let index = Index::build(&work.analyzer, [])?;
+                print_json(&pipeline::cost(&work.scoring(&index, None), service));
+                return Ok(Exit::Done);
+            }
+            (Some(out), _) if !self.dry_run => out,
+            (_, _) => {
+                let reason = "sends nothing anyway with a ranker of this machine; it is for \
+                              addresses";
+                return Err(shared::error::Error::setting("dry-run", reason).into());
+            }
+        };
+        let (mut scores, drafts) = work.score(&[ranker], data)?;
+        let scores = scores.remove(0);
         let collection = &work.loaded.collection;
-        write_whole(&self.out, WAY_OUT, |file| {
+        write_whole(&out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             for (place, (query, text)) in work.pairs.iter().enumerate() {
                 let Some(score) = scores.at(place) else {
@@ -284,6 +257,7 @@ impl Score {
         if !scores.truncated.is_empty() {
             eprintln!("{} pairs were seen only in part", scores.truncated.len());
         }
+        drafts.into_iter().try_for_each(Draft::discard)?;
         Ok(Exit::Done)
     }
 }
@@ -311,6 +285,20 @@ struct Work {
 }
 
 impl Work {
+    fn from_study(file: &Path, data: &Path) -> Result<Work, Error> {
+        let definition = super::study::read_definition(file)?;
+        let mut loaded = import::load(&definition.collection, data)?;
+        tell_reading(&loaded);
+        let analyzer = definition.analyzer.clone();
+        let mined = pipeline::mine_for(definition, &mut loaded.collection, &loaded.folder)?;
+        Ok(Work {
+            pairs: Pairs::of_mined(&mined),
+            loaded,
+            mined,
+            analyzer,
+        })
+    }
+
     fn from_instances(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
         let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
@@ -389,7 +377,12 @@ impl Work {
         })
     }
 
-    fn score(&self, rankers: &[RankerSpec]) -> Result<Vec<Scores>, Error> {
+    /// The scores of each ranker, and the drafts to be discarded once these are put somewhere.
+    fn score(
+        &self,
+        rankers: &[RankerSpec],
+        data: &Path,
+    ) -> Result<(Vec<Scores>, Vec<Draft>), Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
         let formula = |it: &RankerSpec| matches!(it, RankerSpec::Formula(_));
@@ -397,26 +390,41 @@ impl Work {
             true => pipeline::index(collection, &self.analyzer)?,
             false => Index::build(&self.analyzer, [])?,
         };
-        let scoring = Scoring {
-            collection,
-            index: &index,
+        let (mut all, mut drafts) = (Vec::new(), Vec::new());
+        for ranker in rankers {
+            all.push(match ranker {
+                RankerSpec::Model(spec) => {
+                    let model = Models::open(spec, neural::Device::Cpu)?;
+                    pipeline::score_model(&self.scoring(&index, None), &model)?
+                }
+                RankerSpec::Service(service) => {
+                    // What was paid for is not asked again after a crash.
+                    let folder = DataFolder::open(data)?.drafts()?;
+                    let scoring = self.scoring(&index, Some(&folder));
+                    let (scores, draft) = pipeline::score_service(&scoring, service)?;
+                    drafts.push(draft);
+                    scores
+                }
+                RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
+                    let models = Models::new(&[], neural::Device::Cpu)?;
+                    pipeline::score(&self.scoring(&index, None), ranker, &models)?
+                }
+            });
+        }
+        Ok((all, drafts))
+    }
+
+    fn scoring<'a>(&'a self, index: &'a Index, drafts: Option<&'a Path>) -> Scoring<'a> {
+        Scoring {
+            collection: &self.loaded.collection,
+            index,
             texts: &self.mined.texts,
             pairs: &self.pairs,
-            sample: &certificate::sample(&self.pairs, &self.mined.instances),
+            // What these commands print has no certificate.
+            sample: Vec::new(),
             folder: &self.loaded.folder,
-            drafts: None,
-        };
-        let scores = rankers.iter().map(|ranker| match ranker {
-            RankerSpec::Model(spec) => {
-                let model = Models::open(spec, neural::Device::Cpu)?;
-                pipeline::score_model(&scoring, &model)
-            }
-            RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
-                let models = Models::new(&[], neural::Device::Cpu)?;
-                pipeline::score(&scoring, ranker, &models)
-            }
-        });
-        scores.collect()
+            drafts,
+        }
     }
 }
 

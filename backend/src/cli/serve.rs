@@ -70,7 +70,8 @@ enum ModelsCommand {
     },
     /// Fetch a model from the hub into its cache
     Get {
-        /// For example sentence-transformers/all-MiniLM-L6-v2
+        /// For example sentence-transformers/all-MiniLM-L6-v2, with @REVISION behind it if it is to
+        /// be a certain one
         name: String,
     },
     /// Load a model and say what it is
@@ -90,7 +91,8 @@ impl ModelsArgs {
                 }
             }
             ModelsCommand::Get { name: model } | ModelsCommand::Inspect { model } => {
-                let about = Models::open(&model, neural::Device::Cpu)?.about.clone();
+                let ranker = Models::open(&model, neural::Device::Cpu)?;
+                let about = ranker.about.clone();
                 println!("spec\t{}", about.spec);
                 println!("label\t{}", about.label);
                 println!("detail\t{}", about.detail);
@@ -98,6 +100,7 @@ impl ModelsArgs {
                     println!("note\t{note}");
                 }
                 println!("fingerprint\t{}", about.fingerprint);
+                println!("weights sha256\t{}", ranker.weights_sha256);
             }
         }
         Ok(Exit::Done)

@@ -135,9 +135,7 @@ fn run_file(
     data: &Path,
     models: &[String],
 ) -> Result<Exit, Error> {
-    let text = std::fs::read_to_string(file)
-        .map_err(Error::file(file, "give the path of a study's TOML file"))?;
-    let definition = Definition::from_toml(&file.display().to_string(), &text)?;
+    let definition = read_definition(file)?;
     let models = Models::new(models, neural::Device::Cpu)?;
     let loaded = import::load(&definition.collection, data)?;
     tell_reading(&loaded);
@@ -154,6 +152,13 @@ fn run_file(
         study.definition.name, study.instances_hash
     );
     Ok(Exit::Done)
+}
+
+/// What a study's file says.
+pub(super) fn read_definition(file: &Path) -> Result<Definition, Error> {
+    let text = std::fs::read_to_string(file)
+        .map_err(Error::file(file, "give the path of a study's TOML file"))?;
+    Ok(Definition::from_toml(&file.display().to_string(), &text)?)
 }
 
 fn resume(name: &str, folder: &DataFolder, data: &Path, models: &[String]) -> Result<Exit, Error> {

@@ -8,6 +8,7 @@ use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::{
     About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Replay,
     Resume, Score, Show, Statistics, Studies, Watch,
@@ -17,7 +18,7 @@ use utoipa::ToSchema;
 use crate::error::Error;
 use crate::http::access::{self, Access};
 use crate::http::openapi::Operation;
-use crate::http::{App, about, jobs, score, studies};
+use crate::http::{App, about, jobs, rerank, score, studies};
 
 /// A request is answered in this time, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -51,6 +52,9 @@ impl Endpoints {
             on::<Export, _, _>(Access::Everybody, studies::export),
             on::<Statistics, _, _>(Access::Everybody, studies::statistics),
             on::<Score, _, _>(Access::Scorers, score::score),
+            on::<Rerank, _, _>(Access::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
+            on::<RerankDocuments, _, _>(Access::Scorers, rerank::documents).within(TIME_OF_A_JOB),
+            second_version().within(TIME_OF_A_JOB),
             on::<CreateJob, _, _>(Access::Operator, jobs::create)
                 .with_body(MAX_JOB)
                 .within(TIME_OF_A_JOB),
@@ -107,6 +111,19 @@ where
     Listed {
         operation: Operation::of::<E>(access),
         route,
+        time: TIME,
+    }
+}
+
+/// The same as [`RerankDocuments`], where Cohere's later clients ask.
+fn second_version() -> Listed {
+    let operation = Operation {
+        path: RerankDocuments::SECOND,
+        ..Operation::of::<RerankDocuments>(Access::Scorers)
+    };
+    Listed {
+        operation,
+        route: post(rerank::documents_again),
         time: TIME,
     }
 }

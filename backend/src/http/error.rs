@@ -23,7 +23,10 @@ impl IntoResponse for Error {
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
-        if let Error::TooOften { retry_after_s } | Error::Busy { retry_after_s, .. } = self {
+        if let Error::TooOften { retry_after_s }
+        | Error::Busy { retry_after_s, .. }
+        | Error::Crowded { retry_after_s, .. } = self
+        {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
         }
         if let Error::NeedsToken = self {
@@ -55,10 +58,12 @@ impl Error {
             }
             Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
             Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
+            Error::Crowded { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
             Error::NoModel { .. } | Error::Model { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "model")
             }
+            Error::Service { .. } => (StatusCode::BAD_GATEWAY, "service"),
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
             Error::DiskFull { .. } | Error::ReadOnly { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "storage")

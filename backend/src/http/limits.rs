@@ -24,6 +24,12 @@ const WATCHERS: usize = 256;
 /// Texts of [`shared::api::Score`] and aggregations of studies at once; more wait.
 const HEAVY: usize = 4;
 
+/// Requests for a ranking that wait or are worked on; more are told to come again.
+const RANKINGS: usize = 32;
+
+/// When whoever is told so should come again: some batches of others later.
+const RANKINGS_AGAIN_S: u64 = 5;
+
 /// Somebody who reads: a page makes a handful of requests, a dial one per move.
 const READS: (u32, Duration) = (120, Duration::from_millis(100));
 
@@ -40,6 +46,27 @@ pub(super) struct Limits {
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
+    rankings: Arc<Semaphore>,
+    /// Batches of rankings that are computed at once: one, which has all threads below.
+    turn: Arc<Semaphore>,
+    /// Threads of these batches: all cores but one, so that everything else has a core.
+    ranking_threads: Option<Arc<rayon::ThreadPool>>,
+}
+
+/// A batch's turn to be computed, kept until it is.
+pub(super) struct Turn {
+    _place: OwnedSemaphorePermit,
+    threads: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl Turn {
+    /// Computes on the threads of rankings, then lets the next batch have its turn.
+    pub(super) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.threads {
+            Some(threads) => threads.install(work),
+            None => work(),
+        }
+    }
 }
 
 impl Limits {
@@ -50,6 +77,33 @@ impl Limits {
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
+            rankings: Arc::new(Semaphore::new(RANKINGS)),
+            turn: Arc::new(Semaphore::new(1)),
+            // Where there are no threads to be had, the usual ones do.
+            ranking_threads: rayon::ThreadPoolBuilder::new()
+                .num_threads(rayon::current_num_threads().saturating_sub(1).max(1))
+                .build()
+                .ok()
+                .map(Arc::new),
+        }
+    }
+
+    /// A place among the rankings, kept as long as what is returned.
+    pub(super) fn ranking(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let crowded = |_| Error::Crowded {
+            n_before: RANKINGS as u64,
+            retry_after_s: RANKINGS_AGAIN_S,
+        };
+        self.rankings.clone().try_acquire_owned().map_err(crowded)
+    }
+
+    /// The turn of a batch. Whoever asks first has it first, so that a small ranking waits for one
+    /// batch of each other one, and not for their ends.
+    pub(super) async fn turn(&self) -> Turn {
+        let place = self.turn.clone().acquire_owned().await;
+        Turn {
+            _place: place.expect("the semaphore is never closed"),
+            threads: self.ranking_threads.clone(),
         }
     }
 

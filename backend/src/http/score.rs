@@ -33,21 +33,33 @@ impl Bounds {
         }
     }
 
-    fn check(&self, asked: &Score) -> Result<(), Error> {
+    /// Of a ranking, which is computed batch by batch.
+    pub(super) fn of_ranking(caller: Caller) -> Bounds {
+        match caller {
+            Caller::Visitor(_) => Bounds::of(caller),
+            Caller::Operator => Bounds {
+                texts: 10_000,
+                characters_of_query: 100_000,
+                characters_of_text: 1_000_000,
+            },
+        }
+    }
+
+    pub(super) fn check(&self, query: &str, texts: &[String]) -> Result<(), Error> {
         let at_most = |what, found, most| match found {
             _ if found > most => Err(Error::TooLarge { what, found, most }),
             _ => Ok(()),
         };
-        let characters = |text: &String| text.chars().count() as u64;
-        let longest = asked.texts.iter().map(characters).max().unwrap_or(0);
-        at_most("texts", asked.texts.len() as u64, self.texts)?;
+        let characters = |text: &str| text.chars().count() as u64;
+        let longest = texts.iter().map(|it| characters(it)).max().unwrap_or(0);
+        at_most("texts", texts.len() as u64, self.texts)?;
         at_most(
             "characters of a query",
-            characters(&asked.query),
+            characters(query),
             self.characters_of_query,
         )?;
         at_most("characters of a text", longest, self.characters_of_text)?;
-        if asked.texts.is_empty() {
+        if texts.is_empty() {
             return Err(
                 Wrong::setting("texts", "there is none, so there is nothing to score").into(),
             );
@@ -61,7 +73,7 @@ pub(super) async fn score(
     caller: Caller,
     Ask(asked): Ask<Score>,
 ) -> Result<Json<Scored>, Error> {
-    Bounds::of(caller).check(&asked)?;
+    Bounds::of(caller).check(&asked.query, &asked.texts)?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
     let scored = off_thread("scoring", move || {

@@ -1,5 +1,7 @@
 //! The server without a network: who may do what, and what becomes of bad requests.
 
+mod rerank;
+
 use std::net::IpAddr;
 
 use axum::body::{Body, Bytes, to_bytes};

@@ -46,17 +46,24 @@ impl Listed<'_> {
     /// SHA-256, in hex, over everything on which the scores of a ranker and their batches
     /// depend.
     pub(crate) fn hash(&self, ranker: &Ranker) -> String {
+        self.hash_with(&[
+            env!("CARGO_PKG_VERSION"),
+            &ranker.about.fingerprint,
+            &ranker.about.spec,
+            &TOKEN_BUDGET.to_string(),
+            // The sums of a batch are cut among threads.
+            &rayon::current_num_threads().to_string(),
+        ])
+    }
+
+    /// SHA-256, in hex, over the pairs with their texts, and over what else decides.
+    pub(crate) fn hash_with(&self, decisive: &[&str]) -> String {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| {
             hasher.update((text.len() as u64).to_le_bytes());
             hasher.update(text);
         };
-        part(env!("CARGO_PKG_VERSION"));
-        part(&ranker.about.fingerprint);
-        part(&ranker.about.spec);
-        part(&TOKEN_BUDGET.to_string());
-        // The sums of a batch are cut among threads.
-        part(&rayon::current_num_threads().to_string());
+        decisive.iter().for_each(|it| part(it));
         for texts in [self.queries, self.texts] {
             part(&texts.len().to_string());
             texts.iter().for_each(|it| part(it));
@@ -421,7 +428,7 @@ impl Ranker {
         Ok(scores)
     }
 
-    fn cut(&self, side: Side, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
+    pub(super) fn cut(&self, side: Side, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
         let cut = texts
             .par_iter()
             .map(|it| match &self.reader {
@@ -433,7 +440,7 @@ impl Ranker {
     }
 
     /// Each text as the passages that are read of it.
-    fn cut_texts(&self, texts: &[&str]) -> Result<Vec<CutText>, Error> {
+    pub(super) fn cut_texts(&self, texts: &[&str]) -> Result<Vec<CutText>, Error> {
         let read: Vec<Read<'_>> = texts.iter().map(|it| self.reading.of(it)).collect();
         let passages: Vec<&str> = read.iter().flat_map(|it| &it.passages).copied().collect();
         let mut pieces = self.cut(Side::Text, &passages)?.into_iter();
@@ -471,9 +478,9 @@ impl Ranker {
 }
 
 /// What is read of a text, in pieces.
-struct CutText {
+pub(super) struct CutText {
     /// At least one.
-    passages: Vec<Pieces>,
+    pub(super) passages: Vec<Pieces>,
     /// Whether some of the text is in none of them.
     truncated: bool,
 }

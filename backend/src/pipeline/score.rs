@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::import;
 use crate::models::{self, Listed, Models};
 use crate::progress::Bar;
+use crate::service::{Cost, Service};
 use crate::store::draft::Draft;
 
 /// Pairs to score, and where their texts come from.
@@ -27,8 +28,8 @@ pub(crate) struct Scoring<'a> {
     pub texts: &'a [Text],
     /// Unique.
     pub pairs: &'a Pairs,
-    /// Pairs that a model scores once more for its certificate: [`shared::score::certificate::sample`].
-    pub sample: &'a [u32],
+    /// Pairs that a model scores once more for its certificate; none where nobody will see it.
+    pub sample: Vec<u32>,
     /// Where score files are looked for.
     pub folder: &'a Path,
     /// Where a model's scores are kept until it has scored every pair; none keeps them nowhere.
@@ -48,6 +49,8 @@ pub(crate) fn score(
             let model = models.get(spec)?;
             score_model(scoring, &model)
         }
+        // A study that has the scores forgets their draft.
+        RankerSpec::Service(service) => Ok(score_service(scoring, service)?.0),
     }
 }
 
@@ -117,52 +120,110 @@ fn brought_scores(
     Ok(Scores::new(about, values, scoring.pairs)?)
 }
 
+/// Queries, bodies and pairs of what is to be scored.
+struct Gathered {
+    queries: Vec<String>,
+    bodies: Vec<String>,
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Gathered {
+    fn of(scoring: &Scoring<'_>) -> Gathered {
+        let Scoring {
+            collection,
+            texts,
+            pairs,
+            ..
+        } = scoring;
+        let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        let bodies = needed
+            .iter()
+            .map(|&it| texts[it as usize])
+            .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
+            .collect();
+        let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
+        Gathered {
+            queries: collection
+                .queries
+                .iter()
+                .map(|it| it.text.clone())
+                .collect(),
+            bodies,
+            pairs: pairs
+                .iter()
+                .map(|(query, text)| (query as u32, place(text)))
+                .collect(),
+        }
+    }
+
+    fn listed(&self) -> Listed<'_> {
+        Listed {
+            queries: &self.queries,
+            texts: &self.bodies,
+            pairs: &self.pairs,
+        }
+    }
+}
+
 /// Scores all pairs with a model.
 pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
-    let Scoring {
-        collection,
-        texts,
-        pairs,
-        sample,
-        drafts,
-        ..
-    } = scoring;
-    let mut needed: Vec<u32> = pairs.iter().map(|it| it.1).collect();
-    needed.sort_unstable();
-    needed.dedup();
-    let bodies: Vec<String> = needed
-        .iter()
-        .map(|&it| texts[it as usize])
-        .map(|it| it.body(&collection.docs[it.doc() as usize].body()))
-        .collect();
-    let queries: Vec<String> = collection
-        .queries
-        .iter()
-        .map(|it| it.text.clone())
-        .collect();
-    let place = |text: u32| needed.partition_point(|&it| it < text) as u32;
-    let list: Vec<(u32, u32)> = pairs
-        .iter()
-        .map(|(query, text)| (query as u32, place(text)))
-        .collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &bodies,
-        pairs: &list,
-    };
-    let mut draft = match drafts {
+    let gathered = Gathered::of(scoring);
+    let listed = gathered.listed();
+    let mut draft = match scoring.drafts {
         Some(folder) => Draft::open(folder, &listed.hash(model))?,
         None => Draft::none(),
     };
-    let bar = Bar::of(&model.about.spec, list.len() as u64, "pairs");
+    let bar = Bar::of(&model.about.spec, listed.pairs.len() as u64, "pairs");
     let scored = model.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
     let values = scored.iter().map(|it| Some(it.score)).collect();
-    let mut scores = Scores::new(model.about.clone(), values, pairs)?;
+    let mut scores = Scores::new(model.about.clone(), values, scoring.pairs)?;
     scores.truncated = scored
         .iter()
         .filter(|it| it.truncated)
         .map(|it| it.pair)
         .collect();
-    scores.certificate = Some(model.certify(&listed, sample)?);
+    if !scoring.sample.is_empty() {
+        scores.certificate = Some(model.certify(&listed, &scoring.sample)?);
+    }
     Ok(scores)
+}
+
+/// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever
+/// has put the scores where they last discards the draft.
+pub(crate) fn score_service(
+    scoring: &Scoring<'_>,
+    service: &Service,
+) -> Result<(Scores, Draft), Error> {
+    let gathered = Gathered::of(scoring);
+    let listed = gathered.listed();
+    let about = service.about();
+    let mut draft = match scoring.drafts {
+        Some(folder) => Draft::open(folder, &service.hash(&listed))?,
+        None => Draft::none(),
+    };
+    let Cost {
+        requests,
+        texts,
+        characters,
+        done,
+    } = service.cost(&listed, &draft);
+    let before = match done {
+        0 => String::new(),
+        done => format!("; {done} of these requests are answered already"),
+    };
+    eprintln!(
+        "{}: {requests} requests with {texts} texts, {characters} characters{before}",
+        about.spec
+    );
+    let bar = Bar::of(&about.label, listed.pairs.len() as u64, "pairs");
+    let scored = service.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
+    let values = scored.iter().map(|it| Some(it.score)).collect();
+    Ok((Scores::new(about, values, scoring.pairs)?, draft))
+}
+
+/// What scoring with a ranker behind an address would send.
+pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Cost {
+    service.cost(&Gathered::of(scoring).listed(), &Draft::none())
 }

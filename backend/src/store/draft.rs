@@ -54,6 +54,15 @@ impl Draft {
         })
     }
 
+    /// Forgets it all: the scores lie somewhere else now.
+    pub(crate) fn discard(self) -> Result<(), Error> {
+        let Some((path, file)) = self.file else {
+            return Ok(());
+        };
+        drop(file);
+        std::fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))
+    }
+
     /// The scores of a batch that is done.
     pub(crate) fn batch(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)

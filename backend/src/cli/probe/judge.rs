@@ -14,6 +14,7 @@ use crate::cli::{Exit, print_json};
 use crate::config::{RankerSpec, tie_width};
 use crate::error::Error;
 use crate::import;
+use crate::store::draft::Draft;
 use crate::store::instances;
 
 #[derive(clap::Args)]
@@ -24,7 +25,8 @@ pub(crate) struct Judge {
     /// A file of `mine`
     #[arg(long, value_name = "FILE.parquet")]
     instances: PathBuf,
-    /// bm25…, ql…, scores:FILE, a model's folder or name; may be given several times
+    /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name;
+    /// may be given several times
     #[arg(long, required = true)]
     ranker: Vec<String>,
     /// Two sides of a claim closer than this tie
@@ -53,7 +55,7 @@ impl Judge {
             pairs,
             analyzer: file.origin.analyzer.clone(),
         };
-        let scores = work.score(&rankers)?;
+        let (scores, drafts) = work.score(&rankers, data)?;
         let widths: Vec<f64> = scores
             .iter()
             .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
@@ -74,6 +76,7 @@ impl Judge {
                 [(_, one)] => print_json(one),
                 _ => print_json(&all.into_iter().collect::<BTreeMap<_, _>>()),
             }
+            drafts.into_iter().try_for_each(Draft::discard)?;
             return Ok(Exit::Done);
         }
         let several = all.len() > 1;
@@ -97,6 +100,7 @@ impl Judge {
                 );
             }
         }
+        drafts.into_iter().try_for_each(Draft::discard)?;
         Ok(Exit::Done)
     }
 }

@@ -1,0 +1,400 @@
+//! Rankings for other programs, as text-embeddings-inference and Cohere give them.
+//!
+//! A request of any size is computed in batches, each of which waits for its turn among those of
+//! other requests; whoever leaves leaves the remaining batches undone.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Json;
+use axum::extract::State;
+use shared::api::rerank::{
+    RankedDocument, RankedDocuments, RankedText, Ranking, Rerank, RerankDocuments, RerankMeta,
+    RerankUnits, RerankUsage, RerankVersion, ReturnedDocument, TruncationDirection,
+};
+use shared::collection::hex;
+use shared::error::Error as Wrong;
+
+use crate::error::{Error, off_thread};
+use crate::http::App;
+use crate::http::access::Caller;
+use crate::http::ask::Ask;
+use crate::http::score::Bounds;
+use crate::models::{PairScore, Ranker, Scale, TOKEN_BUDGET};
+
+/// `/rerank`: a list of texts or of documents.
+pub(super) async fn rerank(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Rerank>,
+) -> Result<Json<Ranking>, Error> {
+    let ranking = match (asked.texts, asked.documents) {
+        (Some(texts), None) => {
+            let wanted = Wanted {
+                model: asked.model,
+                numbers: Numbers::of(asked.raw_scores, asked.use_activation),
+                cut: Cut::of(asked.truncate, asked.truncation_direction),
+            };
+            let ranked = rank(&app, caller, wanted, (asked.query, texts)).await?;
+            Ranking::Texts(ranked.texts(Back::of(asked.return_text)))
+        }
+        (None, Some(documents)) => {
+            let asked = RerankDocuments {
+                query: asked.query,
+                documents,
+                model: asked.model,
+                top_n: asked.top_n,
+                return_documents: asked.return_documents,
+                raw_scores: asked.raw_scores,
+                use_activation: asked.use_activation,
+            };
+            Ranking::Documents(rank_documents(&app, caller, asked, Version::First).await?)
+        }
+        (Some(_), Some(_)) | (None, None) => {
+            let reason = "give either `texts` or `documents`";
+            return Err(Wrong::setting("rerank", reason).into());
+        }
+    };
+    Ok(Json(ranking))
+}
+
+/// `/v1/rerank`.
+pub(super) async fn documents(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<RerankDocuments>,
+) -> Result<Json<RankedDocuments>, Error> {
+    let ranked = rank_documents(&app, caller, asked, Version::First).await?;
+    Ok(Json(ranked))
+}
+
+/// `/v2/rerank`.
+pub(super) async fn documents_again(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<RerankDocuments>,
+) -> Result<Json<RankedDocuments>, Error> {
+    let ranked = rank_documents(&app, caller, asked, Version::Second).await?;
+    Ok(Json(ranked))
+}
+
+/// Of Cohere's shape.
+#[derive(Clone, Copy)]
+enum Version {
+    First,
+    Second,
+}
+
+async fn rank_documents(
+    app: &App,
+    caller: Caller,
+    asked: RerankDocuments,
+    version: Version,
+) -> Result<RankedDocuments, Error> {
+    let wanted = Wanted {
+        model: asked.model,
+        numbers: Numbers::of(asked.raw_scores, asked.use_activation),
+        cut: Cut::End,
+    };
+    let texts = asked.documents.into_iter().map(|it| it.into_text());
+    let texts: Vec<String> = texts.collect();
+    let ranked = rank(app, caller, wanted, (asked.query, texts)).await?;
+    let most = asked.top_n.filter(|&it| it > 0).unwrap_or(u64::MAX);
+    Ok(ranked.documents(most, Back::of(asked.return_documents), version))
+}
+
+/// What is asked for beside query and texts.
+struct Wanted {
+    model: Option<String>,
+    numbers: Numbers,
+    cut: Cut,
+}
+
+/// Which numbers are given.
+#[derive(Clone, Copy)]
+enum Numbers {
+    Raw,
+    Unit,
+}
+
+impl Numbers {
+    fn of(raw_scores: Option<bool>, use_activation: Option<bool>) -> Numbers {
+        match (raw_scores, use_activation) {
+            (Some(true), _) | (_, Some(false)) => Numbers::Raw,
+            (Some(false) | None, Some(true) | None) => Numbers::Unit,
+        }
+    }
+}
+
+/// Whether texts come back.
+#[derive(Clone, Copy)]
+enum Back {
+    Given,
+    Kept,
+}
+
+impl Back {
+    fn of(asked: Option<bool>) -> Back {
+        match asked {
+            Some(true) => Back::Given,
+            Some(false) | None => Back::Kept,
+        }
+    }
+
+    fn text(self, text: &mut String) -> Option<String> {
+        match self {
+            Back::Given => Some(std::mem::take(text)),
+            Back::Kept => None,
+        }
+    }
+}
+
+/// What becomes of texts that are longer than a model reads.
+#[derive(Clone, Copy)]
+enum Cut {
+    /// They lose their end.
+    End,
+    /// They are refused.
+    Nothing,
+    /// They should lose their beginning, which no model here does.
+    Beginning,
+}
+
+impl Cut {
+    fn of(truncate: Option<bool>, direction: Option<TruncationDirection>) -> Cut {
+        match (truncate, direction) {
+            (Some(false), _) => Cut::Nothing,
+            (Some(true) | None, Some(TruncationDirection::Left)) => Cut::Beginning,
+            (Some(true) | None, Some(TruncationDirection::Right) | None) => Cut::End,
+        }
+    }
+
+    fn check(self, n_cut: usize) -> Result<(), Error> {
+        let reason = match self {
+            _ if n_cut == 0 => return Ok(()),
+            Cut::End => return Ok(()),
+            Cut::Nothing => "send `truncate`: true to have their ends left out",
+            Cut::Beginning => {
+                "and only their ends can be left out: send `truncation_direction`: \
+                               \"right\""
+            }
+        };
+        let reason = format!("{n_cut} texts are longer than the model reads; {reason}");
+        Err(Wrong::setting("truncate", reason).into())
+    }
+}
+
+/// Texts with what was made of them.
+struct Ranked {
+    model: String,
+    texts: Vec<String>,
+    /// Place and number, best first.
+    order: Vec<(usize, f64)>,
+    n_cut: usize,
+    n_pieces: u64,
+}
+
+impl Ranked {
+    fn texts(mut self, back: Back) -> Vec<RankedText> {
+        let order = std::mem::take(&mut self.order);
+        let ranked = order.into_iter().map(|(place, score)| RankedText {
+            index: place as u64,
+            score,
+            text: back.text(&mut self.texts[place]),
+        });
+        ranked.collect()
+    }
+
+    fn documents(mut self, most: u64, back: Back, version: Version) -> RankedDocuments {
+        let mut id = [0; 16];
+        getrandom::fill(&mut id).expect("the operating system gives random numbers");
+        let mut order = std::mem::take(&mut self.order);
+        order.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        let cut = (self.n_cut > 0).then(|| {
+            let (n_cut, n) = (self.n_cut, self.texts.len());
+            format!("{n_cut} of {n} documents are longer than the model reads and lost their ends")
+        });
+        let results = order.into_iter().map(|(place, score)| RankedDocument {
+            index: place as u64,
+            relevance_score: score,
+            document: back
+                .text(&mut self.texts[place])
+                .map(|text| ReturnedDocument { text }),
+        });
+        RankedDocuments {
+            id: hex(&id),
+            object: "rerank".to_owned(),
+            results: results.collect(),
+            model: self.model,
+            usage: RerankUsage {
+                prompt_tokens: self.n_pieces,
+                total_tokens: self.n_pieces,
+            },
+            meta: RerankMeta {
+                api_version: RerankVersion {
+                    version: match version {
+                        Version::First => "1".to_owned(),
+                        Version::Second => "2".to_owned(),
+                    },
+                },
+                billed_units: RerankUnits { search_units: 1 },
+                warnings: cut.into_iter().collect(),
+            },
+        }
+    }
+}
+
+/// Ranks texts for a query with one of the models.
+async fn rank(
+    app: &App,
+    caller: Caller,
+    wanted: Wanted,
+    (query, texts): (String, Vec<String>),
+) -> Result<Ranked, Error> {
+    Bounds::of_ranking(caller).check(&query, &texts)?;
+    let _place = app.limits.ranking()?;
+    let since = Instant::now();
+    let mut leaving = Leaving { answered: false };
+    let scored = score(app, wanted.model, Arc::new(([query], texts))).await;
+    leaving.answered = true;
+    let Scored {
+        ranker,
+        given,
+        scores,
+        n_pieces,
+    } = scored?;
+    metrics::histogram!("axioscope_ranking_duration_seconds").record(since.elapsed().as_secs_f64());
+    metrics::counter!("axioscope_pairs_scored_total").increment(scores.len() as u64);
+    let n_cut = scores.iter().filter(|it| it.truncated).count();
+    wanted.cut.check(n_cut)?;
+    let (scale, raw) = (ranker.scale(), wanted.numbers);
+    Ok(Ranked {
+        model: ranker.about.spec.clone(),
+        order: in_order(scores, |score| number(raw, scale, score)),
+        texts: Arc::unwrap_or_clone(given).1,
+        n_cut,
+        n_pieces,
+    })
+}
+
+fn number(wanted: Numbers, scale: Scale, score: f64) -> f64 {
+    match wanted {
+        Numbers::Raw => score,
+        Numbers::Unit => scale.unit(score),
+    }
+}
+
+/// Best first, and the earlier of two that are equal; sorted before they become other numbers,
+/// under which more are equal.
+fn in_order(mut scores: Vec<PairScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
+    scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
+    let each = scores.into_iter();
+    each.map(|it| (it.pair as usize, number(it.score)))
+        .collect()
+}
+
+/// A query and its texts.
+type Given = Arc<([String; 1], Vec<String>)>;
+
+struct Scored {
+    ranker: Arc<Ranker>,
+    given: Given,
+    /// One a text; the pair is the text's place.
+    scores: Vec<PairScore>,
+    n_pieces: u64,
+}
+
+/// Batch by batch, each when it is its turn; between two of them whoever waits may leave.
+async fn score(app: &App, model: Option<String>, given: Given) -> Result<Scored, Error> {
+    let models = app.models.clone();
+    let wanted = model.or_else(|| models.specs().into_iter().next());
+    let wanted = wanted.ok_or_else(|| Error::NoModel {
+        model: "of this server".to_owned(),
+        reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
+    })?;
+    let ranker = off_thread("loading a model", move || models.get(&wanted)).await?;
+
+    let (at_work, asked) = (ranker.clone(), given.clone());
+    let turn = app.limits.turn().await;
+    let (pairs, n_pieces) = off_thread("reading texts", move || {
+        turn.run(|| {
+            let (query, texts) = &*asked;
+            let pairs: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
+            let written: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let n_pieces = at_work.n_pieces(&query[0], &written)?;
+            let prepared = at_work.prepare(query, &pairs, TOKEN_BUDGET)?;
+            let batches = at_work.plan(texts, &pairs, TOKEN_BUDGET)?;
+            Ok(((Arc::new(prepared), batches), n_pieces))
+        })
+    })
+    .await?;
+    let (prepared, batches) = pairs;
+
+    let mut scores = Vec::with_capacity(given.1.len());
+    for batch in batches {
+        let (at_work, asked, prepared) = (ranker.clone(), given.clone(), prepared.clone());
+        let turn = app.limits.turn().await;
+        let scored = off_thread("scoring a batch", move || {
+            turn.run(|| {
+                let texts = batch.into_iter().map(|it| (it, &*asked.1[it as usize]));
+                at_work.score_batch(&prepared, &texts.collect::<Vec<_>>())
+            })
+        })
+        .await?;
+        metrics::counter!("axioscope_ranking_batches_total").increment(1);
+        scores.extend(scored);
+    }
+    if scores.iter().any(|it| !it.score.is_finite()) {
+        return Err(Error::Model {
+            model: ranker.about.spec.clone(),
+            source: neural::Error::NotFinite,
+        });
+    }
+    Ok(Scored {
+        ranker,
+        given,
+        scores,
+        n_pieces,
+    })
+}
+
+/// Counts who left before there was an answer: then what waits for it is dropped, and this too.
+struct Leaving {
+    answered: bool,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if !self.answered {
+            metrics::counter!("axioscope_rankings_left_total").increment(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_that_of_scores_also_where_numbers_are_equal() {
+        let score = |(pair, score): (usize, f64)| PairScore {
+            pair: pair as u32,
+            score,
+            truncated: false,
+        };
+        let scores = [40.0, 50.0, -1.0, 50.0].into_iter().enumerate().map(score);
+        let order = in_order(scores.collect(), |it| Scale::Logit.unit(it));
+        let places: Vec<usize> = order.iter().map(|it| it.0).collect();
+        assert_eq!(places, [1, 3, 0, 2]);
+        assert_eq!(order[0].1, order[2].1, "1 in all of the digits");
+    }
+
+    #[test]
+    fn what_is_left_out_is_cut_at_its_end() {
+        use TruncationDirection::{Left, Right};
+        let fine = |truncate, direction| Cut::of(truncate, direction).check(1).is_ok();
+        assert!(fine(None, None) && fine(Some(true), Some(Right)));
+        assert!(!fine(Some(false), None) && !fine(None, Some(Left)));
+        assert!(Cut::Nothing.check(0).is_ok() && Cut::Beginning.check(0).is_ok());
+    }
+}

@@ -1,0 +1,329 @@
+//! Files of a repository on the hub: what its cache on this machine holds, and the rest over the
+//! network.
+//!
+//! The variables are those of the hub's own programs: `HF_HOME` says where the cache is,
+//! `HF_ENDPOINT` where the hub is, `HF_HUB_OFFLINE=1` that it is not to be asked,
+//! `HF_HUB_ETAG_TIMEOUT` after how many seconds a hub that says nothing is given up, and
+//! `HF_HUB_DOWNLOAD_TIMEOUT` after how many without a byte a download is.
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use axum::http::{StatusCode, header};
+use hf_hub::api::Progress;
+use hf_hub::api::sync::ApiBuilder;
+use hf_hub::{Cache, CacheRepo, Repo, RepoType};
+
+use crate::error::Error;
+use crate::models::FILES;
+
+/// A hub that says nothing for so long is given up.
+const SILENCE: Duration = Duration::from_secs(20);
+
+/// So is a download without a byte.
+const STALL: Duration = Duration::from_secs(60);
+
+const OFFLINE: &str = "HF_HUB_OFFLINE";
+
+/// A repository, perhaps as it was at some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    /// `owner/name`.
+    repository: String,
+    /// A branch, a tag, or the SHA-1 of a commit; none is `main`.
+    revision: Option<String>,
+}
+
+impl Name {
+    /// `owner/name` or `owner/name@revision`.
+    pub(super) fn parse(named: &str) -> Option<Name> {
+        let part = |it: &str| {
+            let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            !it.is_empty() && !it.starts_with('.') && it.chars().all(fine)
+        };
+        let (repository, revision) = match named.split_once('@') {
+            Some((repository, revision)) => (repository, Some(revision)),
+            None => (named, None),
+        };
+        let (owner, name) = repository.split_once('/')?;
+        let sound = part(owner) && part(name) && revision.is_none_or(|it| it.split('/').all(part));
+        sound.then(|| Name {
+            repository: repository.to_owned(),
+            revision: revision.map(str::to_owned),
+        })
+    }
+
+    /// Without the owner.
+    pub(super) fn short(&self) -> String {
+        let whole = self.to_string();
+        whole.split_once('/').map_or("", |it| it.1).to_owned()
+    }
+
+    fn repo(&self) -> Repo {
+        let revision = self.revision.as_deref().unwrap_or("main").to_owned();
+        Repo::with_revision(self.repository.clone(), RepoType::Model, revision)
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.repository)?;
+        match &self.revision {
+            Some(revision) => write!(out, "@{revision}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A repository that is read.
+pub(super) struct Hub<'a> {
+    name: &'a Name,
+    cache: CacheRepo,
+    folder: PathBuf,
+    token: Option<String>,
+    network: Network,
+    /// Why the hub is not asked any more.
+    silent: OnceCell<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Network {
+    Asked,
+    LeftAlone,
+}
+
+/// Why a file is not there.
+enum Missing {
+    /// The hub does not have it.
+    NotThere(String),
+    /// Nothing is known.
+    Unknown(String),
+}
+
+impl<'a> Hub<'a> {
+    pub(super) fn open(name: &'a Name) -> Hub<'a> {
+        let cache = Cache::from_env();
+        let set = std::env::var(OFFLINE).unwrap_or_default();
+        let offline = ["1", "on", "yes", "true"].contains(&set.to_lowercase().as_str());
+        Hub {
+            name,
+            folder: cache.path().clone(),
+            token: cache.token(),
+            cache: cache.repo(name.repo()),
+            network: match offline {
+                true => Network::LeftAlone,
+                false => Network::Asked,
+            },
+            silent: OnceCell::new(),
+        }
+    }
+
+    /// A file without which there is no model.
+    pub(super) fn need(&self, file: &str) -> Result<Vec<u8>, Error> {
+        let no_model = |reason: String| Error::NoModel {
+            model: self.name.to_string(),
+            reason,
+        };
+        let path = self.find(file).map_err(|missing| {
+            no_model(match missing {
+                Missing::NotThere(reason) => reason,
+                Missing::Unknown(reason) => format!(
+                    "{file} is not in the cache {}, and {reason}. Without a network, put {} into \
+                     a folder and name that by `--model`",
+                    self.folder.display(),
+                    FILES.join(", ")
+                ),
+            })
+        })?;
+        fs::read(&path).map_err(|error| no_model(format!("{}: {error}", path.display())))
+    }
+
+    /// A file that some models have. Without a network one that is not in the cache cannot be
+    /// told from one that is nowhere.
+    pub(super) fn perhaps(&self, file: &str) -> Option<Vec<u8>> {
+        match self.find(file) {
+            Ok(path) => fs::read(path).ok(),
+            Err(Missing::NotThere(_)) => None,
+            Err(Missing::Unknown(reason)) => {
+                tracing::warn!(
+                    "{}: {file} was not looked for on the hub: {reason}",
+                    self.name
+                );
+                None
+            }
+        }
+    }
+
+    fn find(&self, file: &str) -> Result<PathBuf, Missing> {
+        if let Some(path) = self.cached(file) {
+            return Ok(path);
+        }
+        if self.network == Network::LeftAlone {
+            let reason = format!("{OFFLINE} says that nobody is asked for it");
+            return Err(Missing::Unknown(reason));
+        }
+        if let Some(reason) = self.silent.get() {
+            return Err(Missing::Unknown(reason.clone()));
+        }
+        let found = self.look(file).and_then(|()| self.fetch(file));
+        if let Err(Missing::Unknown(reason)) = &found {
+            let _ = self.silent.set(reason.clone());
+        }
+        found
+    }
+
+    /// A commit is found by itself, anything else by what it meant when it was fetched.
+    fn cached(&self, file: &str) -> Option<PathBuf> {
+        self.cache.get(file).or_else(|| {
+            let revision = self.name.revision.as_deref()?;
+            let path = self.cache.pointer_path(revision).join(file);
+            path.is_file().then_some(path)
+        })
+    }
+
+    /// Whether the hub has a file. Unlike what fetches, this ends in a bounded time.
+    fn look(&self, file: &str) -> Result<(), Missing> {
+        let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(timeout))
+            .build()
+            .into();
+        let endpoint = endpoint();
+        let url = format!(
+            "{endpoint}/{}/resolve/{}/{file}",
+            self.name.repository,
+            self.name.repo().url_revision()
+        );
+        let mut request = agent.get(&url).header(header::RANGE, "bytes=0-0");
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let response = request.call().map_err(|error| {
+            Missing::Unknown(match error {
+                ureq::Error::Timeout(_) => {
+                    format!("{endpoint} says nothing for {} s", timeout.as_secs())
+                }
+                other => format!("{endpoint} cannot be asked: {other}"),
+            })
+        })?;
+        let status = response.status();
+        let code = response.headers().get("x-error-code");
+        let code = code.and_then(|it| it.to_str().ok()).unwrap_or_default();
+        let name = self.name;
+        match (status, code) {
+            (status, _) if status.is_success() || status.is_redirection() => Ok(()),
+            (_, "RevisionNotFound") => Err(Missing::NotThere(format!(
+                "{endpoint} has no such revision of {}; a revision is a branch, a tag or a commit",
+                name.repository
+            ))),
+            (_, "EntryNotFound") => Err(Missing::NotThere(format!(
+                "has no {file} on {endpoint}; a model that can be read has {}",
+                FILES.join(", ")
+            ))),
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
+                Err(Missing::NotThere(format!(
+                    "{endpoint} does not show it ({}): there is no such repository, or it needs a \
+                     token that may read it, in {}",
+                    status.as_u16(),
+                    self.folder.with_file_name("token").display()
+                )))
+            }
+            (StatusCode::NOT_FOUND, _) => Err(Missing::NotThere(format!(
+                "there is no {file} of {name} on {endpoint} (404); check owner, name and revision, \
+                 and that it has {}",
+                FILES.join(", ")
+            ))),
+            (status, _) => Err(Missing::Unknown(format!(
+                "{endpoint} answers {}; try again later",
+                status.as_u16()
+            ))),
+        }
+    }
+
+    /// Brings a file into the cache. The program of the hub waits without end for a hub that
+    /// falls silent; so it works on a thread of its own, which is left behind in that case.
+    fn fetch(&self, file: &str) -> Result<PathBuf, Missing> {
+        let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
+        let api = ApiBuilder::from_env().with_progress(false).build();
+        let api = api.map_err(|it| Missing::Unknown(it.to_string()))?;
+        let (repository, wanted) = (api.repo(self.name.repo()), file.to_owned());
+        let (tell, heard) = mpsc::channel();
+        let progress = Heard(tell.clone());
+        std::thread::spawn(move || {
+            let found = repository.download_with_progress(&wanted, progress);
+            // An error says that nobody waits any more.
+            let _ = tell.send(Step::Ended(found.map_err(|it| it.to_string())));
+        });
+        loop {
+            let reason = match heard.recv_timeout(stall) {
+                Ok(Step::Bytes) => continue,
+                Ok(Step::Ended(Ok(path))) => return Ok(path),
+                Ok(Step::Ended(Err(reason))) => reason,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    format!("no byte came for {} s", stall.as_secs())
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    "its answer is not that of a hub".to_owned()
+                }
+            };
+            let endpoint = endpoint();
+            let reason = format!("it cannot be had from {endpoint}: {reason}");
+            return Err(Missing::Unknown(reason));
+        }
+    }
+}
+
+/// What is heard of a download.
+enum Step {
+    Bytes,
+    Ended(Result<PathBuf, String>),
+}
+
+struct Heard(mpsc::Sender<Step>);
+
+impl Progress for Heard {
+    fn init(&mut self, _size: usize, _file: &str) {
+        let _ = self.0.send(Step::Bytes);
+    }
+
+    fn update(&mut self, _n_bytes: usize) {
+        let _ = self.0.send(Step::Bytes);
+    }
+
+    fn finish(&mut self) {}
+}
+
+fn endpoint() -> String {
+    let set = std::env::var("HF_ENDPOINT").ok();
+    set.unwrap_or_else(|| "https://huggingface.co".to_owned())
+}
+
+fn seconds_of(variable: &str) -> Option<Duration> {
+    let seconds: u64 = std::env::var(variable).ok()?.trim().parse().ok()?;
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_an_owner_and_perhaps_a_revision() {
+        let short = |it: &str| Name::parse(it).map(|it| it.short());
+        assert_eq!(short("owner/name").as_deref(), Some("name"));
+        assert_eq!(short("owner/name@v1.0").as_deref(), Some("name@v1.0"));
+        assert_eq!(short("o/n@refs/pr/1").as_deref(), Some("n@refs/pr/1"));
+        for wrong in [
+            "name", "/name", "owner/", "../name", "owner/..", "a/b/c", "o/n@", "o/n@../x",
+            "o/n@a@b", "o/n@/x", "o/n o",
+        ] {
+            assert_eq!(Name::parse(wrong), None, "{wrong}");
+        }
+    }
+}

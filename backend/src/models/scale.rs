@@ -1,0 +1,116 @@
+//! Scores between 0 and 1, for programs that expect them, and what a model reads of texts.
+
+use neural::{Matching, Side, Similarity};
+
+use crate::error::Error;
+use crate::models::{Alone, Named, Ranker, Reader, Use};
+
+/// What the numbers of a ranker are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Of a head with one label.
+    Logit,
+    /// At most 0.
+    LogProbability,
+    /// From -1 to 1.
+    Cosine,
+    /// Any number: sums of cosines, inner products.
+    Open,
+}
+
+impl Scale {
+    /// A number from 0 to 1 that rises with the score `x`:
+    ///
+    /// - a logit: `1 / (1 + exp(-x))`, as a cross-encoder with one label is trained;
+    /// - a log-probability: `exp(x)`;
+    /// - a cosine: `(1 + x) / 2`;
+    /// - any other number: `(1 + x / (1 + |x|)) / 2`, which reaches neither end so soon as the
+    ///   logistic function, under which sums of some tens of cosines would all be 1.
+    ///
+    /// Numbers that differ may become equal: logits above 36, for example.
+    pub(crate) fn unit(self, x: f64) -> f64 {
+        let unit = match self {
+            Scale::Logit => 1.0 / (1.0 + (-x).exp()),
+            Scale::LogProbability => x.exp(),
+            Scale::Cosine => (1.0 + x) / 2.0,
+            Scale::Open => (1.0 + x / (1.0 + x.abs())) / 2.0,
+        };
+        unit.clamp(0.0, 1.0)
+    }
+}
+
+impl Ranker {
+    /// What its scores are.
+    pub(crate) fn scale(&self) -> Scale {
+        match &self.reader {
+            Reader::Together(cross) => match cross.n_labels() {
+                1 => Scale::Logit,
+                _ => Scale::LogProbability,
+            },
+            Reader::Alone(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_)) => Scale::Open,
+            Reader::Alone(Alone::Dense(it)) => {
+                match (Named::of(&self.about.spec).used, it.similarity()) {
+                    (Some(Use::Matching(Matching::BiEncoder)), Similarity::Cosine) => Scale::Cosine,
+                    (_, Similarity::Cosine | Similarity::Dot) => Scale::Open,
+                }
+            }
+        }
+    }
+
+    /// Pieces of words that the model reads of a query and of texts, the query once for each.
+    pub(crate) fn n_pieces(&self, query: &str, texts: &[&str]) -> Result<u64, Error> {
+        let of_query = self.cut(Side::Query, &[query])?[0].ids.len();
+        let texts = self.cut_texts(texts)?;
+        let passages = texts.iter().flat_map(|it| &it.passages);
+        Ok(passages.map(|it| (of_query + it.ids.len()) as u64).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scale_rises_from_0_to_1() {
+        // By hand.
+        assert_eq!(Scale::Logit.unit(0.0), 0.5);
+        assert!((Scale::Logit.unit(3.0_f64.ln()) - 0.75).abs() < 1e-15);
+        assert!((Scale::LogProbability.unit(0.25_f64.ln()) - 0.25).abs() < 1e-15);
+        assert_eq!(Scale::Cosine.unit(-0.5), 0.25);
+        assert_eq!(Scale::Open.unit(3.0), 0.875);
+        assert_eq!(Scale::Open.unit(-1.0), 0.25);
+        for (scale, from, to) in [
+            (Scale::Logit, -30.0, 30.0),
+            (Scale::LogProbability, -700.0, 0.0),
+            (Scale::Cosine, -1.0, 1.0),
+            (Scale::Open, -1e6, 1e6),
+        ] {
+            let steps = (0..=1000).map(|it| from + (to - from) * f64::from(it) / 1000.0);
+            let units: Vec<f64> = steps.map(|it| scale.unit(it)).collect();
+            assert!(units.is_sorted_by(|a, b| a < b), "{scale:?}");
+            assert!(units[0] >= 0.0 && units[1000] <= 1.0, "{scale:?}");
+        }
+        for x in [f64::MAX, f64::MIN] {
+            for scale in [Scale::Logit, Scale::Open] {
+                let unit = scale.unit(x);
+                assert!((0.0..=1.0).contains(&unit), "{scale:?} {x}: {unit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_models_use_decides() {
+        let fixture = |name: &str, used: &str| {
+            let folder = format!(
+                "{}/../neural/tests/fixtures/{name}",
+                env!("CARGO_MANIFEST_DIR")
+            );
+            let models = crate::models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+            models.get(&format!("{name}{used}")).unwrap().scale()
+        };
+        assert_eq!(fixture("tiny", ":bi"), Scale::Cosine);
+        assert_eq!(fixture("tiny", ":late"), Scale::Open);
+        assert_eq!(fixture("splade-tiny", ":splade"), Scale::Open);
+        assert_eq!(fixture("cross-tiny", ":cross"), Scale::Logit);
+    }
+}

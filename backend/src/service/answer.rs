@@ -1,0 +1,91 @@
+//! A reply to scores, or what is wrong with it.
+
+use serde::Deserialize;
+
+use super::Shape;
+
+/// The score of each of `n_texts` texts, in their order. Every place comes once, and every score
+/// is finite; what else a reply holds is not read.
+pub(super) fn read(shape: Shape, body: &[u8], n_texts: usize) -> Result<Vec<f64>, String> {
+    #[derive(Deserialize)]
+    struct Text {
+        index: u64,
+        score: f64,
+    }
+    #[derive(Deserialize)]
+    struct Document {
+        index: u64,
+        relevance_score: f64,
+    }
+    #[derive(Deserialize)]
+    struct Documents {
+        results: Vec<Document>,
+    }
+    let what = |it: serde_json::Error, expected: &str| {
+        format!("its answer is not {expected} ({it}): {}", beginning(body))
+    };
+    let found: Vec<(u64, f64)> = match shape {
+        Shape::Tei => {
+            let texts: Vec<Text> = serde_json::from_slice(body)
+                .map_err(|it| what(it, "[{\"index\": …, \"score\": …}, …]"))?;
+            texts.into_iter().map(|it| (it.index, it.score)).collect()
+        }
+        Shape::Cohere => {
+            let Documents { results } = serde_json::from_slice(body).map_err(|it| {
+                what(
+                    it,
+                    "{\"results\": [{\"index\": …, \"relevance_score\": …}, …]}",
+                )
+            })?;
+            let each = results.into_iter();
+            each.map(|it| (it.index, it.relevance_score)).collect()
+        }
+    };
+    if found.len() != n_texts {
+        return Err(format!(
+            "it gives {} scores for {n_texts} texts",
+            found.len()
+        ));
+    }
+    let mut scores: Vec<Option<f64>> = vec![None; n_texts];
+    for (index, score) in found {
+        let place = usize::try_from(index).ok();
+        let place = place.and_then(|it| scores.get_mut(it)).ok_or_else(|| {
+            format!("it gives a score to text {index}, where there are {n_texts}, from 0 on")
+        })?;
+        if !score.is_finite() {
+            return Err(format!("its score of text {index} is not a finite number"));
+        }
+        if place.replace(score).is_some() {
+            return Err(format!("it gives two scores to text {index}"));
+        }
+    }
+    let scores: Option<Vec<f64>> = scores.into_iter().collect();
+    Ok(scores.expect("as many scores as texts, and none twice"))
+}
+
+/// The first characters of a body, on one line.
+pub(super) fn beginning(body: &[u8]) -> String {
+    const SHOWN: usize = 200;
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]);
+    let mut shown: String = text.trim().chars().take(SHOWN).collect();
+    if shown.len() < text.trim().len() {
+        shown.push('…');
+    }
+    match shown.is_empty() {
+        true => "nothing".to_owned(),
+        false => format!("`{}`", escaped(&shown)),
+    }
+}
+
+/// On one line and readable: JSON keeps its quotation marks.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '"' | '\'' => escaped.push(c),
+            _ => escaped.extend(c.escape_debug()),
+        }
+    }
+    escaped
+}

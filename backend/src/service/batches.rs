@@ -1,0 +1,223 @@
+//! All pairs of a study, in requests of which each holds texts of one query.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use serde::Serialize;
+use shared::api::rerank::{GivenDocument, Rerank, RerankDocuments};
+
+use super::call::Caller;
+use super::{Numbers, Service, Shape};
+use crate::error::Error;
+use crate::models::{Listed, PairScore};
+use crate::store::draft::Draft;
+
+/// What is sent in all; some services take money for each of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Cost {
+    /// Requests.
+    pub requests: u64,
+    /// Texts, each once for each of its queries.
+    pub texts: u64,
+    /// Of texts, and of the query once a request.
+    pub characters: u64,
+    /// Requests that are answered already.
+    pub done: u64,
+}
+
+impl Service {
+    /// Checks what can be checked before it is asked.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        Caller::new(self).map(drop)
+    }
+
+    /// What scoring would send.
+    pub(crate) fn cost(&self, listed: &Listed<'_>, draft: &Draft) -> Cost {
+        let characters = |text: &String| text.chars().count() as u64;
+        let mut cost = Cost {
+            requests: 0,
+            texts: 0,
+            characters: 0,
+            done: 0,
+        };
+        for (batch, number) in self.batches(listed).into_iter().zip(0..) {
+            let pairs = &listed.pairs[batch];
+            cost.requests += 1;
+            cost.texts += pairs.len() as u64;
+            cost.done += u64::from(draft.batch(number).is_some());
+            cost.characters += characters(&listed.queries[pairs[0].0 as usize]);
+            let texts = pairs.iter().map(|it| &listed.texts[it.1 as usize]);
+            cost.characters += texts.map(characters).sum::<u64>();
+        }
+        cost
+    }
+
+    /// SHA-256, in hex, over everything on which scores and requests depend.
+    pub(crate) fn hash(&self, listed: &Listed<'_>) -> String {
+        let pace = &self.pace;
+        listed.hash_with(&[
+            &self.about().fingerprint,
+            &pace.texts.to_string(),
+            &pace.bytes.to_string(),
+        ])
+    }
+
+    /// Scores all pairs, beginning with what the draft has; `done` is told how many there are
+    /// after each request. Requests are answered in any order and change no score.
+    pub(crate) fn score_pairs(
+        &self,
+        listed: &Listed<'_>,
+        draft: &mut Draft,
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<PairScore>, Error> {
+        let batches = self.batches(listed);
+        let mut scores = Vec::with_capacity(listed.pairs.len());
+        let mut missing = Vec::new();
+        for number in 0..batches.len() {
+            match draft.batch(number as u32) {
+                Some(known) => scores.extend(known),
+                None => missing.push(number),
+            }
+        }
+        done(scores.len());
+        let caller = Caller::new(self)?;
+        let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        // A worker: takes the next request until there is none, or until one has failed.
+        let work = |answers: mpsc::SyncSender<(usize, Result<Vec<PairScore>, Error>)>| {
+            let given_up = || stopped.load(Ordering::Relaxed);
+            while !given_up() {
+                let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    break;
+                };
+                let batch = batches[number].clone();
+                let scored = self
+                    .ask(&caller, listed, &batch, &given_up)
+                    .map_err(|reason| {
+                        let query = &listed.queries[listed.pairs[batch.start].0 as usize];
+                        let query: String = query.chars().take(40).collect();
+                        Error::Service {
+                            address: self.url.clone(),
+                            batch: format!(
+                                "request {} of {} ({} texts for the query `{}`)",
+                                number + 1,
+                                batches.len(),
+                                batch.len(),
+                                query.escape_debug()
+                            ),
+                            reason,
+                        }
+                    });
+                if answers.send((number, scored)).is_err() {
+                    break;
+                }
+            }
+        };
+        let mut failed = None;
+        std::thread::scope(|scope| {
+            let (answers, answered) = mpsc::sync_channel(self.pace.at_once);
+            for _ in 0..self.pace.at_once.min(missing.len()) {
+                let answers = answers.clone();
+                scope.spawn(|| work(answers));
+            }
+            drop(answers);
+            for (number, scored) in answered {
+                let kept = scored.and_then(|scored| {
+                    draft.keep(number as u32, &scored)?;
+                    Ok(scored)
+                });
+                match kept {
+                    Ok(scored) => {
+                        scores.extend(scored);
+                        done(scores.len());
+                    }
+                    // What others answer until they have ended is kept too.
+                    Err(error) => {
+                        stopped.store(true, Ordering::Relaxed);
+                        failed.get_or_insert(error);
+                    }
+                }
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        scores.sort_unstable_by_key(|it| it.pair);
+        Ok(scores)
+    }
+
+    /// Pairs that are asked for together.
+    pub(super) fn batches(&self, listed: &Listed<'_>) -> Vec<Range<usize>> {
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let (mut query, mut n_bytes) = (None, 0);
+        for (at, &(of, text)) in listed.pairs.iter().enumerate() {
+            let n = listed.texts[text as usize].len();
+            match batches.last_mut() {
+                Some(batch)
+                    if query == Some(of)
+                        && batch.len() < self.pace.texts
+                        && n_bytes + n <= self.pace.bytes =>
+                {
+                    batch.end = at + 1;
+                    n_bytes += n;
+                }
+                Some(_) | None => {
+                    batches.push(at..at + 1);
+                    query = Some(of);
+                    n_bytes = listed.queries[of as usize].len() + n;
+                }
+            }
+        }
+        batches
+    }
+
+    fn ask(
+        &self,
+        caller: &Caller<'_>,
+        listed: &Listed<'_>,
+        batch: &Range<usize>,
+        given_up: &dyn Fn() -> bool,
+    ) -> Result<Vec<PairScore>, String> {
+        let pairs = &listed.pairs[batch.clone()];
+        let texts = pairs.iter().map(|it| listed.texts[it.1 as usize].clone());
+        let body = self.body(&listed.queries[pairs[0].0 as usize], texts.collect());
+        let scores = caller.ask(&body, pairs.len(), given_up)?;
+        let scored = batch.clone().zip(scores).map(|(pair, score)| PairScore {
+            pair: pair as u32,
+            score,
+            // A service does not say.
+            truncated: false,
+        });
+        Ok(scored.collect())
+    }
+
+    /// The body of a request.
+    pub(super) fn body(&self, query: &str, texts: Vec<String>) -> Vec<u8> {
+        let (query, model) = (query.to_owned(), self.model.clone());
+        let raw = match self.numbers {
+            Numbers::Raw => Some(true),
+            Numbers::AsGiven => None,
+        };
+        let body = match self.shape {
+            Shape::Tei => serde_json::to_vec(&Rerank {
+                query,
+                model,
+                texts: Some(texts),
+                raw_scores: Some(raw.unwrap_or(false)),
+                truncate: Some(true),
+                ..Rerank::default()
+            }),
+            Shape::Cohere => serde_json::to_vec(&RerankDocuments {
+                query,
+                model,
+                documents: texts.into_iter().map(GivenDocument::Text).collect(),
+                // infinity's word, and vLLM's.
+                raw_scores: raw,
+                use_activation: raw.map(|it| !it),
+                return_documents: Some(false),
+                ..RerankDocuments::default()
+            }),
+        };
+        body.expect("a request has string keys and no numbers that are not finite")
+    }
+}

@@ -1,0 +1,291 @@
+//! The wire of rerank services, in the two shapes that are about.
+//!
+//! text-embeddings-inference takes `texts` and gives a list; Cohere takes `documents` and gives
+//! an object, and so do Jina, vLLM and infinity, each with fields of its own beside. What is
+//! left out and what is `null` are the same here, since clients send either.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Endpoint, Method};
+
+/// Ranks texts for a query, best first, with a model of this server. With `texts` it is asked and
+/// answers as text-embeddings-inference does, with `documents` as [`RerankDocuments`].
+///
+/// Scores lie between 0 and 1: of a logit its logistic function, of a log-probability its
+/// exponential, of a cosine c (1 + c) / 2, of any other number x, such as the sum of cosines of
+/// a late interaction or an inner product, (1 + x / (1 + |x|)) / 2. Each of them rises with the
+/// score, and the order is that of the scores themselves, which `raw_scores` gives.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Rerank {
+    /// The query.
+    pub query: String,
+    /// The texts, if the answer is to be a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<Vec<String>>,
+    /// The texts, if the answer is to be that of [`RerankDocuments`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Vec<GivenDocument>>,
+    /// One of the server's models, by its `spec`; none takes the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Scores as the model gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_scores: Option<bool>,
+    /// `false` is what vLLM calls `raw_scores`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_activation: Option<bool>,
+    /// The texts come back in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_text: Option<bool>,
+    /// Whether texts that are longer than the model reads are cut. Left out they are; `false`
+    /// refuses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncate: Option<bool>,
+    /// Which end is cut; `left` is refused where something would have to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncation_direction: Option<TruncationDirection>,
+    /// As in [`RerankDocuments`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_n: Option<u64>,
+    /// As in [`RerankDocuments`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_documents: Option<bool>,
+}
+
+impl Endpoint for Rerank {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/rerank";
+    type Reply = Ranking;
+}
+
+/// Ranks documents for a query, best first, with a model of this server, as Cohere, Jina, vLLM
+/// and infinity do. What the scores are is said at [`Rerank`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RerankDocuments {
+    /// The query.
+    pub query: String,
+    /// The documents.
+    pub documents: Vec<GivenDocument>,
+    /// One of the server's models, by its `spec`; none takes the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Only so many of the best; 0 gives all, as left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_n: Option<u64>,
+    /// The documents come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub return_documents: Option<bool>,
+    /// Scores as the model gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_scores: Option<bool>,
+    /// `false` is what vLLM calls `raw_scores`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_activation: Option<bool>,
+}
+
+impl RerankDocuments {
+    /// The path of Cohere's second version, where the same is asked and answered.
+    pub const SECOND: &'static str = "/v2/rerank";
+}
+
+impl Endpoint for RerankDocuments {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/v1/rerank";
+    type Reply = RankedDocuments;
+}
+
+/// A document of a request: a text, or an object with one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(
+    untagged,
+    expecting = "a document is a text or an object with a `text`"
+)]
+pub enum GivenDocument {
+    /// The text.
+    Text(String),
+    /// The text under its name; what else the object holds is not read.
+    Object {
+        /// The text.
+        text: String,
+    },
+}
+
+impl GivenDocument {
+    /// What is ranked.
+    pub fn into_text(self) -> String {
+        match self {
+            GivenDocument::Text(text) | GivenDocument::Object { text } => text,
+        }
+    }
+}
+
+/// Which end of a text that is too long is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum TruncationDirection {
+    /// The beginning.
+    #[serde(alias = "Left")]
+    Left,
+    /// The end.
+    #[serde(alias = "Right")]
+    Right,
+}
+
+/// Reply to [`Rerank`]: a list for `texts`, an object for `documents`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(untagged)]
+pub enum Ranking {
+    /// As text-embeddings-inference answers.
+    Texts(Vec<RankedText>),
+    /// As Cohere answers.
+    Documents(RankedDocuments),
+}
+
+/// A text of [`Rerank`] in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankedText {
+    /// Place in the request.
+    pub index: u64,
+    /// Finite, higher is better.
+    pub score: f64,
+    /// If it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// Reply to [`RerankDocuments`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankedDocuments {
+    /// Of this answer, for logs.
+    pub id: String,
+    /// Always `rerank`.
+    pub object: String,
+    /// Which of the server's models, by its `spec`.
+    pub model: String,
+    /// Best first.
+    pub results: Vec<RankedDocument>,
+    /// What the model has read.
+    pub usage: RerankUsage,
+    /// As Cohere has it.
+    pub meta: RerankMeta,
+}
+
+/// A document of [`RerankDocuments`] in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankedDocument {
+    /// Place in the request.
+    pub index: u64,
+    /// Finite, higher is better.
+    pub relevance_score: f64,
+    /// If it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<ReturnedDocument>,
+}
+
+/// A document that comes back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReturnedDocument {
+    /// As it was sent.
+    pub text: String,
+}
+
+/// Pieces of words that a model has read: of the query once for each text, and of the texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RerankUsage {
+    /// All of them.
+    pub prompt_tokens: u64,
+    /// All of them.
+    pub total_tokens: u64,
+}
+
+/// What Cohere says beside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RerankMeta {
+    /// Of the shape.
+    pub api_version: RerankVersion,
+    /// One search a request.
+    pub billed_units: RerankUnits,
+    /// For people, for example that documents were cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Version of Cohere's shape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RerankVersion {
+    /// `1` or `2`.
+    pub version: String,
+}
+
+/// What Cohere would bill; nothing is billed here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RerankUnits {
+    /// Always 1.
+    pub search_units: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
+        serde_json::from_str(json).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn requests_are_read_as_clients_write_them() {
+        // The first example of text-embeddings-inference's documentation.
+        let asked: Rerank = read(
+            r#"{"query":"What is Deep Learning?",
+                "texts": ["Deep Learning is not...", "Deep learning is..."]}"#,
+        )
+        .unwrap();
+        assert_eq!(asked.texts.unwrap().len(), 2);
+        // Every field of its OpenAPI document, with its defaults.
+        let asked: Rerank = read(
+            r#"{"query": "What is Deep Learning?", "texts": ["Deep Learning is ..."],
+                "raw_scores": false, "return_text": false, "truncate": null,
+                "truncation_direction": "Right"}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            (asked.truncate, asked.truncation_direction),
+            (None, Some(TruncationDirection::Right))
+        );
+        // Later versions write it small.
+        let asked: Rerank =
+            read(r#"{"query": "", "texts": [], "truncation_direction": "left"}"#).unwrap();
+        assert_eq!(asked.truncation_direction, Some(TruncationDirection::Left));
+        // Texts, objects, and what this server does not know.
+        let asked: RerankDocuments = read(
+            r#"{"model": "rerank-v3.5", "query": "a", "top_n": 0, "max_tokens_per_doc": 4096,
+                "documents": ["b", {"text": "c", "title": "d"}], "return_documents": null}"#,
+        )
+        .unwrap();
+        let texts: Vec<String> = asked
+            .documents
+            .into_iter()
+            .map(|it| it.into_text())
+            .collect();
+        assert_eq!(texts, ["b", "c"]);
+        let error = read::<RerankDocuments>(r#"{"query": "a", "documents": [{"body": "c"}]}"#);
+        let error = error.unwrap_err();
+        assert!(
+            error.starts_with("a document is a text or an object with a `text`"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! The server as other programs' ranker.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use shared::api::rerank::{RankedDocuments, RankedText, Rerank, RerankDocuments};
+use shared::api::{Endpoint, Studies};
+
+use crate::harness::{Home, PATIENCE, Server, reply, tiny_model};
+
+/// A server with the smallest model.
+pub(crate) fn ranking(home: &Home) -> Server {
+    home.serve(&["--model", &tiny_model().to_string_lossy()])
+}
+
+/// A collection `c` of one query and these texts, which are `d0`, `d1`, …; and `pairs.jsonl`.
+pub(crate) fn collect(home: &Home, query: &str, texts: &[&str]) {
+    let row = |(at, text): (usize, &&str)| json!({"_id": format!("d{at}"), "text": text});
+    let rows: Vec<String> = texts
+        .iter()
+        .enumerate()
+        .map(|it| row(it).to_string())
+        .collect();
+    home.write("c/corpus.jsonl", rows.join("\n"));
+    home.write(
+        "c/queries.jsonl",
+        json!({"_id": "q", "text": query}).to_string(),
+    );
+    let pair = |at: usize| json!({"query_id": "q", "text_id": format!("d{at}")}).to_string();
+    let pairs: Vec<String> = (0..texts.len()).map(pair).collect();
+    home.write("pairs.jsonl", pairs.join("\n"));
+}
+
+/// What `score` says of all texts of the collection, by text id.
+pub(crate) fn scores(home: &Home, ranker: &str, name: &str) -> BTreeMap<String, f64> {
+    let line = [
+        "score",
+        "--collection",
+        "c",
+        "--pairs",
+        "pairs.jsonl",
+        "--out",
+        name,
+    ];
+    home.run_with(&[&line[..], &["--ranker", ranker]].concat())
+        .done();
+    let rows = home.read(name);
+    let rows = rows.lines().map(|it| {
+        let cells: Vec<&str> = it.split('\t').collect();
+        (cells[1].to_owned(), cells[2].parse().unwrap())
+    });
+    rows.collect()
+}
+
+fn post(server: &Server, path: &str, body: &Value) -> Value {
+    let sent = server.request("POST", path).body(body.to_string());
+    reply(sent.send().unwrap()).unwrap_or_else(|it| panic!("{path}: {it:?}"))
+}
+
+#[test]
+fn published_requests_get_the_scores_of_the_command_line() {
+    let home = Home::new();
+    // The example of text-embeddings-inference's documentation.
+    let query = "What is Deep Learning?";
+    let texts = ["Deep Learning is not...", "Deep learning is..."];
+    collect(&home, query, &texts);
+    let model = tiny_model().to_string_lossy().into_owned();
+    let expected = scores(&home, &model, "bi.tsv");
+    let late = scores(&home, &format!("{model}:late"), "late.tsv");
+    let server = ranking(&home);
+
+    let ranked = post(&server, "/rerank", &json!({"query": query, "texts": texts}));
+    let ranked: Vec<RankedText> = serde_json::from_value(ranked).unwrap();
+    assert_eq!(ranked.len(), 2);
+    assert!(ranked[0].score >= ranked[1].score);
+    for it in &ranked {
+        let cosine = expected[&format!("d{}", it.index)];
+        assert!(
+            (it.score - (1.0 + cosine) / 2.0).abs() < 1e-6,
+            "{ranked:?} {expected:?}"
+        );
+        assert_eq!(it.text, None);
+    }
+    // Every field of its OpenAPI document.
+    let asked = json!({"query": query, "texts": texts, "raw_scores": true, "return_text": true,
+                       "truncate": null, "truncation_direction": "Right"});
+    let ranked = post(&server, "/rerank", &asked);
+    let ranked: Vec<RankedText> = serde_json::from_value(ranked).unwrap();
+    for it in &ranked {
+        let cosine = expected[&format!("d{}", it.index)];
+        assert!((it.score - cosine).abs() < 1e-6, "{ranked:?} {expected:?}");
+        assert_eq!(it.text.as_deref(), Some(texts[it.index as usize]));
+    }
+
+    // As Cohere's, Jina's and infinity's clients ask.
+    let asked = json!({"model": "tiny:late", "query": query, "documents": texts, "top_n": 1,
+                       "return_documents": true, "raw_scores": true});
+    let best = late.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    for path in ["/rerank", RerankDocuments::PATH, RerankDocuments::SECOND] {
+        let ranked: RankedDocuments = serde_json::from_value(post(&server, path, &asked)).unwrap();
+        let [first] = &ranked.results[..] else {
+            panic!("{path}: {ranked:?}")
+        };
+        assert_eq!(&format!("d{}", first.index), best.0);
+        assert!((first.relevance_score - best.1).abs() < 1e-5);
+        let text = &first.document.as_ref().unwrap().text;
+        assert_eq!(text, texts[first.index as usize]);
+        assert_eq!(ranked.meta.billed_units.search_units, 1);
+    }
+    let metrics = server.get("/metrics").text().unwrap();
+    let counted = "axioscope_requests_total{path=\"/rerank\",method=\"POST\",status=\"200\"} 3";
+    assert!(metrics.contains(counted), "{metrics}");
+    let document: Value = server.get("/api/openapi.json").json().unwrap();
+    for path in [Rerank::PATH, RerankDocuments::PATH, RerankDocuments::SECOND] {
+        assert!(document["paths"][path]["post"].is_object(), "{path}");
+    }
+}
+
+#[test]
+fn ten_thousand_texts_are_ranked_and_ten_megabytes_are_refused() {
+    let home = Home::new();
+    let server = ranking(&home);
+    // One text is the query itself, so that its cosine is 1.
+    let mut texts = vec!["a hill and the sea".to_owned(); 10_000];
+    texts[77] = "a river".to_owned();
+    let asked = json!({"query": "a river", "texts": texts, "raw_scores": true});
+    let ranked = post(&server, "/rerank", &asked);
+    let ranked: Vec<RankedText> = serde_json::from_value(ranked).unwrap();
+    let mut places: Vec<u64> = ranked.iter().map(|it| it.index).collect();
+    places.sort_unstable();
+    assert!(places.into_iter().eq(0..10_000));
+    assert!(ranked.is_sorted_by(|a, b| a.score >= b.score));
+    assert_eq!(ranked[0].index, 77, "{:?}", &ranked[..3]);
+    assert!((ranked[0].score - 1.0).abs() < 1e-6 && ranked[1].score < 0.999);
+
+    let refused = |texts: &[String]| {
+        let asked = json!({"query": "river", "texts": texts});
+        let sent = server.request("POST", "/rerank").body(asked.to_string());
+        let (status, problem) = reply::<Value>(sent.send().unwrap()).unwrap_err();
+        assert_eq!((status, problem.error_type.as_str()), (413, "too-large"));
+        problem.error
+    };
+    let error = refused(&["river ".repeat(10_000_000 / 6)]);
+    assert!(
+        error.contains("characters of a text are too many; 1000000 at most"),
+        "{error}"
+    );
+    let error = refused(&vec!["river".to_owned(); 10_001]);
+    assert!(
+        error.contains("10001 texts are too many; 10000 at most"),
+        "{error}"
+    );
+}
+
+#[test]
+fn whoever_leaves_is_not_worked_for() {
+    let home = Home::new();
+    let server = ranking(&home);
+    // Some hundred batches.
+    let text = "river ".repeat(200);
+    let asked = json!({"query": "river", "texts": vec![text; 10_000]}).to_string();
+    let number = |name: &str| -> f64 {
+        let metrics = server.get("/metrics").text().unwrap();
+        let line = metrics.lines().find(|it| it.starts_with(name));
+        line.map_or(0.0, |it| it.rsplit(' ').next().unwrap().parse().unwrap())
+    };
+    let (batches, left) = (
+        "axioscope_ranking_batches_total",
+        "axioscope_rankings_left_total",
+    );
+    let wait_for = |name: &str, least: f64| {
+        let since = Instant::now();
+        while number(name) < least {
+            assert!(since.elapsed() < PATIENCE, "{name} is {}", number(name));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let host = server.address.strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(host).unwrap();
+    let n_bytes = asked.len();
+    let head =
+        format!("POST /rerank HTTP/1.1\r\nhost: {host}\r\ncontent-length: {n_bytes}\r\n\r\n");
+    connection.write_all(head.as_bytes()).unwrap();
+    connection.write_all(asked.as_bytes()).unwrap();
+    wait_for(batches, 1.0);
+    // While it is worked on, everything else is answered.
+    server.ask(&Studies {});
+    drop(connection);
+    wait_for(left, 1.0);
+    // The batch at hand may still end; then there is no other.
+    std::thread::sleep(Duration::from_millis(500));
+    let done = number(batches);
+    std::thread::sleep(Duration::from_millis(1_000));
+    assert_eq!(number(batches), done);
+    let all = 10_000.0 * 200.0 / 4_096.0;
+    assert!(done < all / 2.0, "{done} of about {all}");
+    post(
+        &server,
+        "/rerank",
+        &json!({"query": "river", "texts": ["sea"]}),
+    );
+}
