@@ -9,6 +9,7 @@
 //! `passages`.
 
 mod certify;
+mod files;
 mod hub;
 mod passages;
 mod scale;
@@ -16,19 +17,20 @@ mod scoring;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use neural::{
     Architecture, Augmentation, Colbert, CrossEncoder, Declared, Device, Epic, Matching, Model,
-    ModelFiles, ModuleFiles, Splade,
+    ModelFiles, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
-use passages::Reading;
+use crate::models::files::{CONFIG, RANKER};
+use crate::models::passages::Reading;
 
 pub(crate) use scale::Scale;
 pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
@@ -47,19 +49,6 @@ const MAX_EPIC_PIECES: usize = 512;
 
 /// A folder or a repository of the hub is not asked again so soon after it failed.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How sentence-transformers says what it does with the vectors of pieces.
-const POOLING: &str = "1_Pooling/config.json";
-const MODULES: &str = "modules.json";
-const SETTINGS: &str = "config_sentence_transformers.json";
-
-/// What Stanford's code writes beside a ColBERT.
-const ARTIFACT: &str = "artifact.metadata";
-
-/// What somebody says of a model that its other files do not.
-const RANKER: &str = "ranker.toml";
-
-const FILES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
 
 /// A model with what it is used for.
 pub(crate) struct Ranker {
@@ -344,7 +333,7 @@ impl Place {
         if let Some(architecture) = declared.architecture {
             return Use::declared(architecture);
         }
-        let config = read(FILES[0]);
+        let config = read(CONFIG);
         if Colbert::is_in(&config) {
             return &[Use::Colbert];
         }
@@ -358,8 +347,8 @@ impl Place {
     fn load(&self, used: Use, device: Device) -> Result<Ranker, Error> {
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
         let files = match &self.source {
-            Source::Folder(folder) => read_folder(folder)?,
-            Source::Hub(name) => read_hub(name)?,
+            Source::Folder(folder) => files::read_folder(folder)?,
+            Source::Hub(name) => files::read_hub(name)?,
         };
         Ranker::load(&self.name, &files, used, device)
     }
@@ -524,91 +513,6 @@ fn default_folder() -> Option<String> {
     folder
         .is_dir()
         .then(|| folder.to_string_lossy().into_owned())
-}
-
-/// Whether there are weights in the form of Python's pickle in the place of `file`.
-fn pickled(folder: &Path, file: &str) -> bool {
-    let weights = folder.join(file).with_file_name("pytorch_model.bin");
-    file.ends_with(FILES[2]) && weights.is_file()
-}
-
-fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
-    let read = |file: &str| {
-        fs::read(folder.join(file)).map_err(|error| Error::NoModel {
-            model: folder.display().to_string(),
-            reason: match error.kind() {
-                std::io::ErrorKind::NotFound if pickled(folder, file) => format!(
-                    "has its weights as pytorch_model.bin, which may run any code when it is \
-                     read; save them with `save_pretrained(folder, safe_serialization=True)` of \
-                     transformers, or take a revision with {file}"
-                ),
-                std::io::ErrorKind::NotFound => {
-                    format!("has no {file}; a model folder holds {}", FILES.join(", "))
-                }
-                _ => format!("{file} cannot be read: {error}"),
-            },
-        })
-    };
-    let perhaps = |file: &str| match folder.join(file).exists() {
-        true => read(file).map(Some),
-        false => Ok(None),
-    };
-    let [config, tokenizer, weights] = FILES;
-    let modules = perhaps(MODULES)?;
-    Ok(ModelFiles {
-        config: read(config)?,
-        tokenizer: read(tokenizer)?,
-        weights: read(weights)?,
-        pooling: perhaps(POOLING)?,
-        further: further(modules.as_deref(), &folder.display().to_string(), read)?,
-        modules,
-        settings: perhaps(SETTINGS)?,
-        artifact: perhaps(ARTIFACT)?,
-        ranker: perhaps(RANKER)?,
-    })
-}
-
-/// The folders of modules that have weights of their own.
-fn further(
-    modules: Option<&[u8]>,
-    model: &str,
-    read: impl Fn(&str) -> Result<Vec<u8>, Error>,
-) -> Result<Vec<ModuleFiles>, Error> {
-    // What is wrong with the list is told by what loads the model.
-    let paths = modules.map_or(Ok(Vec::new()), neural::module_folders);
-    let each = paths.unwrap_or_default().into_iter().map(|path| {
-        let mut parts = Path::new(&path).components();
-        if path.is_empty() || !parts.all(|it| matches!(it, Component::Normal(_))) {
-            return Err(Error::NoModel {
-                model: model.to_owned(),
-                reason: format!("{MODULES} names `{path}`, which is no folder inside the model's"),
-            });
-        }
-        Ok(ModuleFiles {
-            config: read(&format!("{path}/config.json"))?,
-            weights: read(&format!("{path}/model.safetensors"))?,
-            path,
-        })
-    });
-    each.collect()
-}
-
-/// Takes what the hub's own cache on this machine holds, and asks the hub for the rest.
-fn read_hub(name: &hub::Name) -> Result<ModelFiles, Error> {
-    let hub = hub::Hub::open(name);
-    let [config, tokenizer, weights] = FILES;
-    let modules = hub.perhaps(MODULES);
-    Ok(ModelFiles {
-        config: hub.need(config)?,
-        tokenizer: hub.need(tokenizer)?,
-        weights: hub.need(weights)?,
-        pooling: hub.perhaps(POOLING),
-        further: further(modules.as_deref(), &name.to_string(), |file| hub.need(file))?,
-        modules,
-        settings: hub.perhaps(SETTINGS),
-        artifact: hub.perhaps(ARTIFACT),
-        ranker: hub.perhaps(RANKER),
-    })
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! With `a(x) = ln(1 + softplus(x))`, hidden states `x` of the pieces between `[CLS]` and `[SEP]`:
 //!
 //! - query: piece `v` weighs `Σᵢ a(w_q·xᵢ + b_q)` over the places `i` where it stands;
-//! - text: it weighs `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`, `l_jv` what the head for
-//!   masked pieces says of `v` at place `j`; all its pieces are of the second segment;
+//! - text: it weighs `σ(w_c·x_CLS + b_c) · maxⱼ a(w_d·xⱼ + b_d) · a(l_jv)`, `l_jv` what the head
+//!   for masked pieces says of `v` at place `j`; all its pieces are of the second segment;
 //! - the score is the inner product of both.
 //!
 //! This is what the authors' own code computes (`onir/rankers/epic.py` of OpenNIR, with the

@@ -18,7 +18,7 @@ use hf_hub::api::sync::ApiBuilder;
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
-use crate::models::FILES;
+use crate::models::files::FILES;
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);

@@ -1,5 +1,6 @@
 //! The smallest model, from the fixtures of `neural`.
 
+use super::files::{FILES, MODULES};
 use super::*;
 use crate::store::draft::Draft;
 

@@ -2,7 +2,7 @@
 //! are made by `fixtures/sides.py`.
 
 use super::*;
-use neural::{Augmentation, Colbert, Declared, Epic, EpicQuery, EpicText};
+use neural::{Augmentation, Colbert, Epic, EpicQuery, EpicText};
 
 /// Scores of every text as a query with every text, and those of each alone.
 const SAME: f64 = 1e-5;
@@ -340,200 +340,21 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     assert_eq!(ids(&files, Side::Text, "sea"), plain("the sea"));
 }
 
-#[test]
-fn a_colbert_without_its_parts_is_refused() {
-    let refused = |change: &dyn Fn(&mut ModelFiles)| {
-        let mut files = colbert_tiny();
-        change(&mut files);
-        let error = Colbert::load(&files, Device::Cpu).err().unwrap();
-        error.to_string()
-    };
-    let ranker =
-        |toml: &'static str| refused(&move |files| files.ranker = Some(toml.as_bytes().to_vec()));
-    let artifact =
-        |json: &'static str| refused(&move |files| files.artifact = Some(json.as_bytes().to_vec()));
-    let found = [
-        refused(&|files| {
-            broken::edit_header(files, |header| {
-                let tensor = header.remove("linear.weight").unwrap();
-                header.insert("another".to_owned(), tensor);
-            });
-        }),
-        refused(&|files| {
-            files.artifact = None;
-            broken::edit_header(files, |header| {
-                header["linear.weight"]["shape"] = json!([24, 20]);
-            });
-        }),
-        artifact(r#"{"dim": 128}"#),
-        artifact(r#"{"similarity": "l2"}"#),
-        artifact("[]"),
-        artifact(r#"{"query_maxlen": 3}"#),
-        artifact(r#"{"doc_maxlen": 220}"#),
-        ranker("[colbert]\nmarkers = [\"[Q]\", \"[D]\"]"),
-        ranker("[colbert]\nmarkers = [\"[unused0]\"]"),
-    ];
-    expect![[r#"
-        model.safetensors has no tensor `linear.weight`
-        tensor `linear.weight` has shape [24, 20], but config.json asks for [24, 24]
-        tensor `linear.weight` has shape [20, 24], but config.json asks for [128, 24]
-        `similarity` in artifact.metadata is l2, but must be cosine
-        artifact.metadata cannot be read: invalid length 0, expected struct Artifact with 8 elements at line 1 column 2
-        at most 3 pieces were asked for; the model takes from 4 to 64
-        at most 220 pieces were asked for; the model takes from 4 to 64
-        tokenizer.json has no piece `[Q]`, which is put beside those of a text; `markers` and `augmentation` under [colbert] in ranker.toml say which there are
-        ranker.toml: `markers` has 1 pieces, but must have two or none
-    "#]]
-    .assert_eq(&(found.join("\n") + "\n"));
-}
-
-#[test]
-fn a_ranker_toml_that_says_something_unknown_is_refused() {
-    let refused = |toml: &[u8]| Declared::read(toml).unwrap_err().to_string();
-    let found = [
-        refused(b"architektur = \"colbert\""),
-        refused(b"architecture = \"colbertv3\""),
-        refused(b"[colbert]\nquery_maxlen = 32"),
-        refused(b"[colbert]\nquery_keeps = [\"pad\"]"),
-        refused(b"[prompts]\npassage = \"passage: \""),
-        refused(b"architecture = \"epic\"\n[colbert]\npreset = \"formal2021\""),
-        refused(b"query_pieces = -1"),
-        refused(b"= 1"),
-        refused(b"\xff"),
-    ];
-    // The reader of TOML shows the line; what it says of it comes last.
-    let last = found.map(|it| it.lines().last().unwrap().to_owned());
-    expect![[r#"
-        unknown field `architektur`, expected one of `architecture`, `query_pieces`, `text_pieces`, `prompts`, `colbert`
-        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`
-        unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
-        unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
-        unknown field `passage`, expected `query` or `text`
-        ranker.toml: [colbert] is there, but the architecture is another
-        invalid value: integer `-1`, expected usize
-        unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
-        ranker.toml: invalid utf-8 sequence of 1 bytes from index 0
-    "#]].assert_eq(&(last.join("\n") + "\n"));
-    let loaded = |ranker: &[u8]| {
-        let mut files = tiny();
-        files.ranker = Some(ranker.to_vec());
-        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
-        loaded.err().map(|it| it.to_string())
-    };
-    assert_eq!(loaded(b"text_pieces = 64"), None);
-    assert!(
-        loaded(b"text_pieces = 65")
-            .unwrap()
-            .contains("from 3 to 64")
-    );
-    assert!(
-        loaded(b"text = 1")
-            .unwrap()
-            .contains("unknown field `text`")
-    );
-}
-
-#[test]
-fn modules_that_cannot_be_done_are_refused() {
-    let refused = |change: &dyn Fn(&mut ModelFiles)| {
-        let mut files = dense_tiny();
-        change(&mut files);
-        let loaded = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu);
-        loaded.err().unwrap().to_string()
-    };
-    let config = |field: &'static str, value: Value| {
-        refused(&move |files| {
-            let mut config: Value = serde_json::from_slice(&files.further[1].config).unwrap();
-            config[field] = value.clone();
-            files.further[1].config = config.to_string().into_bytes();
-        })
-    };
-    let found = [
-        refused(&|files| files.further.clear()),
-        refused(&|files| files.further[0].weights.truncate(9)),
-        refused(&|files| files.further[0].weights = files.further[1].weights.clone()),
-        config("in_features", json!(24)),
-        config("bias", json!(true)),
-        config(
-            "activation_function",
-            json!("torch.nn.modules.activation.ReLU"),
-        ),
-        config("use_residual", json!(true)),
-        config("module_input_name", json!("token_embeddings")),
-        refused(&|files| {
-            files.modules = Some(br#"[{"type": "sentence_transformers.models.Dense"}]"#.to_vec());
-        }),
-        refused(&|files| {
-            let pooling = br#"{"pooling_mode": "mean", "include_prompt": false}"#;
-            files.pooling = Some(pooling.to_vec());
-        }),
-    ];
-    expect![[r#"
-        `path` in modules.json is 2_Dense, but must be a folder with config.json and model.safetensors
-        module `2_Dense`: model.safetensors (9 bytes) cannot be read: invalid header length
-        module `2_Dense`: tensor `linear.weight` has shape [12, 16], but config.json asks for [16, 24]
-        module `4_Dense`: `in_features` in config.json is 24, but must be 16, as many as come in
-        module `4_Dense`: model.safetensors has no tensor `linear.bias`
-        module `4_Dense`: `activation_function` in config.json is torch.nn.modules.activation.ReLU, but must be Tanh or Identity
-        module `4_Dense`: `use_residual` in config.json is true, but must be false or absent
-        module `4_Dense`: `module_input_name` in config.json is token_embeddings, but must be sentence_embedding
-        `type` in modules.json is sentence_transformers.models.Dense, but must be after Pooling: vectors of pieces are taken as they are
-        `include_prompt` in 1_Pooling/config.json is false, but must be true: pieces of a prompt are pooled with the others
-    "#]].assert_eq(&(found.join("\n") + "\n"));
-}
-
-#[test]
-fn weights_of_an_epic_that_are_no_numbers_are_found() {
-    let files = epic_tiny();
-    let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
-    let length = u64::from_le_bytes(*length) as usize;
-    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
-    for (name, tensor) in header.as_object().unwrap() {
-        if name == "__metadata__" {
-            continue;
-        }
-        let mut files = epic_tiny();
-        let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
-        files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
-        let loaded = Epic::load(&files, 48, Device::Cpu);
-        let failed = match loaded {
-            Err(error) => Some(error),
-            Ok(model) => {
-                let [query, text] =
-                    [Side::Query, Side::Text].map(|it| model.tokenize(it, "river").unwrap());
-                let query = model.encode_queries(&[&query]).err();
-                query.or(model.encode_texts(&[&text]).err())
-            }
-        };
-        assert!(matches!(failed, Some(Error::NotFinite)), "{name}");
-    }
-    let mut files = epic_tiny();
-    broken::edit_header(&mut files, |header| {
-        let tensor = header.remove("doc_quality.weight").unwrap();
-        header.insert("another".to_owned(), tensor);
-    });
-    let error = Epic::load(&files, 48, Device::Cpu)
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(error.contains("no tensor `doc_quality.weight`"), "{error}");
-}
-
-fn colbert_tiny() -> ModelFiles {
+pub(crate) fn colbert_tiny() -> ModelFiles {
     ModelFiles {
         artifact: Some(include_bytes!("../fixtures/colbert-tiny/artifact.metadata").to_vec()),
         ..relative!("colbert-tiny").1
     }
 }
 
-fn epic_tiny() -> ModelFiles {
+pub(crate) fn epic_tiny() -> ModelFiles {
     ModelFiles {
         ranker: Some(include_bytes!("../fixtures/epic-tiny/ranker.toml").to_vec()),
         ..relative!("epic-tiny").1
     }
 }
 
-fn dense_tiny() -> ModelFiles {
+pub(crate) fn dense_tiny() -> ModelFiles {
     macro_rules! bytes {
         ($name:literal) => {
             include_bytes!(concat!("../fixtures/dense-tiny/", $name)).to_vec()
