@@ -230,7 +230,10 @@ impl Score {
         let out = match (self.out, &ranker) {
             (_, RankerSpec::Service(service)) if self.dry_run => {
                 let index = Index::build(&work.analyzer, [])?;
-                print_json(&pipeline::cost(&work.scoring(&index, None), service));
+                // Nothing is made where there is nothing yet.
+                let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
+                let scoring = work.scoring(&index, folder.as_deref());
+                print_json(&pipeline::cost(&scoring, service)?);
                 return Ok(Exit::Done);
             }
             (Some(out), _) if !self.dry_run => out,
