@@ -2,7 +2,8 @@
 //!
 //! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
-//! classification head gives one, `NAME:cross`. Without an ending the first of these is meant.
+//! classification head gives one, `NAME:cross`, and one with a T5 `NAME:monot5`. Without an ending
+//! the first of these is meant.
 
 mod scoring;
 
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, Splade};
+use neural::{CrossEncoder, Device, Doc2Query, Matching, Model, ModelFiles, MonoT5, Splade};
 use shared::score::{RankerAbout, RankerKind};
 
 use crate::error::Error;
@@ -48,7 +49,13 @@ pub(crate) struct Ranker {
 /// How it reads: each text by itself, or with the query.
 enum Reader {
     Alone(Alone),
-    Together(CrossEncoder),
+    Together(Together),
+}
+
+/// What reads a query and a text as one.
+enum Together {
+    Cross(CrossEncoder),
+    Mono(MonoT5),
 }
 
 /// What makes something of a text that can be compared.
@@ -63,14 +70,16 @@ enum Use {
     Matching(Matching),
     Splade,
     Cross,
+    MonoT5,
 }
 
 impl Use {
-    const ALL: [Use; 4] = [
+    const ALL: [Use; 5] = [
         Use::Matching(Matching::BiEncoder),
         Use::Matching(Matching::LateInteraction),
         Use::Splade,
         Use::Cross,
+        Use::MonoT5,
     ];
 
     fn ending(self) -> &'static str {
@@ -79,6 +88,7 @@ impl Use {
             Use::Matching(Matching::LateInteraction) => ":late",
             Use::Splade => ":splade",
             Use::Cross => ":cross",
+            Use::MonoT5 => ":monot5",
         }
     }
 }
@@ -288,8 +298,11 @@ impl Place {
             Source::Folder(folder) => fs::read(folder.join(FILES[0])).unwrap_or_default(),
             Source::Hub(_) => Vec::new(),
         };
+        if MonoT5::is_in(&config) {
+            return &Use::ALL[4..];
+        }
         match (CrossEncoder::is_in(&config), Splade::is_in(&config)) {
-            (true, _) => &Use::ALL[3..],
+            (true, _) => &Use::ALL[3..4],
             (_, true) => &Use::ALL[..3],
             _ => &Use::ALL[..2],
         }
@@ -297,11 +310,14 @@ impl Place {
 
     fn load(&self, used: Use, device: Device) -> Result<Ranker, Error> {
         tracing::info!("loading {}", spec(&self.name, used));
-        let files = match &self.source {
-            Source::Folder(folder) => read_folder(folder)?,
-            Source::Hub(name) => read_hub(name)?,
-        };
-        Ranker::load(&self.name, &files, used, device)
+        Ranker::load(&self.name, &self.read()?, used, device)
+    }
+
+    fn read(&self) -> Result<ModelFiles, Error> {
+        match &self.source {
+            Source::Folder(folder) => read_folder(folder),
+            Source::Hub(name) => read_hub(name),
+        }
     }
 }
 
@@ -314,9 +330,10 @@ impl Ranker {
                 .map(|it| Reader::Alone(Alone::Dense(it))),
             Use::Splade => Splade::load(files, MAX_PIECES.min(most), device)
                 .map(|it| Reader::Alone(Alone::Sparse(it))),
-            Use::Cross => {
-                CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device).map(Reader::Together)
-            }
+            Use::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device)
+                .map(|it| Reader::Together(Together::Cross(it))),
+            Use::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, device)
+                .map(|it| Reader::Together(Together::Mono(it))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -332,6 +349,11 @@ impl Ranker {
             Use::Cross => (
                 short.to_owned(),
                 "cross-encoder, query and text read together".to_owned(),
+                None,
+            ),
+            Use::MonoT5 => (
+                short.to_owned(),
+                "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
             Use::Matching(Matching::BiEncoder) => {
@@ -363,6 +385,14 @@ impl Ranker {
         };
         Ok(Ranker { about, reader })
     }
+}
+
+/// A T5 that writes queries, with the name of its folder or repository.
+pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
+    let place = Place::parse(named)?;
+    let files = place.read()?;
+    let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu);
+    Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }
 
 /// Name and use, if it is named; anything that is no ending belongs to the name.

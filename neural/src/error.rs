@@ -123,6 +123,17 @@ pub enum Error {
         most: usize,
     },
 
+    /// Queries that cannot be drawn so.
+    #[error("{found} {what} were asked for; from 1 to {most} can be had")]
+    Sampling {
+        /// Of what there are too few or too many.
+        what: &'static str,
+        /// What was asked for.
+        found: usize,
+        /// The most.
+        most: usize,
+    },
+
     /// The device cannot be used by this build or on this machine.
     #[error("cannot compute on {device}: {reason}")]
     Device {

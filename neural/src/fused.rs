@@ -32,15 +32,7 @@ const SHARE_PIECES: usize = 512;
 pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     let h = model.config.hidden_size;
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let threads = rayon::current_num_threads();
-    let shares = shares(
-        texts,
-        n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads),
-    );
-    let parallelism = match threads / shares.len().max(1) {
-        0 | 1 => Parallelism::None,
-        many => Parallelism::Rayon(many),
-    };
+    let (shares, parallelism) = share_out(texts);
 
     let mut hidden = vec![0.0; n_pieces * h];
     let mut rest = hidden.as_mut_slice();
@@ -103,6 +95,20 @@ pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
         }
     }
     most
+}
+
+/// Runs of texts for each thread to take one after another, and how many threads a product has
+/// besides.
+pub(crate) fn share_out<'a, 'b>(texts: &'a [Input<'b>]) -> (Vec<&'a [Input<'b>]>, Parallelism) {
+    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let threads = rayon::current_num_threads();
+    let n_shares = n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads);
+    let shares = shares(texts, n_shares);
+    let parallelism = match threads / shares.len().max(1) {
+        0 | 1 => Parallelism::None,
+        many => Parallelism::Rayon(many),
+    };
+    (shares, parallelism)
 }
 
 /// At most `n` runs of texts with about as many pieces each.
@@ -315,7 +321,7 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
 
 /// A matrix inside a buffer: element (r, c) is at `r row_stride + c column_stride`.
 #[derive(Clone, Copy)]
-struct View<'a> {
+pub(crate) struct View<'a> {
     numbers: &'a [f32],
     rows: usize,
     columns: usize,
@@ -325,7 +331,11 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     /// Rows that are `row_stride` apart.
-    fn new(numbers: &'a [f32], [rows, columns]: [usize; 2], row_stride: usize) -> View<'a> {
+    pub(crate) fn new(
+        numbers: &'a [f32],
+        [rows, columns]: [usize; 2],
+        row_stride: usize,
+    ) -> View<'a> {
         View {
             numbers,
             rows,
@@ -335,7 +345,11 @@ impl<'a> View<'a> {
         }
     }
 
-    fn transposed(self) -> View<'a> {
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(crate) fn transposed(self) -> View<'a> {
         View {
             numbers: self.numbers,
             rows: self.columns,
@@ -354,19 +368,19 @@ impl<'a> View<'a> {
 }
 
 /// Where a product goes: rows that are `stride` apart.
-struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     numbers: &'a mut [f32],
     stride: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
+    pub(crate) fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
         Rows { numbers, stride }
     }
 }
 
 /// `y = a b`.
-fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
+pub(crate) fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
     assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
     assert!(b.columns <= y.stride);
     assert!((a.rows - 1) * y.stride + b.columns <= y.numbers.len());
@@ -401,7 +415,7 @@ fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
 
 /// Combines all numbers in sixteen lanes and then these, always in the same order.
 #[inline(always)]
-fn fold(
+pub(crate) fn fold(
     numbers: &[f32],
     neutral: f32,
     each: impl Fn(f32) -> f32,
@@ -423,7 +437,7 @@ fn fold(
 /// `eˣ` for `x <= 0`, to 2e-7 of the value; below e⁻⁸⁷ it stays there. After Cephes' `expf`
 /// (Moshier 1992), written so that it vectorises.
 #[inline(always)]
-fn exp(x: f32) -> f32 {
+pub(crate) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;

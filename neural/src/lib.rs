@@ -8,6 +8,10 @@
 //! A [`CrossEncoder`] reads a query and a text together instead (Nogueira and Cho 2019), and
 //! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021).
 //!
+//! A T5 (Raffel et al. 2020) reads and writes: [`MonoT5`] asks it whether a text is relevant
+//! (Nogueira et al. 2020), [`Doc2Query`] has it write queries that a text may answer (Nogueira
+//! and Lin 2019).
+//!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
 //! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
 //!
@@ -40,13 +44,18 @@ mod sentence;
 mod model;
 mod cross;
 mod splade;
+mod t5;
+mod mono;
+mod doc2query;
 
 pub use batch::plan_batches;
 pub use cross::{CrossEncoder, PairPieces};
 pub use device::Device;
+pub use doc2query::{Doc2Query, Sampling, WrittenQuery};
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles};
+pub use mono::MonoT5;
 pub use pieces::Pieces;
 pub use sentence::Similarity;
 pub use splade::{Sparse, Splade};

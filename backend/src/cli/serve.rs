@@ -75,7 +75,8 @@ enum ModelsCommand {
     },
     /// Load a model and say what it is
     Inspect {
-        /// A folder or a name on the hub, with or without :bi, :late, :splade or :cross
+        /// A folder or a name on the hub, with or without :bi, :late, :splade, :cross or
+        /// :monot5
         model: String,
     },
 }

@@ -180,7 +180,10 @@ fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
 }
 
 /// Rewrites the JSON header of the safetensors file.
-fn edit_header(files: &mut ModelFiles, edit: impl Fn(&mut serde_json::Map<String, Value>)) {
+pub(crate) fn edit_header(
+    files: &mut ModelFiles,
+    edit: impl Fn(&mut serde_json::Map<String, Value>),
+) {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let (header, numbers) = rest.split_at(u64::from_le_bytes(*length) as usize);
     let mut header: Value = serde_json::from_slice(header).unwrap();
@@ -190,7 +193,7 @@ fn edit_header(files: &mut ModelFiles, edit: impl Fn(&mut serde_json::Map<String
     files.weights = [&length, header.as_bytes(), numbers].concat();
 }
 
-fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
+pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
     let mut config: Value = serde_json::from_slice(&files.config).unwrap();
     config[field] = value;
     files.config = config.to_string().into_bytes();

@@ -7,6 +7,7 @@
 
 mod broken;
 mod heads;
+mod t5;
 
 use std::path::{Path, PathBuf};
 
