@@ -1,6 +1,7 @@
 //! The command line: the stages of the pipeline as subcommands, in its order.
 
 mod collection;
+mod expand;
 mod probe;
 mod study;
 mod replay;
@@ -37,6 +38,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Bring a collection into the data folder under a name
     Import(collection::Import),
+    /// Add to each document of a collection the queries that a doc2query T5 writes for it
+    Expand(expand::Expand),
     /// Rank the documents of a collection for each of its queries
     Rank(collection::Rank),
     /// Train word vectors on a collection, by GloVe
@@ -71,6 +74,7 @@ impl Cli {
         let data = &self.data;
         match self.command {
             Command::Import(it) => it.run(data),
+            Command::Expand(it) => it.run(data),
             Command::Rank(it) => it.run(data),
             Command::Vectors(it) => it.run(data),
             Command::Mine(it) => it.run(data),

@@ -6,7 +6,7 @@ use std::io::Write;
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use crate::harness::{Home, tiny};
+use crate::harness::{Home, Ran, tiny};
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
 fn check(home: &Home, line: &str, expected: Expect) {
@@ -528,6 +528,7 @@ fn models_of_each_architecture_judge() {
         "cross-distilbert",
         "roberta:late",
         "splade-tiny:splade",
+        "t5",
     ] {
         let line = format!(
             "judge --collection {collection} --instances mined.parquet --json \
@@ -543,6 +544,53 @@ fn models_of_each_architecture_judge() {
     ));
     let refused = refused.refused();
     assert!(refused.contains("classifier.dense.weight"), "{refused}");
+}
+
+#[test]
+fn documents_are_expanded_alike_on_any_threads_and_ranked_by_what_was_added() {
+    let home = Home::new();
+    let collection = tiny();
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../neural/tests/fixtures/t5-gated"
+    );
+    let line = |out: &str| {
+        format!(
+            "expand --collection {collection} --model {model} --out {out} --queries 3 \
+             --query-pieces 12 --json"
+        )
+    };
+    let told = home.run(&line("wide")).json();
+    assert!(told["docs"].as_u64().unwrap() >= 12, "{told}");
+    assert!(told["queries"].as_u64().unwrap() > 12, "{told}");
+    let mut many = home.program();
+    many.env("RAYON_NUM_THREADS", "7");
+    let again = Ran::of(many.args(line("again").split_whitespace()));
+    assert_eq!(again.json(), told);
+    for file in ["corpus.jsonl", "expansions.jsonl", "expansion.json"] {
+        let read = |folder: &str| home.read(&format!("{folder}/{file}"));
+        assert_eq!(read("wide"), read("again"), "{file}");
+    }
+    let record: Value = serde_json::from_str(&home.read("wide/expansion.json")).unwrap();
+    assert_eq!(record["fingerprint"], told["fingerprint"]);
+
+    let rank = |folder: &str| {
+        home.run(&format!(
+            "rank --collection {folder} --ranker bm25 --out own.run --plain"
+        ))
+        .done();
+        home.read("own.run")
+    };
+    assert_ne!(rank("wide"), rank(collection));
+
+    let refused = home.run(&line("wide"));
+    assert!(refused.refused().contains("is there already"));
+    let other = line("new").replace("t5-gated", "tiny");
+    let refused = home.run(&other);
+    assert!(refused.refused().contains("is bert, but must be t5"));
+    let refused = home.run(&line("new").replace("--queries 3", "--queries 0"));
+    assert!(refused.refused().contains("0 queries of a text"));
+    assert!(!home.path("new").exists());
 }
 
 const STUDY: &str = r#"

@@ -136,8 +136,8 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
             logits
         };
         let together = run(&[0, 1, 2, 3, 4, 5, 6]);
-        for place in 0..7 {
-            assert_eq!(run(&[place])[0], together[place], "{place}");
+        for (place, line) in together.iter().enumerate() {
+            assert_eq!(&run(&[place])[0], line, "{place}");
         }
         let turned = run(&[6, 5, 4, 3, 2, 1, 0]);
         assert!(turned.iter().rev().eq(&together));
