@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::device::Device;
 use crate::error::Error;
 use crate::fused;
+use crate::modern;
 use crate::pieces::Pieces;
 use crate::weights::Weights;
 
@@ -43,6 +44,7 @@ pub(crate) struct Encoder {
 enum Pass {
     Fused(Parameters),
     Plain(Bert),
+    Modern(modern::Parameters),
 }
 
 /// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
@@ -73,10 +75,20 @@ impl Encoder {
         device: Device,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
-        let parameters = Parameters::load(weights, config)?;
-        let pass = match device {
-            Device::Cpu => Pass::Fused(parameters),
-            Device::Cuda(_) | Device::Metal(_) => {
+        let pass = match (&config.modern, device) {
+            (Some(modern), Device::Cpu) => {
+                let parameters = modern::Parameters::load(weights, &config, modern, max_pieces)?;
+                Pass::Modern(parameters)
+            }
+            (Some(_), Device::Cuda(_) | Device::Metal(_)) => {
+                return Err(Error::Device {
+                    device: device.to_string(),
+                    reason: "a ModernBERT computes on the CPU only; use `cpu`".to_owned(),
+                });
+            }
+            (None, Device::Cpu) => Pass::Fused(Parameters::load(weights, config)?),
+            (None, Device::Cuda(_) | Device::Metal(_)) => {
+                let parameters = Parameters::load(weights, config)?;
                 Pass::Plain(Bert::load(parameters, device.open()?)?)
             }
         };
@@ -94,6 +106,7 @@ impl Encoder {
         let numbers = match &self.pass {
             Pass::Fused(parameters) => fused::forward(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
+            Pass::Modern(parameters) => modern::forward(parameters, inputs),
         };
         Ok(States {
             numbers,

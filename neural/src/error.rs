@@ -9,8 +9,8 @@ pub enum Error {
 
     /// The folder holds a model of another architecture.
     #[error(
-        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra` and \
-         `distilbert` can be loaded"
+        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra`, \
+         `distilbert` and `modernbert` can be loaded"
     )]
     Architecture {
         /// `model_type` in `config.json`.

@@ -30,10 +30,30 @@ const SHARE_PIECES: usize = 512;
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
 pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
-    let h = model.config.hidden_size;
+    let arch = Arch::new();
+    in_shares(
+        texts,
+        model.config.hidden_size,
+        |texts, parallelism, hidden| {
+            Pass {
+                model,
+                texts,
+                arch,
+                parallelism,
+            }
+            .run(hidden);
+        },
+    )
+}
+
+/// States `[Σ pieces, h]` of all texts, where `run` writes those of a share of them, `[t, h]`.
+pub(crate) fn in_shares(
+    texts: &[Input<'_>],
+    h: usize,
+    run: impl Fn(&[Input<'_>], Parallelism, &mut [f32]) + Sync,
+) -> Vec<f32> {
     let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
     let (shares, parallelism) = share_out(texts);
-
     let mut hidden = vec![0.0; n_pieces * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -43,16 +63,8 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
         tasks.push((share, own));
         rest = others;
     }
-    let arch = Arch::new();
-    tasks.into_par_iter().for_each(|(share, hidden)| {
-        Pass {
-            model,
-            texts: share,
-            arch,
-            parallelism,
-        }
-        .run(hidden);
-    });
+    let each = tasks.into_par_iter();
+    each.for_each(|(share, hidden)| run(share, parallelism, hidden));
     hidden
 }
 
@@ -289,7 +301,7 @@ fn gelu(rows: &mut [f32], bias: &[f32]) {
 }
 
 #[inline(always)]
-fn softmax(rows: &mut [f32], width: usize) {
+pub(crate) fn softmax(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
         let most = fold(
             row,
@@ -458,7 +470,7 @@ pub(crate) fn exp(x: f32) -> f32 {
 /// The error function, to 5e-7: a quotient of polynomials in `x²`, as in Eigen's and XLA's `erf`
 /// for f32. Beyond 3.74 it is 1 in f32.
 #[inline(always)]
-fn erf(x: f32) -> f32 {
+pub(crate) fn erf(x: f32) -> f32 {
     const MOST: f32 = 3.743_921_2;
     let x = if x > MOST { MOST } else { x };
     let x = if x < -MOST { -MOST } else { x };

@@ -1,7 +1,7 @@
 //! Neural rankers: weights and texts in, scores out.
 //!
 //! One encoder, two ways to compare. The encoder is a BERT (Devlin et al. 2019) or one of its
-//! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of
+//! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; by default all-MiniLM-L6-v2 of
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts are compared as a
 //! [`Matching`] says.
 //!
@@ -39,6 +39,7 @@ mod config;
 mod encoder;
 mod bert;
 mod fused;
+mod modern;
 mod matching;
 mod sentence;
 mod model;

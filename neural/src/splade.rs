@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Family};
+use crate::cross::modern_head;
 use crate::device::Device;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -61,32 +62,50 @@ impl Splade {
         let cutter = Cutter::load(&files.tokenizer, v, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let bare = weights.without_prefix();
+        // The words are what a piece is read as, and what it is predicted by.
+        let mut words = "embeddings.word_embeddings.weight";
+        let named = |dense: &str, norm: &str, bias: &str| {
+            Ok::<_, Error>((
+                Linear::load(&bare, dense, h, h)?,
+                Norm::load(&bare, norm, h, &config)?,
+                bare.numbers(bias, &[v])?,
+            ))
+        };
         let (dense, norm, bias) = match config.family {
-            Family::Bert => (
+            Family::Bert => named(
                 "cls.predictions.transform.dense",
                 "cls.predictions.transform.LayerNorm",
                 "cls.predictions.bias",
-            ),
-            Family::DistilBert => (
+            )?,
+            Family::DistilBert => named(
                 "vocab_transform",
                 "vocab_layer_norm",
                 "vocab_projector.bias",
-            ),
-            Family::Roberta => ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
+            )?,
+            Family::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
+            Family::ModernBert => {
+                words = "embeddings.tok_embeddings.weight";
+                let (dense, norm) = modern_head(&bare, &config)?;
+                let bias = match config.modern.as_ref().is_some_and(|it| it.decoder_bias) {
+                    true => bare.numbers("decoder.bias", &[v])?,
+                    false => vec![0.0; v],
+                };
+                (dense, norm, bias)
+            }
             Family::Electra => {
                 return Err(Error::Unsupported {
                     field: "model_type",
                     found: "electra".to_owned(),
-                    expected: "bert, distilbert or roberta, to weigh the vocabulary".to_owned(),
+                    expected: "bert, distilbert, modernbert or roberta, to weigh the vocabulary"
+                        .to_owned(),
                 });
             }
         };
         Ok(Splade {
-            dense: Linear::load(&bare, dense, h, h)?,
-            norm: Norm::load(&bare, norm, h, &config)?,
-            bias: bare.numbers(bias, &[v])?,
-            // What a piece is read as is what it is predicted by.
-            words: weights.numbers("embeddings.word_embeddings.weight", &[v, h])?,
+            dense,
+            norm,
+            bias,
+            words: weights.numbers(words, &[v, h])?,
             hidden_size: h,
             encoder: Encoder::load(&weights, config, max_pieces, device)?,
             cutter,

@@ -529,6 +529,9 @@ fn models_of_each_architecture_judge() {
         "roberta:late",
         "splade-tiny:splade",
         "t5",
+        "cross-modernbert",
+        "modernbert:late",
+        "splade-modernbert:splade",
     ] {
         let line = format!(
             "judge --collection {collection} --instances mined.parquet --json \

@@ -4,7 +4,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::config::FeedForward;
-use crate::fused::{exp, fold};
+use crate::fused::{exp, fold, softmax};
 
 /// One pass over rows, compiled once for each vector unit.
 pub(super) enum Step<'a> {
@@ -86,17 +86,8 @@ fn softmax_all(scores: &mut [f32], distances: &[f32]) {
     for (at, row) in scores.chunks_exact_mut(l).enumerate() {
         let distances = &distances[last - at..][..l];
         row.iter_mut().zip(distances).for_each(|(x, it)| *x += it);
-        softmax(row);
+        softmax(row, l);
     }
-}
-
-#[inline(always)]
-fn softmax(row: &mut [f32]) {
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let most = fold(row, f32::NEG_INFINITY, |x| x, larger);
-    row.iter_mut().for_each(|x| *x = exp(*x - most));
-    let sum = fold(row, 0.0, |x| x, |a, b| a + b);
-    row.iter_mut().for_each(|x| *x /= sum);
 }
 
 #[inline(always)]
@@ -204,7 +195,8 @@ fn gather(queries: &[f32], seen: &[Seen<'_>], heads: usize, gathered: &mut [f32]
                 let back = scores.iter_mut().rev();
                 back.zip(of_head).for_each(|(score, it)| *score += it);
             }
-            softmax(&mut scores);
+            let n = scores.len();
+            softmax(&mut scores, n);
             let gathered = &mut gathered[own];
             gathered.fill(0.0);
             for (pair, weight) in pairs.clone().zip(&scores) {

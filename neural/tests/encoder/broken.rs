@@ -81,7 +81,7 @@ fn another_architecture_is_named() {
     check_broken(
         |files| edit_config(files, "model_type", json!("gpt2")),
         expect![
-            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra` and `distilbert` can be loaded"
+            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra`, `distilbert` and `modernbert` can be loaded"
         ],
     );
     check_broken(

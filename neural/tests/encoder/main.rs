@@ -7,6 +7,7 @@
 
 mod broken;
 mod heads;
+mod modern;
 mod t5;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +53,7 @@ fn the_relatives_of_bert_equal_the_reference() {
         relative!("xlm-roberta"),
         relative!("electra"),
         relative!("distilbert"),
+        relative!("modernbert"),
     ] {
         println!("{name}");
         check_reference(&files, fixture);
