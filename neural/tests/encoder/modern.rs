@@ -26,7 +26,9 @@ fn what_its_configuration_may_not_say_is_refused() {
     check_broken(
         "layer_types",
         json!(["full_attention"]),
-        expect!["`layer_types` in config.json is a list of 1, but must be one for each of 4 layers"],
+        expect![
+            "`layer_types` in config.json is a list of 1, but must be one for each of 4 layers"
+        ],
     );
     check_broken(
         "layer_types",
