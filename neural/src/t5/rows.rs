@@ -1,6 +1,10 @@
 //! What is done to rows of numbers between the large products, in loops that the compiler
 //! vectorises for the machine at hand (`pulp` chooses at run time).
 
+// Plain loops over numbers, since adaptors of iterators are not always compiled into their caller,
+// and then know nothing of its vector unit: a sixth of the speed.
+#![allow(clippy::needless_range_loop)]
+
 use pulp::{Simd, WithSimd};
 
 use super::config::FeedForward;
@@ -53,15 +57,15 @@ impl WithSimd for Step<'_> {
     // Everything below is inlined into one function a vector unit, or it would be compiled for the
     // least of them.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         match self {
             Step::Norm(x, scale, eps, y) => norm(x, scale, eps, y),
             Step::Add(y, x) => y.iter_mut().zip(x).for_each(|(y, x)| *y += x),
             Step::Softmax(scores, distances) => softmax_all(scores, distances),
             Step::Activate(rows, width, how) => activate(rows, width, how),
-            Step::Multiply(product) => multiply(product),
+            Step::Multiply(product) => multiply(simd, product),
             Step::Gather(queries, seen, heads, gathered) => {
-                gather(queries, seen, heads, gathered);
+                gather(simd, (queries, seen, heads), gathered);
             }
         }
     }
@@ -119,7 +123,7 @@ fn gelu(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn multiply(product: Product<'_>) {
+fn multiply<S: Simd>(simd: S, product: Product<'_>) {
     let Product {
         x,
         stride,
@@ -128,83 +132,104 @@ fn multiply(product: Product<'_>) {
         y,
     } = product;
     let outputs = weight.len() / inputs;
-    let row = |at: usize| &x[at * stride..][..inputs];
-    let fours = y.chunks_mut(4 * outputs);
-    for (first, y) in (0..).step_by(4).zip(fours) {
-        for (output, weight) in weight.chunks_exact(inputs).enumerate() {
-            match y.len() / outputs {
-                4 => {
-                    let sums = dots([0, 1, 2, 3].map(|at| row(first + at)), weight);
-                    for (at, sum) in sums.into_iter().enumerate() {
-                        y[at * outputs + output] = sum;
-                    }
-                }
-                few => {
-                    for at in 0..few {
-                        [y[at * outputs + output]] = dots([row(first + at)], weight);
-                    }
-                }
-            }
+    let mut first = 0;
+    // Weights are read once for four rows.
+    for y in y.chunks_mut(4 * outputs) {
+        let x = &x[first * stride..];
+        match y.len() / outputs {
+            4 => multiply_few::<S, 4>(simd, (x, stride), weight, y),
+            3 => multiply_few::<S, 3>(simd, (x, stride), weight, y),
+            2 => multiply_few::<S, 2>(simd, (x, stride), weight, y),
+            _ => multiply_few::<S, 1>(simd, (x, stride), weight, y),
+        }
+        first += 4;
+    }
+}
+
+/// The same of `N` rows, as wide as `weight` is long for the numbers in `y`.
+#[inline(always)]
+fn multiply_few<S: Simd, const N: usize>(
+    simd: S,
+    (x, stride): (&[f32], usize),
+    weight: &[f32],
+    y: &mut [f32],
+) {
+    let outputs = y.len() / N;
+    let inputs = weight.len() / outputs;
+    let mut rows: [&[f32]; N] = [x; N];
+    for at in 0..N {
+        rows[at] = &x[at * stride..][..inputs];
+    }
+    for output in 0..outputs {
+        let sums = dots(simd, rows, &weight[output * inputs..][..inputs]);
+        for at in 0..N {
+            y[at * outputs + output] = sums[at];
         }
     }
 }
 
-/// The product of each row with `weight`, in sixteen lanes and then these.
+/// The product of each row with `weight`: lane by lane, then over the lanes, then what fills none.
 #[inline(always)]
-fn dots<const N: usize>(rows: [&[f32]; N], weight: &[f32]) -> [f32; N] {
-    let mut lanes = [[0.0; 16]; N];
-    let (sixteens, rest) = weight.as_chunks::<16>();
-    for (at, weight) in sixteens.iter().enumerate() {
-        for (lanes, row) in lanes.iter_mut().zip(rows) {
-            let row = &row[16 * at..][..16];
-            for ((lane, x), weight) in lanes.iter_mut().zip(row).zip(weight) {
-                *lane += x * weight;
-            }
+fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> [f32; N] {
+    let (weights, last) = S::as_simd_f32s(weight);
+    let n = weights.len();
+    let mut lanes = [simd.splat_f32s(0.0); N];
+    let mut heads: [&[S::f32s]; N] = [&[]; N];
+    let mut tails: [&[f32]; N] = [&[]; N];
+    for at in 0..N {
+        let (head, tail) = S::as_simd_f32s(rows[at]);
+        (heads[at], tails[at]) = (&head[..n], tail);
+    }
+    for step in 0..n {
+        for at in 0..N {
+            lanes[at] = simd.mul_add_f32s(heads[at][step], weights[step], lanes[at]);
         }
     }
-    for (lanes, row) in lanes.iter_mut().zip(rows) {
-        let row = &row[weight.len() - rest.len()..];
-        for ((lane, x), weight) in lanes.iter_mut().zip(row).zip(rest) {
-            *lane += x * weight;
+    let mut sums = [0.0; N];
+    for at in 0..N {
+        sums[at] = simd.reduce_sum_f32s(lanes[at]);
+        for step in 0..last.len() {
+            sums[at] += tails[at][step] * last[step];
         }
     }
-    lanes.map(|lanes| lanes.into_iter().sum())
+    sums
 }
 
 /// For each row and head: `Σ softmax(q · k + distance) v`.
 #[inline(always)]
-fn gather(queries: &[f32], seen: &[Seen<'_>], heads: usize, gathered: &mut [f32]) {
+fn gather<S: Simd>(
+    simd: S,
+    (queries, seen, heads): (&[f32], &[Seen<'_>], usize),
+    gathered: &mut [f32],
+) {
     let inner = queries.len() / seen.len();
     let d = inner / heads;
     let mut scores = Vec::new();
-    let rows = queries
-        .chunks_exact(inner)
-        .zip(gathered.chunks_exact_mut(inner));
-    for ((query, gathered), seen) in rows.zip(seen) {
-        let pairs = seen.pairs.chunks_exact(2 * inner);
+    for (row, seen) in seen.iter().enumerate() {
+        let n = seen.pairs.len() / (2 * inner);
         for head in 0..heads {
-            let own = head * d..(head + 1) * d;
-            let query = &query[own.clone()];
+            let own = row * inner + head * d;
+            let query = &queries[own..][..d];
             scores.clear();
-            scores.extend(pairs.clone().map(|pair| {
-                let [score] = dots([&pair[own.clone()]], query);
-                score
-            }));
+            scores.resize(n, 0.0);
+            for (at, score) in scores.iter_mut().enumerate() {
+                let key = &seen.pairs[at * 2 * inner + head * d..][..d];
+                [*score] = dots(simd, [key], query);
+            }
             if let Some(distances) = seen.distances {
                 let of_head = &distances[head * (distances.len() / heads)..];
-                let back = scores.iter_mut().rev();
-                back.zip(of_head).for_each(|(score, it)| *score += it);
+                for (score, it) in scores.iter_mut().rev().zip(of_head) {
+                    *score += it;
+                }
             }
-            let n = scores.len();
             softmax(&mut scores, n);
-            let gathered = &mut gathered[own];
+            let gathered = &mut gathered[own..][..d];
             gathered.fill(0.0);
-            for (pair, weight) in pairs.clone().zip(&scores) {
-                let value = &pair[inner + head * d..][..d];
-                gathered
-                    .iter_mut()
-                    .zip(value)
-                    .for_each(|(sum, x)| *sum += weight * x);
+            for (at, weight) in scores.iter().enumerate() {
+                let value = &seen.pairs[at * 2 * inner + inner + head * d..][..d];
+                for (sum, x) in gathered.iter_mut().zip(value) {
+                    *sum += weight * x;
+                }
             }
         }
     }
