@@ -2,6 +2,7 @@
 
 mod collection;
 mod computing;
+mod expand;
 mod probe;
 mod study;
 mod replay;
@@ -38,6 +39,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Bring a collection into the data folder under a name
     Import(collection::Import),
+    /// Add to each document of a collection the queries that a doc2query T5 writes for it
+    Expand(expand::Expand),
     /// Rank the documents of a collection for each of its queries
     Rank(collection::Rank),
     /// Train word vectors on a collection, by GloVe
@@ -72,6 +75,7 @@ impl Cli {
         let data = &self.data;
         match self.command {
             Command::Import(it) => it.run(data),
+            Command::Expand(it) => it.run(data),
             Command::Rank(it) => it.run(data),
             Command::Vectors(it) => it.run(data),
             Command::Mine(it) => it.run(data),

@@ -149,7 +149,19 @@ pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<P
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
     let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
-    let at = temporary.path();
+    write_files(loaded, temporary.path())?;
+    if target.exists() {
+        // The old one is put aside first, since a folder cannot be replaced in one step.
+        let aside = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
+        fs::rename(&target, aside.path().join("old")).map_err(Error::file(&target, way_out))?;
+    }
+    let whole = temporary.keep();
+    fs::rename(&whole, &target).map_err(Error::file(&target, way_out))?;
+    Ok(target)
+}
+
+/// Writes a collection as BEIR files into a folder that is there.
+pub(crate) fn write_files(loaded: &Loaded, at: &Path) -> Result<(), Error> {
     write_lines(
         &at.join("corpus.jsonl"),
         loaded.collection.docs.iter().map(doc_line),
@@ -167,14 +179,7 @@ pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<P
     if runs.is_dir() {
         copy_runs(&runs, &at.join("runs"))?;
     }
-    if target.exists() {
-        // The old one is put aside first, since a folder cannot be replaced in one step.
-        let aside = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
-        fs::rename(&target, aside.path().join("old")).map_err(Error::file(&target, way_out))?;
-    }
-    let whole = temporary.keep();
-    fs::rename(&whole, &target).map_err(Error::file(&target, way_out))?;
-    Ok(target)
+    Ok(())
 }
 
 /// A run by its path, or by its name in the collection's `runs/`.
@@ -351,7 +356,8 @@ fn json_line(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("texts alone")
 }
 
-fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
+/// Writes a file line by line.
+pub(crate) fn write_lines(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Error> {
     use std::io::Write;
     let way_out = "make room, or take another folder by `--data`";
     let file = File::create(path).map_err(Error::file(path, way_out))?;

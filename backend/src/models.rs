@@ -3,10 +3,10 @@
 //!
 //! An encoder gives a ranker for each [`Matching`]: `all-MiniLM-L6-v2:bi` and
 //! `all-MiniLM-L6-v2:late`; with a head for masked pieces `NAME:splade` as well; a folder with a
-//! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`. `ranker.toml` in
-//! a folder says what it is where `config.json` cannot, as of an EPIC, `NAME:epic`. Without an
-//! ending the first of these is meant. `+maxp` and the like say how long texts are read:
-//! `passages`.
+//! classification head gives one, `NAME:cross`, as does a ColBERT, `NAME:colbert`, and a T5,
+//! `NAME:monot5`. `ranker.toml` in a folder says what it is where `config.json` cannot, as of an
+//! EPIC, `NAME:epic`. Without an ending the first of these is meant. `+maxp` and the like say how
+//! long texts are read: `passages`.
 
 mod certify;
 mod files;
@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use neural::{
-    Architecture, Augmentation, Colbert, Computing, CrossEncoder, Declared, Epic, Matching, Model,
-    ModelFiles, Precision, Splade,
+    Architecture, Augmentation, Colbert, Computing, CrossEncoder, Declared, Device, Doc2Query,
+    Epic, Matching, Model, ModelFiles, MonoT5, Precision, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerAbout, RankerKind};
@@ -67,7 +67,13 @@ pub(crate) struct Ranker {
 /// How it reads: each text by itself, or with the query.
 enum Reader {
     Alone(Alone),
-    Together(CrossEncoder),
+    Together(Together),
+}
+
+/// What reads a query and a text as one.
+enum Together {
+    Cross(CrossEncoder),
+    Mono(MonoT5),
 }
 
 /// What makes something of a text that can be compared.
@@ -86,16 +92,18 @@ enum Use {
     Cross,
     Colbert,
     Epic,
+    MonoT5,
 }
 
 impl Use {
-    const ALL: [Use; 6] = [
+    const ALL: [Use; 7] = [
         Use::Matching(Matching::BiEncoder),
         Use::Matching(Matching::LateInteraction),
         Use::Splade,
         Use::Cross,
         Use::Colbert,
         Use::Epic,
+        Use::MonoT5,
     ];
 
     /// What a folder is that says what it is.
@@ -118,6 +126,7 @@ impl Use {
             Use::Cross => ":cross",
             Use::Colbert => ":colbert",
             Use::Epic => ":epic",
+            Use::MonoT5 => ":monot5",
         }
     }
 }
@@ -338,6 +347,9 @@ impl Place {
             return Use::declared(architecture);
         }
         let config = read(CONFIG);
+        if MonoT5::is_in(&config) {
+            return &[Use::MonoT5];
+        }
         if Colbert::is_in(&config) {
             return &[Use::Colbert];
         }
@@ -350,12 +362,15 @@ impl Place {
 
     fn load(&self, used: Use, computing: Computing) -> Result<Ranker, Error> {
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        let files = match &self.source {
-            Source::Folder(folder) => files::read_folder(folder)?,
-            Source::Hub(name) => files::read_hub(name)?,
-        };
-        let ranker = Ranker::load(self, &files, used, computing)?;
+        let ranker = Ranker::load(self, &self.read()?, used, computing)?;
         Ok(ranker.told_in(computing.precision))
+    }
+
+    fn read(&self) -> Result<ModelFiles, Error> {
+        match &self.source {
+            Source::Folder(folder) => files::read_folder(folder),
+            Source::Hub(name) => files::read_hub(name),
+        }
     }
 }
 
@@ -377,12 +392,14 @@ impl Ranker {
             Use::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
                 .map(|it| Reader::Alone(Alone::Sparse(it))),
             Use::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
-                .map(Reader::Together),
+                .map(|it| Reader::Together(Together::Cross(it))),
             Use::Colbert => {
                 Colbert::load(files, computing).map(|it| Reader::Alone(Alone::Colbert(it)))
             }
             Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
                 .map(|it| Reader::Alone(Alone::Epic(it))),
+            Use::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, computing)
+                .map(|it| Reader::Together(Together::Mono(it))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -404,6 +421,11 @@ impl Ranker {
             Use::Epic => (
                 format!("{short} EPIC"),
                 "salience of query pieces, expansion and quality of the text".to_owned(),
+                None,
+            ),
+            Use::MonoT5 => (
+                short.to_owned(),
+                "monoT5, log-probability of true against false".to_owned(),
                 None,
             ),
             Use::Matching(Matching::BiEncoder) => {
@@ -478,9 +500,20 @@ impl Ranker {
     fn activation(&self) -> Option<String> {
         match &self.reader {
             // Any other is refused when the configuration is read.
-            Reader::Alone(_) | Reader::Together(_) => Some("GELU by erf".to_owned()),
+            Reader::Alone(_) | Reader::Together(Together::Cross(_)) => {
+                Some("GELU by erf".to_owned())
+            }
+            Reader::Together(Together::Mono(_)) => None,
         }
     }
+}
+
+/// A T5 that writes queries, with the name of its folder or repository.
+pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
+    let place = Place::parse(named)?;
+    let files = place.read()?;
+    let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu);
+    Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }
 
 /// What a ColBERT compares, for people.

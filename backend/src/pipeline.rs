@@ -3,6 +3,7 @@
 //! A shard is a query; shards are computed in any order and put together in the order of
 //! queries, so threads change no bit.
 
+mod expand;
 mod score;
 
 use std::path::Path;
@@ -33,6 +34,7 @@ use crate::progress::Bar;
 use crate::store::DataFolder;
 use crate::store::studies::files;
 use crate::vocabulary;
+pub(crate) use expand::{Expansion, expand};
 use score::read_scores;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 

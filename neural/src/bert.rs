@@ -32,9 +32,22 @@ impl Linear {
         inputs: usize,
         outputs: usize,
     ) -> Result<Linear, Error> {
+        let without = Linear::load_without_bias(weights, name, inputs, outputs)?;
+        Ok(Linear {
+            bias: weights.numbers(&format!("{name}.bias"), &[outputs])?,
+            ..without
+        })
+    }
+
+    /// Reads `name.weight`; what is added is 0.
+    pub(crate) fn load_without_bias(
+        weights: &Weights<'_>,
+        name: &str,
+        inputs: usize,
+        outputs: usize,
+    ) -> Result<Linear, Error> {
         let weight = weights.numbers(&format!("{name}.weight"), &[outputs, inputs])?;
-        let bias = weights.numbers(&format!("{name}.bias"), &[outputs])?;
-        Ok(Linear::transposed(&weight, bias, inputs))
+        Ok(Linear::transposed(&weight, vec![0.0; outputs], inputs))
     }
 
     /// From a weight as the file holds it, `[outputs, inputs]`.
@@ -67,6 +80,15 @@ impl Linear {
             .iter_mut()
             .chain(&mut self.bias)
             .for_each(|number| *number *= factor);
+    }
+
+    /// Multiplies the first so many numbers that come out by `factor`.
+    pub(crate) fn scale_first(&mut self, n: usize, factor: f32) {
+        let rows = self.weight.chunks_exact_mut(self.bias.len());
+        let first = rows
+            .chain([self.bias.as_mut_slice()])
+            .map(|row| &mut row[..n]);
+        first.flatten().for_each(|number| *number *= factor);
     }
 
     /// One product in the place of three: the outputs of `parts` one after another.
@@ -105,10 +127,23 @@ impl Norm {
         width: usize,
         config: &Config,
     ) -> Result<Norm, Error> {
-        let h = width;
+        let without = Norm::load_without_shift(weights, name, width, config)?;
         Ok(Norm {
-            scale: weights.numbers(&format!("{name}.weight"), &[h])?,
-            shift: weights.numbers(&format!("{name}.bias"), &[h])?,
+            shift: weights.numbers(&format!("{name}.bias"), &[width])?,
+            ..without
+        })
+    }
+
+    /// As above, with zeros in the place of a shift.
+    pub(crate) fn load_without_shift(
+        weights: &Weights<'_>,
+        name: &str,
+        width: usize,
+        config: &Config,
+    ) -> Result<Norm, Error> {
+        Ok(Norm {
+            scale: weights.numbers(&format!("{name}.weight"), &[width])?,
+            shift: vec![0.0; width],
             eps: config.layer_norm_eps as f32,
         })
     }
@@ -186,6 +221,7 @@ impl Names {
                 down: "ffn.lin2",
                 down_norm: "output_layer_norm",
             },
+            Family::ModernBert => unreachable!("it has parameters of its own"),
         }
     }
 }

@@ -46,13 +46,21 @@ impl Colbert {
         Config::read(config).is_ok_and(|it| it.is_colbert)
     }
 
-    /// Reads and checks the files and puts the encoder where `computing` says. The files say how many pieces
-    /// there are at most, or the presets: 32 of a query, 180 of a text.
+    /// Reads and checks the files and puts the encoder where `computing` says. The files say
+    /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
     pub fn load(files: &ModelFiles, computing: impl Into<Computing>) -> Result<Colbert, Error> {
         let config = Config::read(&files.config)?;
         let declared = files.declared()?;
         let artifact = files.artifact.as_deref().map(Artifact::read).transpose()?;
         let plan = Plan::of(&declared, artifact.as_ref(), config.max_pieces());
+        if config.modern.is_some() && plan.augmentation == Augmentation::Unattended {
+            return Err(Error::Declared {
+                reason:
+                    "`augmentation` in ranker.toml has to be attended or none: each piece of a \
+                         ModernBERT is looked at"
+                        .to_owned(),
+            });
+        }
         // [CLS], a marker, a piece and [SEP].
         let least = 3 + usize::from(plan.markers.is_some());
         check_bound(plan.bounds.query, least, &config)?;

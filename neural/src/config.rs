@@ -5,7 +5,11 @@
 //! normalised after it. They differ in the names of tensors, in where positions begin, in segments
 //! and in the width of the embeddings.
 
+mod modern;
+
 use serde::Deserialize;
+
+pub(crate) use modern::{HeadPooling, Modern, Reach};
 
 use crate::error::Error;
 
@@ -20,6 +24,8 @@ pub(crate) enum Family {
     Electra,
     /// Sanh et al. (2019).
     DistilBert,
+    /// Warner et al. (2024); what is its own stands in [`Modern`].
+    ModernBert,
 }
 
 impl Family {
@@ -29,6 +35,7 @@ impl Family {
             "roberta" | "xlm-roberta" | "camembert" => Family::Roberta,
             "electra" => Family::Electra,
             "distilbert" => Family::DistilBert,
+            "modernbert" => Family::ModernBert,
             _ => return None,
         })
     }
@@ -37,7 +44,7 @@ impl Family {
     pub(crate) fn separators(self) -> usize {
         match self {
             Family::Roberta => 2,
-            Family::Bert | Family::Electra | Family::DistilBert => 1,
+            Family::Bert | Family::Electra | Family::DistilBert | Family::ModernBert => 1,
         }
     }
 
@@ -48,6 +55,7 @@ impl Family {
             Family::Roberta => "roberta.",
             Family::Electra => "electra.",
             Family::DistilBert => "distilbert.",
+            Family::ModernBert => "model.",
         }
     }
 }
@@ -78,6 +86,8 @@ pub(crate) struct Config {
     pub(crate) fills_masks: bool,
     /// Whether it says that it is a ColBERT of Stanford's.
     pub(crate) is_colbert: bool,
+    /// What ModernBERT has beside the above, and no other family.
+    pub(crate) modern: Option<Modern>,
 }
 
 /// The fields by the names of all families.
@@ -96,7 +106,8 @@ struct Fields {
     max_position_embeddings: usize,
     type_vocab_size: Option<usize>,
     layer_norm_eps: Option<f64>,
-    #[serde(alias = "activation")]
+    norm_eps: Option<f64>,
+    #[serde(alias = "activation", alias = "hidden_activation")]
     hidden_act: String,
     position_embedding_type: Option<String>,
     pad_token_id: Option<usize>,
@@ -125,6 +136,7 @@ impl Config {
         let (type_vocab_size, eps) = match family {
             // Neither is in its configuration.
             Family::DistilBert => (0, 1e-12),
+            Family::ModernBert => (0, fields.norm_eps.unwrap_or(1e-5)),
             _ => (
                 fields.type_vocab_size.unwrap_or(2),
                 fields.layer_norm_eps.unwrap_or(1e-12),
@@ -142,6 +154,13 @@ impl Config {
                 &format!("above {first_position}, the first position"),
             ));
         }
+        let modern = match family {
+            Family::ModernBert => {
+                let d = fields.hidden_size / fields.num_attention_heads;
+                Some(Modern::read(json, fields.num_hidden_layers, d)?)
+            }
+            _ => None,
+        };
         let labels = fields.id2label.as_ref().map(|it| it.len());
         Ok(Config {
             family,
@@ -160,6 +179,7 @@ impl Config {
             classifies: fields.has("ForSequenceClassification"),
             fills_masks: fields.has("ForMaskedLM"),
             is_colbert: fields.has("HF_ColBERT"),
+            modern,
         })
     }
 

@@ -1,8 +1,8 @@
 //! A cross-encoder: a query and a text are read together, and a head on the first piece gives the
 //! score (Nogueira and Cho 2019, arXiv:1901.04085).
 
-use crate::bert::Linear;
-use crate::config::{Config, Family};
+use crate::bert::{Linear, Norm};
+use crate::config::{Config, Family, HeadPooling};
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -91,8 +91,7 @@ impl CrossEncoder {
             .collect();
         let states = self.encoder.forward(&inputs)?;
         let scores = states.of(&inputs).into_iter().map(|it| {
-            // The first piece stands for both.
-            let score = self.head.score(&it[..self.head.width()]);
+            let score = self.head.score(it);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -109,11 +108,15 @@ impl CrossEncoder {
     }
 }
 
-/// From the first piece's hidden state to the score.
+/// From the hidden states to the score.
 struct Head {
+    /// Of all but ModernBERT the first piece stands for both.
+    pooling: HeadPooling,
     /// `h` to `h`, and what is done to each number.
     dense: Linear,
     activation: fn(f64) -> f64,
+    /// What is done to all of them.
+    norm: Option<Norm>,
     /// `h` to one or two labels.
     out: Linear,
 }
@@ -123,6 +126,8 @@ impl Head {
         let (h, labels) = (config.hidden_size, config.n_labels);
         let bare = weights.without_prefix();
         let of_head = |name: &str, outputs| Linear::load(&bare, name, h, outputs);
+        let gelu = |it: f64| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2));
+        let (mut pooling, mut norm) = (HeadPooling::First, None);
         let (dense, activation, out): (_, fn(f64) -> f64, _) = match config.family {
             // The pooler is a part of the encoder's file.
             Family::Bert => (
@@ -140,15 +145,21 @@ impl Head {
                 libm::tanh,
                 "classifier.out_proj",
             ),
-            Family::Electra => (
-                of_head("classifier.dense", h)?,
-                |it| it / 2.0 * (1.0 + libm::erf(it / std::f64::consts::SQRT_2)),
-                "classifier.out_proj",
-            ),
+            Family::Electra => (of_head("classifier.dense", h)?, gelu, "classifier.out_proj"),
+            Family::ModernBert => {
+                let (dense, own) = modern_head(&bare, config)?;
+                norm = Some(own);
+                if let Some(modern) = &config.modern {
+                    pooling = modern.pooling;
+                }
+                (dense, gelu, "classifier")
+            }
         };
         Ok(Head {
+            pooling,
             dense,
             activation,
+            norm,
             out: of_head(out, labels)?,
         })
     }
@@ -158,10 +169,25 @@ impl Head {
         self.dense.bias.len()
     }
 
-    fn score(&self, hidden: &[f32]) -> f64 {
-        let hidden: Vec<f64> = hidden.iter().map(|&it| f64::from(it)).collect();
+    /// Of the states of all pieces, `[t, h]`.
+    fn score(&self, states: &[f32]) -> f64 {
+        let h = self.width();
+        let read = match self.pooling {
+            HeadPooling::First => &states[..h],
+            HeadPooling::Mean => states,
+        };
+        let mut hidden = vec![0.0; h];
+        for state in read.chunks_exact(h) {
+            let each = hidden.iter_mut().zip(state);
+            each.for_each(|(sum, &it)| *sum += f64::from(it));
+        }
+        let n = read.len() / h;
+        hidden.iter_mut().for_each(|it| *it /= n as f64);
         let pooled = self.dense.apply(&hidden);
-        let pooled: Vec<f64> = pooled.into_iter().map(self.activation).collect();
+        let mut pooled: Vec<f64> = pooled.into_iter().map(self.activation).collect();
+        if let Some(norm) = &self.norm {
+            normalise(norm, &mut pooled);
+        }
         match self.out.apply(&pooled)[..] {
             [logit] => logit,
             [not, relevant] => {
@@ -170,5 +196,32 @@ impl Head {
             }
             _ => f64::NAN,
         }
+    }
+}
+
+/// What the heads of ModernBERT begin with.
+pub(crate) fn modern_head(bare: &Weights<'_>, config: &Config) -> Result<(Linear, Norm), Error> {
+    let (h, modern) = (config.hidden_size, config.modern.as_ref());
+    let (dense, norm) = ("head.dense", "head.norm");
+    Ok((
+        match modern.is_some_and(|it| it.classifier_bias) {
+            true => Linear::load(bare, dense, h, h)?,
+            false => Linear::load_without_bias(bare, dense, h, h)?,
+        },
+        match modern.is_some_and(|it| it.norm_bias) {
+            true => Norm::load(bare, norm, h, config)?,
+            false => Norm::load_without_shift(bare, norm, h, config)?,
+        },
+    ))
+}
+
+/// Zero mean and unit variance, then scale and shift, in f64.
+fn normalise(norm: &Norm, x: &mut [f64]) {
+    let n = x.len() as f64;
+    let mean = x.iter().sum::<f64>() / n;
+    let variance = x.iter().map(|it| (it - mean) * (it - mean)).sum::<f64>() / n;
+    let factor = 1.0 / (variance + f64::from(norm.eps)).sqrt();
+    for (x, (&scale, &shift)) in x.iter_mut().zip(norm.scale.iter().zip(&norm.shift)) {
+        *x = (*x - mean) * factor * f64::from(scale) + f64::from(shift);
     }
 }

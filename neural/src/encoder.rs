@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::device::{Computing, Device, Precision};
 use crate::error::Error;
 use crate::fused;
+use crate::modern;
 use crate::pieces::Pieces;
 use crate::weights::Weights;
 
@@ -22,10 +23,15 @@ pub(crate) struct Input<'a> {
 impl<'a> Input<'a> {
     /// One text.
     pub(crate) fn alone(text: &'a Pieces) -> Input<'a> {
+        Input::whole(&text.ids)
+    }
+
+    /// One segment, every piece of which is looked at.
+    pub(crate) fn whole(ids: &'a [u32]) -> Input<'a> {
         Input {
-            ids: &text.ids,
-            second: text.ids.len(),
-            attended: text.ids.len(),
+            ids,
+            second: ids.len(),
+            attended: ids.len(),
         }
     }
 
@@ -47,6 +53,7 @@ pub(crate) struct Encoder {
 enum Pass {
     Fused(Parameters),
     Plain(Bert),
+    Modern(modern::Parameters),
 }
 
 /// The last hidden state of every piece, input after input: `[Σ pieces, h]`.
@@ -77,11 +84,23 @@ impl Encoder {
         computing: impl Into<Computing>,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
-        let parameters = Parameters::load(weights, config)?;
         let Computing { device, precision } = computing.into();
-        let pass = match (device, precision) {
-            (Device::Cpu, Precision::F32) => Pass::Fused(parameters),
-            _ => {
+        let on_cpu = (device, precision) == (Device::Cpu, Precision::F32);
+        let pass = match &config.modern {
+            Some(modern) if on_cpu => {
+                let parameters = modern::Parameters::load(weights, &config, modern, max_pieces)?;
+                Pass::Modern(parameters)
+            }
+            Some(_) => {
+                return Err(Error::Device {
+                    device: format!("{device} in {precision}"),
+                    reason: "a ModernBERT computes on the CPU in f32 only; use `cpu` and `f32`"
+                        .to_owned(),
+                });
+            }
+            None if on_cpu => Pass::Fused(Parameters::load(weights, config)?),
+            None => {
+                let parameters = Parameters::load(weights, config)?;
                 let device = device.open()?;
                 Pass::Plain(Bert::load(parameters, &device, precision.dtype())?)
             }
@@ -100,6 +119,7 @@ impl Encoder {
         let numbers = match &self.pass {
             Pass::Fused(parameters) => fused::forward(parameters, inputs),
             Pass::Plain(bert) => bert.forward(inputs)?,
+            Pass::Modern(parameters) => modern::forward(parameters, inputs),
         };
         Ok(States {
             numbers,

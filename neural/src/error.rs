@@ -9,8 +9,8 @@ pub enum Error {
 
     /// The folder holds a model of another architecture.
     #[error(
-        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra` and \
-         `distilbert` can be loaded"
+        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra`, \
+         `distilbert` and `modernbert` can be loaded"
     )]
     Architecture {
         /// `model_type` in `config.json`.
@@ -146,6 +146,17 @@ pub enum Error {
         /// `[CLS]`, one piece, `[SEP]`.
         least: usize,
         /// `max_position_embeddings` in `config.json`.
+        most: usize,
+    },
+
+    /// Queries that cannot be drawn so.
+    #[error("{found} {what} were asked for; from 1 to {most} can be had")]
+    Sampling {
+        /// Of what there are too few or too many.
+        what: &'static str,
+        /// What was asked for.
+        found: usize,
+        /// The most.
         most: usize,
     },
 

@@ -30,18 +30,30 @@ const SHARE_PIECES: usize = 512;
 
 /// The last hidden state of every piece of every text, text after text: `[Σ pieces, h]`.
 pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
-    let h = model.config.hidden_size;
-    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
-    let threads = rayon::current_num_threads();
-    let shares = shares(
+    let arch = Arch::new();
+    in_shares(
         texts,
-        n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads),
-    );
-    let parallelism = match threads / shares.len().max(1) {
-        0 | 1 => Parallelism::None,
-        many => Parallelism::Rayon(many),
-    };
+        model.config.hidden_size,
+        |texts, parallelism, hidden| {
+            Pass {
+                model,
+                texts,
+                arch,
+                parallelism,
+            }
+            .run(hidden);
+        },
+    )
+}
 
+/// States `[Σ pieces, h]` of all texts, where `run` writes those of a share of them, `[t, h]`.
+pub(crate) fn in_shares(
+    texts: &[Input<'_>],
+    h: usize,
+    run: impl Fn(&[Input<'_>], Parallelism, &mut [f32]) + Sync,
+) -> Vec<f32> {
+    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let (shares, parallelism) = share_out(texts);
     let mut hidden = vec![0.0; n_pieces * h];
     let mut rest = hidden.as_mut_slice();
     let mut tasks = Vec::with_capacity(shares.len());
@@ -51,16 +63,8 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
         tasks.push((share, own));
         rest = others;
     }
-    let arch = Arch::new();
-    tasks.into_par_iter().for_each(|(share, hidden)| {
-        Pass {
-            model,
-            texts: share,
-            arch,
-            parallelism,
-        }
-        .run(hidden);
-    });
+    let each = tasks.into_par_iter();
+    each.for_each(|(share, hidden)| run(share, parallelism, hidden));
     hidden
 }
 
@@ -122,6 +126,20 @@ pub(crate) fn most_of_columns(x: &[f32], words: &[f32], h: usize) -> Vec<f32> {
         }
     }
     most
+}
+
+/// Runs of texts for each thread to take one after another, and how many threads a product has
+/// besides.
+pub(crate) fn share_out<'a, 'b>(texts: &'a [Input<'b>]) -> (Vec<&'a [Input<'b>]>, Parallelism) {
+    let n_pieces: usize = texts.iter().map(|text| text.ids.len()).sum();
+    let threads = rayon::current_num_threads();
+    let n_shares = n_pieces.div_ceil(SHARE_PIECES).next_multiple_of(threads);
+    let shares = shares(texts, n_shares);
+    let parallelism = match threads / shares.len().max(1) {
+        0 | 1 => Parallelism::None,
+        many => Parallelism::Rayon(many),
+    };
+    (shares, parallelism)
 }
 
 /// At most `n` runs of texts with about as many pieces each.
@@ -305,7 +323,7 @@ fn gelu(rows: &mut [f32], bias: &[f32]) {
 }
 
 #[inline(always)]
-fn softmax(rows: &mut [f32], width: usize) {
+pub(crate) fn softmax(rows: &mut [f32], width: usize) {
     for row in rows.chunks_exact_mut(width) {
         let most = fold(
             row,
@@ -337,7 +355,7 @@ fn add_norm(y: &mut [f32], x: &[f32], bias: &[f32], norm: &Norm) {
 
 /// A matrix inside a buffer: element (r, c) is at `r row_stride + c column_stride`.
 #[derive(Clone, Copy)]
-struct View<'a> {
+pub(crate) struct View<'a> {
     numbers: &'a [f32],
     rows: usize,
     columns: usize,
@@ -347,7 +365,11 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     /// Rows that are `row_stride` apart.
-    fn new(numbers: &'a [f32], [rows, columns]: [usize; 2], row_stride: usize) -> View<'a> {
+    pub(crate) fn new(
+        numbers: &'a [f32],
+        [rows, columns]: [usize; 2],
+        row_stride: usize,
+    ) -> View<'a> {
         View {
             numbers,
             rows,
@@ -357,7 +379,11 @@ impl<'a> View<'a> {
         }
     }
 
-    fn transposed(self) -> View<'a> {
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    pub(crate) fn transposed(self) -> View<'a> {
         View {
             numbers: self.numbers,
             rows: self.columns,
@@ -376,19 +402,19 @@ impl<'a> View<'a> {
 }
 
 /// Where a product goes: rows that are `stride` apart.
-struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     numbers: &'a mut [f32],
     stride: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
+    pub(crate) fn new(numbers: &'a mut [f32], stride: usize) -> Rows<'a> {
         Rows { numbers, stride }
     }
 }
 
 /// `y = a b`.
-fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
+pub(crate) fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
     assert!(a.is_inside() && b.is_inside() && a.columns == b.rows);
     assert!(b.columns <= y.stride);
     assert!((a.rows - 1) * y.stride + b.columns <= y.numbers.len());
@@ -423,7 +449,7 @@ fn multiply(a: View<'_>, b: View<'_>, y: Rows<'_>, parallelism: Parallelism) {
 
 /// Combines all numbers in sixteen lanes and then these, always in the same order.
 #[inline(always)]
-fn fold(
+pub(crate) fn fold(
     numbers: &[f32],
     neutral: f32,
     each: impl Fn(f32) -> f32,
@@ -445,7 +471,7 @@ fn fold(
 /// `eˣ` for `x <= 0`, to 2e-7 of the value; below e⁻⁸⁷ it stays there. After Cephes' `expf`
 /// (Moshier 1992), written so that it vectorises.
 #[inline(always)]
-fn exp(x: f32) -> f32 {
+pub(crate) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer in the low bits
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
@@ -466,7 +492,7 @@ fn exp(x: f32) -> f32 {
 /// The error function, to 5e-7: a quotient of polynomials in `x²`, as in Eigen's and XLA's `erf`
 /// for f32. Beyond 3.74 it is 1 in f32.
 #[inline(always)]
-fn erf(x: f32) -> f32 {
+pub(crate) fn erf(x: f32) -> f32 {
     const MOST: f32 = 3.743_921_2;
     let x = if x > MOST { MOST } else { x };
     let x = if x < -MOST { -MOST } else { x };

@@ -1,7 +1,7 @@
 //! Neural rankers: weights and texts in, scores out.
 //!
 //! One encoder, two ways to compare. The encoder is a BERT (Devlin et al. 2019) or one of its
-//! relatives RoBERTa, XLM-R, ELECTRA and DistilBERT; by default all-MiniLM-L6-v2 of
+//! relatives RoBERTa, XLM-R, ELECTRA, DistilBERT and ModernBERT; by default all-MiniLM-L6-v2 of
 //! sentence-transformers (Wang et al. 2020; Reimers and Gurevych 2019). Texts are compared as a
 //! [`Matching`] says.
 //!
@@ -9,6 +9,10 @@
 //! [`Splade`] makes a text weights of the whole vocabulary (Formal et al. 2021). [`Colbert`] and
 //! [`Epic`] read a [`Side::Query`] otherwise than a [`Side::Text`] (Khattab and Zaharia 2020;
 //! MacAvaney et al. 2020).
+//!
+//! A T5 (Raffel et al. 2020) reads and writes: [`MonoT5`] asks it whether a text is relevant
+//! (Nogueira et al. 2020), [`Doc2Query`] has it write queries that a text may answer (Nogueira
+//! and Lin 2019).
 //!
 //! This crate knows no files, no network, no async runtime and no database: a [`Model`] is made
 //! from bytes, so that it also builds for the browser. Texts are encoded once and compared often:
@@ -39,6 +43,7 @@ mod declared;
 mod bert;
 mod fused;
 mod maxsim;
+mod modern;
 mod matching;
 mod sentence;
 mod model;
@@ -47,6 +52,9 @@ mod masked;
 mod splade;
 mod colbert;
 mod epic;
+mod t5;
+mod mono;
+mod doc2query;
 
 pub use batch::plan_batches;
 pub use colbert::Colbert;
@@ -56,10 +64,12 @@ pub use declared::{
     Special,
 };
 pub use device::{Computing, Device, Precision};
+pub use doc2query::{Doc2Query, Sampling, WrittenQuery};
 pub use epic::{Epic, EpicQuery, EpicText};
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
 pub use model::{Model, ModelFiles, ModuleFiles};
+pub use mono::MonoT5;
 pub use pieces::{Pieces, Side};
 pub use sentence::{Similarity, module_folders};
 pub use splade::{Sparse, Splade};

@@ -1,8 +1,10 @@
 //! The head for masked pieces: what each place would hold, as a number for each piece of the
-//! vocabulary. Of BERT, DistilBERT and RoBERTa, by the names of Hugging Face's `…ForMaskedLM`.
+//! vocabulary. Of BERT, DistilBERT, RoBERTa and
+//! ModernBERT, by the names of Hugging Face's `…ForMaskedLM`.
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Family};
+use crate::cross::modern_head;
 use crate::error::Error;
 use crate::fused;
 use crate::weights::Weights;
@@ -25,31 +27,49 @@ impl MaskedHead {
         config: &Config,
     ) -> Result<MaskedHead, Error> {
         let (h, v) = (config.hidden_size, config.vocab_size);
+        let mut words = "embeddings.word_embeddings.weight";
+        let named = |dense: &str, norm: &str, bias: &str| {
+            Ok::<_, Error>((
+                Linear::load(head, dense, h, h)?,
+                Norm::load(head, norm, h, config)?,
+                head.numbers(bias, &[v])?,
+            ))
+        };
         let (dense, norm, bias) = match config.family {
-            Family::Bert => (
+            Family::Bert => named(
                 "cls.predictions.transform.dense",
                 "cls.predictions.transform.LayerNorm",
                 "cls.predictions.bias",
-            ),
-            Family::DistilBert => (
+            )?,
+            Family::DistilBert => named(
                 "vocab_transform",
                 "vocab_layer_norm",
                 "vocab_projector.bias",
-            ),
-            Family::Roberta => ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
+            )?,
+            Family::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
+            Family::ModernBert => {
+                words = "embeddings.tok_embeddings.weight";
+                let (dense, norm) = modern_head(head, config)?;
+                let bias = match config.modern.as_ref().is_some_and(|it| it.decoder_bias) {
+                    true => head.numbers("decoder.bias", &[v])?,
+                    false => vec![0.0; v],
+                };
+                (dense, norm, bias)
+            }
             Family::Electra => {
                 return Err(Error::Unsupported {
                     field: "model_type",
                     found: "electra".to_owned(),
-                    expected: "bert, distilbert or roberta, to weigh the vocabulary".to_owned(),
+                    expected: "bert, distilbert, modernbert or roberta, to weigh the vocabulary"
+                        .to_owned(),
                 });
             }
         };
         Ok(MaskedHead {
-            dense: Linear::load(head, dense, h, h)?,
-            norm: Norm::load(head, norm, h, config)?,
-            bias: head.numbers(bias, &[v])?,
-            words: encoder.numbers("embeddings.word_embeddings.weight", &[v, h])?,
+            dense,
+            norm,
+            bias,
+            words: encoder.numbers(words, &[v, h])?,
         })
     }
 

@@ -14,7 +14,8 @@ pub enum Side {
     Text,
 }
 
-/// One text as ids of word pieces, `[CLS]` first and `[SEP]` last.
+/// One text as ids of word pieces, `[CLS]` first and `[SEP]` last; for a T5 without either, so
+/// that there are as many spans as ids, and none of an empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
     /// What it is read as.
@@ -95,20 +96,9 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
-    /// needed, and a truncation has to be known of.
+    /// Reads `tokenizer.json`.
     pub(crate) fn load(json: &[u8], vocab_size: usize, max_pieces: usize) -> Result<Cutter, Error> {
-        let mut tokenizer =
-            Tokenizer::from_bytes(json).map_err(|error| Error::Tokenizer(error.to_string()))?;
-        tokenizer.with_padding(None);
-        tokenizer
-            .with_truncation(None)
-            .map_err(|error| Error::Tokenizer(error.to_string()))?;
-
-        let id = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
-        if id as usize >= vocab_size {
-            return Err(Error::Vocabulary { id, vocab_size });
-        }
+        let tokenizer = open(json, vocab_size)?;
         // As BERT and as RoBERTa call them.
         let special = |pieces: [&str; 2]| {
             let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
@@ -246,4 +236,21 @@ impl Cutter {
     pub(crate) fn piece(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
     }
+}
+
+/// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
+/// needed, and a truncation has to be known of.
+pub(crate) fn open(json: &[u8], vocab_size: usize) -> Result<Tokenizer, Error> {
+    let mut tokenizer =
+        Tokenizer::from_bytes(json).map_err(|error| Error::Tokenizer(error.to_string()))?;
+    tokenizer.with_padding(None);
+    tokenizer
+        .with_truncation(None)
+        .map_err(|error| Error::Tokenizer(error.to_string()))?;
+
+    let id = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+    if id as usize >= vocab_size {
+        return Err(Error::Vocabulary { id, vocab_size });
+    }
+    Ok(tokenizer)
 }

@@ -66,6 +66,11 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// Whether there is a tensor of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.file.get(&format!("{}{name}", self.prefix)).is_ok()
+    }
+
     /// The numbers of tensor `name` in row-major order, as f32.
     pub(crate) fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);

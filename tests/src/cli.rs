@@ -531,6 +531,10 @@ fn models_of_each_architecture_judge() {
         "colbert-tiny",
         "epic-tiny",
         "dense-tiny",
+        "t5",
+        "cross-modernbert",
+        "modernbert:late",
+        "splade-modernbert:splade",
     ] {
         let line = format!(
             "judge --collection {collection} --instances mined.parquet --json \

@@ -5,6 +5,7 @@
 
 mod harness;
 mod cli;
+mod expand;
 mod imports;
 mod vectors;
 mod wordpiece;

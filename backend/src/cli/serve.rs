@@ -76,8 +76,8 @@ enum ModelsCommand {
     },
     /// Load a model and say what it is
     Inspect {
-        /// A folder or a name on the hub, with or without :bi, :late, :splade, :cross, :colbert
-        /// or :epic
+        /// A folder or a name on the hub, with or without :bi, :late, :splade, :cross, :colbert,
+        /// :epic or :monot5
         model: String,
     },
 }

@@ -3,7 +3,7 @@
 use neural::{Matching, Side, Similarity};
 
 use crate::error::Error;
-use crate::models::{Alone, Named, Ranker, Reader, Use};
+use crate::models::{Alone, Named, Ranker, Reader, Together, Use};
 
 /// What the numbers of a ranker are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +43,11 @@ impl Ranker {
     /// What its scores are.
     pub(crate) fn scale(&self) -> Scale {
         match &self.reader {
-            Reader::Together(cross) => match cross.n_labels() {
+            Reader::Together(Together::Cross(it)) => match it.n_labels() {
                 1 => Scale::Logit,
                 _ => Scale::LogProbability,
             },
+            Reader::Together(Together::Mono(_)) => Scale::LogProbability,
             Reader::Alone(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_)) => Scale::Open,
             Reader::Alone(Alone::Dense(it)) => {
                 match (Named::of(&self.about.spec).used, it.similarity()) {

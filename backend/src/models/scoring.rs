@@ -4,14 +4,14 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{CrossEncoder, Encoded, EpicQuery, EpicText, PairPieces, Pieces, Side, Sparse};
+use neural::{Encoded, EpicQuery, EpicText, PairPieces, Pieces, Side, Sparse};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
 use crate::models::passages::Read;
-use crate::models::{Alone, Ranker, Reader};
+use crate::models::{Alone, Ranker, Reader, Together};
 use crate::store::draft::Draft;
 
 /// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
@@ -172,6 +172,37 @@ impl Alone {
                 Some(it.matches(query, text))
             }
             _ => None,
+        }
+    }
+}
+
+impl Together {
+    fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
+        match self {
+            Together::Cross(it) => it.tokenize(side, text),
+            Together::Mono(it) => it.tokenize(side, text),
+        }
+    }
+
+    fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
+        match self {
+            Together::Cross(it) => it.pair(query, text),
+            Together::Mono(it) => it.pair(query, text),
+        }
+    }
+
+    fn score(&self, pairs: &[&PairPieces]) -> Result<Vec<f64>, neural::Error> {
+        match self {
+            Together::Cross(it) => it.score(pairs),
+            Together::Mono(it) => it.score(pairs),
+        }
+    }
+
+    /// Names the model and its use.
+    pub(super) fn fingerprint(&self) -> &str {
+        match self {
+            Together::Cross(it) => it.fingerprint(),
+            Together::Mono(it) => it.fingerprint(),
         }
     }
 }
@@ -379,11 +410,7 @@ impl Ranker {
     }
 
     /// One score for each pair, like lengths together, within the usual budget.
-    fn score_together(
-        &self,
-        cross: &CrossEncoder,
-        pairs: &[PairPieces],
-    ) -> Result<Vec<f64>, Error> {
+    fn score_together(&self, cross: &Together, pairs: &[PairPieces]) -> Result<Vec<f64>, Error> {
         let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
         let mut scores = vec![0.0; pairs.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {

@@ -288,6 +288,39 @@ fn fixture(name: &str) -> String {
     format!("{fixtures}/{name}")
 }
 
+#[test]
+fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
+    const T5: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/t5");
+    let models = Models::new(&[T5.to_owned()], Device::Cpu).unwrap();
+    assert_eq!(models.specs(), ["t5:monot5"]);
+    assert_eq!(models.full_spec("t5"), "t5:monot5");
+    let ranker = models.get("t5").unwrap();
+    assert!(ranker.about.detail.starts_with("monoT5"));
+    let queries = ["where do rivers end".to_owned(), String::new()];
+    let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
+    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..60).map(move |t| (q, t))).collect();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let mut steps = Vec::new();
+    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = scores.unwrap();
+    assert!(steps.len() > 3 && steps.last() == Some(&120), "{steps:?}");
+    check_alone(&ranker, &listed, &scores);
+    // Query and text share the 512 pieces.
+    assert!(scores[59].truncated && !scores[1].truncated);
+    assert!(scores.iter().all(|it| it.score < 0.0));
+    let error = models.get("t5:bi").err().unwrap().to_string();
+    assert!(error.contains("describes a `t5` model"), "{error}");
+    let error = tiny().get("tiny:monot5").err().unwrap().to_string();
+    assert!(error.contains("is bert, but must be t5"), "{error}");
+    let error = Models::new(&[T5.to_owned()], Device::Cuda(0)).unwrap();
+    let error = error.get("t5").err().unwrap().to_string();
+    assert!(error.contains("on the CPU only"), "{error}");
+}
+
 /// Every pair as a ranker scores it when it is asked about one query and all texts; `scores` are
 /// of every query with every text, in order.
 fn check_alone(ranker: &Ranker, listed: &Listed<'_>, scores: &[PairScore]) {

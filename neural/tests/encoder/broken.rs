@@ -83,7 +83,7 @@ fn another_architecture_is_named() {
     check_broken(
         |files| edit_config(files, "model_type", json!("gpt2")),
         expect![
-            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra` and `distilbert` can be loaded"
+            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra`, `distilbert` and `modernbert` can be loaded"
         ],
     );
     check_broken(
@@ -374,7 +374,7 @@ pub(crate) fn edit_header(
     files.weights = [&length, header.as_bytes(), numbers].concat();
 }
 
-fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
+pub(crate) fn edit_config(files: &mut ModelFiles, field: &str, value: Value) {
     let mut config: Value = serde_json::from_slice(&files.config).unwrap();
     config[field] = value;
     files.config = config.to_string().into_bytes();

@@ -74,6 +74,7 @@ fn splade_equals_the_reference() {
         relative!("splade-tiny"),
         relative!("splade-roberta"),
         relative!("splade-distilbert"),
+        relative!("splade-modernbert"),
     ] {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
@@ -136,6 +137,7 @@ fn cross_encoders_equal_the_reference() {
         relative!("cross-roberta"),
         relative!("cross-electra"),
         relative!("cross-distilbert"),
+        relative!("cross-modernbert"),
     ] {
         assert!(CrossEncoder::is_in(&files.config), "{name}");
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();

@@ -8,6 +8,8 @@
 mod broken;
 mod heads;
 mod sides;
+mod modern;
+mod t5;
 
 use std::path::{Path, PathBuf};
 
@@ -52,6 +54,7 @@ fn the_relatives_of_bert_equal_the_reference() {
         relative!("xlm-roberta"),
         relative!("electra"),
         relative!("distilbert"),
+        relative!("modernbert"),
     ] {
         println!("{name}");
         check_reference(&files, fixture);

@@ -1,0 +1,92 @@
+//! `expand`: documents with queries that they may answer, written by a model.
+
+use std::path::{Path, PathBuf};
+
+use neural::Sampling;
+use shared::probe::Limits;
+
+use super::{Exit, print_json, tell_reading};
+use crate::config::count;
+use crate::error::Error;
+use crate::import;
+use crate::models::open_doc2query;
+use crate::pipeline::{self, Expansion};
+
+/// Runs on the CPU. Stopped in between it leaves no folder, and goes on where it was when it is
+/// started again in the same way.
+#[derive(clap::Args)]
+pub(crate) struct Expand {
+    /// A folder, or the name of an imported collection
+    #[arg(long, value_name = "DIR|NAME")]
+    collection: String,
+    /// A folder or a name on the hub with a T5 that was trained to write queries
+    #[arg(long, value_name = "DIR|NAME")]
+    model: String,
+    /// A new folder: the collection with longer documents, what was added to each
+    /// (expansions.jsonl), and how (expansion.json)
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Queries for each document
+    #[arg(long, value_name = "N", default_value = "10")]
+    queries: String,
+    /// Each piece is drawn from so many likeliest
+    #[arg(long, value_name = "K", default_value = "10")]
+    k: String,
+    /// A query has at most so many pieces
+    #[arg(long, value_name = "N", default_value = "64")]
+    query_pieces: String,
+    /// Of the draws
+    #[arg(long, default_value_t = Limits::STANDARD.seed)]
+    seed: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `expand --json` prints.
+#[derive(serde::Serialize)]
+struct Told {
+    docs: usize,
+    /// Without those that are empty.
+    queries: usize,
+    model: String,
+    fingerprint: String,
+}
+
+impl Expand {
+    pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
+        let whole = "a whole number, 1 or more";
+        let sampling = Sampling {
+            seed: self.seed,
+            k: count("k", &self.k, whole)?,
+            n_queries: count("queries", &self.queries, whole)?,
+            max_new: count("query-pieces", &self.query_pieces, whole)?,
+        };
+        let (name, model) = open_doc2query(&self.model)?;
+        // Told before the collection is read.
+        model.write(&[], &sampling).map_err(Error::model(&name))?;
+        let loaded = import::load(&self.collection, data)?;
+        tell_reading(&loaded);
+        let docs = loaded.collection.docs.len();
+        let wanted = Expansion {
+            model: &model,
+            name: &name,
+            sampling,
+            out: &self.out,
+        };
+        let queries = pipeline::expand(loaded, &wanted)?;
+        let told = Told {
+            docs,
+            queries,
+            fingerprint: model.fingerprint().to_owned(),
+            model: name,
+        };
+        if self.json {
+            print_json(&told);
+        } else {
+            let out = self.out.display();
+            println!("{queries} queries were added to {docs} documents, in {out}");
+        }
+        Ok(Exit::Done)
+    }
+}

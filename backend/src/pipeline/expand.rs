@@ -1,0 +1,381 @@
+//! Documents with queries that a doc2query T5 writes for them.
+//!
+//! What is written is kept beside the new folder, a line a document in their order, so that
+//! whoever starts again after a stop begins with the document that is missing.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use neural::{Doc2Query, Sampling};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use shared::collection::{Collection, Doc};
+
+use crate::error::Error;
+use crate::import::{Loaded, write_files, write_lines};
+use crate::progress::Bar;
+
+/// Documents that each thread writes for between two times that they are kept.
+const PER_THREAD: usize = 8;
+
+const WAY_OUT: &str = "make room, or choose another place by `--out`";
+
+/// What is wanted.
+pub(crate) struct Expansion<'a> {
+    /// What writes.
+    pub model: &'a Doc2Query,
+    /// Its name, for the record.
+    pub name: &'a str,
+    /// How queries are drawn.
+    pub sampling: Sampling,
+    /// The new folder; not there yet.
+    pub out: &'a Path,
+}
+
+/// `expansion.json` of the new folder: everything needed to make it again.
+#[derive(Serialize)]
+struct Record<'a> {
+    format: u32,
+    axioscope: &'static str,
+    /// Hash of the collection that was expanded.
+    collection: String,
+    model: &'a str,
+    fingerprint: &'a str,
+    seed: u64,
+    k: usize,
+    queries_per_document: usize,
+    /// The most pieces of a query.
+    query_pieces: usize,
+}
+
+/// A line of `expansions.jsonl`.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "_id")]
+    id: &'a str,
+    queries: &'a [String],
+}
+
+/// Writes the new folder: the collection, each document's text with its queries after it, what
+/// was added, and how it was made. Gives the number of queries that are not empty.
+pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<usize, Error> {
+    let record = Record::of(&loaded.collection, wanted);
+    let parent = check_out(wanted.out)?;
+    let mut draft = Draft::open(wanted.out, parent, &record)?;
+    let docs = &loaded.collection.docs;
+    draft.written.truncate(docs.len());
+    let bar = Bar::of("expand", docs.len() as u64, "documents");
+    bar.at(draft.written.len() as u64);
+    let n_at_once = PER_THREAD * rayon::current_num_threads();
+    for some in docs[draft.written.len()..].chunks(n_at_once) {
+        let texts: Vec<String> = some.iter().map(Doc::body).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let queries = wanted.model.write(&texts, &wanted.sampling);
+        let queries = queries.map_err(Error::model(wanted.name))?.into_iter();
+        draft.keep(queries.map(|it| it.into_iter().map(|it| it.text).collect()))?;
+        bar.at(draft.written.len() as u64);
+    }
+    let written = std::mem::take(&mut draft.written);
+    for (doc, queries) in loaded.collection.docs.iter_mut().zip(&written) {
+        add(doc, queries);
+    }
+
+    let beside = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
+    // A folder inside has the usual rights, where a temporary one is for its owner alone.
+    let whole = beside.path().join("whole");
+    fs::create_dir(&whole).map_err(Error::file(&whole, WAY_OUT))?;
+    write_files(&loaded, &whole)?;
+    let lines = loaded.collection.docs.iter().zip(&written);
+    let lines = lines.map(|(doc, queries)| {
+        json(&Line {
+            id: &doc.id,
+            queries,
+        })
+    });
+    write_lines(&whole.join("expansions.jsonl"), lines)?;
+    write_lines(&whole.join("expansion.json"), [json(&record)].into_iter())?;
+    // Somebody may have put one there meanwhile, and an empty one would be replaced.
+    check_out(wanted.out)?;
+    fs::rename(&whole, wanted.out).map_err(Error::file(wanted.out, WAY_OUT))?;
+    draft.remove()?;
+    let filled = |it: &&String| !it.is_empty();
+    Ok(written.iter().flatten().filter(filled).count())
+}
+
+/// Refuses an output that is there; gives the folder in which it is to lie.
+fn check_out(out: &Path) -> Result<&Path, Error> {
+    if out.symlink_metadata().is_ok() {
+        let reason = format!("{} is there already; choose another", out.display());
+        return Err(shared::error::Error::setting("out", reason).into());
+    }
+    let parent = match out.parent() {
+        Some(it) if !it.as_os_str().is_empty() => it,
+        _ => Path::new("."),
+    };
+    match (parent.is_dir(), out.file_name()) {
+        (true, Some(_)) => Ok(parent),
+        _ => {
+            let reason = format!("{} lies in no folder that is there", out.display());
+            Err(shared::error::Error::setting("out", reason).into())
+        }
+    }
+}
+
+/// The text, and after it the queries, as docTTTTTquery appends them.
+fn add(doc: &mut Doc, queries: &[String]) {
+    for query in queries.iter().filter(|it| !it.is_empty()) {
+        if !doc.text.is_empty() {
+            doc.text.push(' ');
+        }
+        doc.text.push_str(query);
+    }
+}
+
+impl<'a> Record<'a> {
+    fn of(collection: &Collection, wanted: &Expansion<'a>) -> Record<'a> {
+        Record {
+            format: 1,
+            axioscope: env!("CARGO_PKG_VERSION"),
+            collection: collection.hash(),
+            model: wanted.name,
+            fingerprint: wanted.model.fingerprint(),
+            seed: wanted.sampling.seed,
+            k: wanted.sampling.k,
+            queries_per_document: wanted.sampling.n_queries,
+            query_pieces: wanted.sampling.max_new,
+        }
+    }
+}
+
+/// The queries of the documents that are done, in memory and in a file.
+struct Draft {
+    /// Of the first documents of the collection.
+    written: Vec<Vec<String>>,
+    path: PathBuf,
+    file: File,
+}
+
+impl Draft {
+    /// Beside the output, named after everything on which the queries depend; takes up what is
+    /// there. What follows a damaged line was never acknowledged, and is cut off.
+    fn open(out: &Path, parent: &Path, record: &Record<'_>) -> Result<Draft, Error> {
+        let hash = shared::collection::hex(&Sha256::digest(json(record)));
+        let name = out.file_name().unwrap_or_default().to_string_lossy();
+        let path = parent.join(format!(".{name}.{hash:.16}.draft"));
+        let failed = || Error::file(&path, WAY_OUT);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path).map_err(failed())?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            let reason = format!("another axioscope is writing {}", out.display());
+            return Err(shared::error::Error::setting("out", reason).into());
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed())?;
+        let (written, whole) = read(&bytes, record.queries_per_document);
+        file.set_len(whole as u64).map_err(failed())?;
+        file.seek(SeekFrom::Start(whole as u64)).map_err(failed())?;
+        Ok(Draft {
+            written,
+            path,
+            file,
+        })
+    }
+
+    /// Keeps the queries of the next documents; when this returns they survive a crash.
+    fn keep(&mut self, queries: impl Iterator<Item = Vec<String>>) -> Result<(), Error> {
+        let failed = || Error::file(&self.path, WAY_OUT);
+        let mut lines = String::new();
+        for queries in queries {
+            lines += &json(&queries);
+            lines.push('\n');
+            self.written.push(queries);
+        }
+        self.file.write_all(lines.as_bytes()).map_err(failed())?;
+        self.file.sync_data().map_err(failed())
+    }
+
+    fn remove(self) -> Result<(), Error> {
+        drop(self.file);
+        fs::remove_file(&self.path).map_err(Error::file(&self.path, "remove it by hand"))
+    }
+}
+
+/// The queries of the sound lines at the beginning, so many each, and where these lines end.
+fn read(bytes: &[u8], n_queries: usize) -> (Vec<Vec<String>>, usize) {
+    let (mut written, mut whole) = (Vec::new(), 0);
+    for line in bytes.split_inclusive(|&it| it == b'\n') {
+        let Some(sound) = line.strip_suffix(b"\n") else {
+            break;
+        };
+        match serde_json::from_slice::<Vec<String>>(sound) {
+            Ok(queries) if queries.len() == n_queries => written.push(queries),
+            _ => break,
+        }
+        whole += line.len();
+    }
+    (written, whole)
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("texts and whole numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import;
+    use crate::models::open_doc2query;
+
+    const T5: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../neural/tests/fixtures/t5-gated"
+    );
+
+    fn loaded(folder: &Path) -> Loaded {
+        import::load_folder(folder, &Default::default()).unwrap()
+    }
+
+    /// Three documents, of which the last has no text of its own.
+    fn collection(home: &Path) -> PathBuf {
+        let folder = home.join("from");
+        fs::create_dir_all(folder.join("runs")).unwrap();
+        let file = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+        file(
+            "corpus.jsonl",
+            "{\"_id\":\"a\",\"title\":\"Rivers\",\"text\":\"A river ends in the sea.\"}\n\
+             {\"_id\":\"b\",\"title\":\"\",\"text\":\"東京 🌊 lakes\",\"doc_group\":\"g\"}\n\
+             {\"_id\":\"c\",\"title\":\"the end\",\"text\":\"\"}\n",
+        );
+        file(
+            "queries.jsonl",
+            "{\"_id\":\"1\",\"text\":\"where do rivers end\",\"split\":\"test\"}\n",
+        );
+        file("qrels.tsv", "1\t0\ta\t1\n");
+        file("runs/own.run", "1 Q0 a 1 2.0 own\n");
+        folder
+    }
+
+    #[test]
+    fn queries_stand_after_the_text_and_all_else_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let from = collection(home.path());
+        let (name, model) = open_doc2query(T5).unwrap();
+        let out = home.path().join("out");
+        let wanted = Expansion {
+            model: &model,
+            name: &name,
+            sampling: Sampling::of_queries(3, 5),
+            out: &out,
+        };
+        let before = loaded(&from);
+        let n = expand(loaded(&from), &wanted).unwrap();
+        let after = loaded(&out);
+        assert_eq!((after.reading.n_refused, after.reading.n_warned), (0, 0));
+        assert_eq!(after.collection.queries, before.collection.queries);
+        assert_eq!(after.collection.qrels, before.collection.qrels);
+        let run = |folder: &Path| fs::read(folder.join("runs/own.run")).unwrap();
+        assert_eq!(run(&out), run(&from));
+
+        let lines = fs::read_to_string(out.join("expansions.jsonl")).unwrap();
+        let added: Vec<serde_json::Value> = lines
+            .lines()
+            .map(|it| serde_json::from_str(it).unwrap())
+            .collect();
+        let mut n_filled = 0;
+        for ((old, new), added) in before
+            .collection
+            .docs
+            .iter()
+            .zip(&after.collection.docs)
+            .zip(&added)
+        {
+            assert_eq!(
+                (&old.id, &old.title, &old.group),
+                (&new.id, &new.title, &new.group)
+            );
+            assert_eq!(added["_id"], old.id.as_str());
+            // What the model says of the document alone.
+            let alone = model.write(&[&old.body()], &wanted.sampling).unwrap();
+            let queries: Vec<&str> = alone[0].iter().map(|it| it.text.as_str()).collect();
+            assert_eq!(added["queries"], serde_json::json!(queries));
+            let filled: Vec<&str> = queries.into_iter().filter(|it| !it.is_empty()).collect();
+            n_filled += filled.len();
+            let expected = format!("{} {}", old.text, filled.join(" "));
+            assert_eq!(new.text, expected.trim());
+        }
+        assert!(n == n_filled && n >= 6, "{n}");
+
+        let record = fs::read_to_string(out.join("expansion.json")).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(record["model"], "t5-gated");
+        assert_eq!(record["fingerprint"], model.fingerprint());
+        assert_eq!(record["collection"], before.collection.hash());
+        assert_eq!((&record["seed"], &record["k"]), (&5.into(), &10.into()));
+        assert_eq!(record["queries_per_document"], 3);
+        // Nothing else is left beside it.
+        let mut left: Vec<_> = fs::read_dir(home.path())
+            .unwrap()
+            .map(|it| it.unwrap().file_name())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["from", "out"]);
+
+        let refused = expand(loaded(&from), &wanted).unwrap_err().to_string();
+        assert!(refused.contains("is there already"), "{refused}");
+    }
+
+    #[test]
+    fn what_was_written_before_a_stop_is_not_written_again() {
+        let home = tempfile::tempdir().unwrap();
+        let from = collection(home.path());
+        let (name, model) = open_doc2query(T5).unwrap();
+        let wanted = |out| Expansion {
+            model: &model,
+            name: &name,
+            sampling: Sampling::of_queries(2, 5),
+            out,
+        };
+        let [once, twice] = ["once", "twice"].map(|it| home.path().join(it));
+        expand(loaded(&from), &wanted(&once)).unwrap();
+
+        let wanted = wanted(&twice);
+        let record = Record::of(&loaded(&from).collection, &wanted);
+        let open = || Draft::open(&twice, home.path(), &record).unwrap();
+        let mut draft = open();
+        // A sign that the first document is not asked about again.
+        draft
+            .keep([vec!["kept".to_owned(), "too".to_owned()]].into_iter())
+            .unwrap();
+        draft.file.write_all(b"[\"torn\", \"of").unwrap();
+        let other = Draft::open(&twice, home.path(), &record).err().unwrap();
+        assert!(other.to_string().contains("another axioscope"), "{other}");
+        drop(draft);
+        assert_eq!(open().written, [["kept", "too"]]);
+
+        expand(loaded(&from), &wanted).unwrap();
+        let [once, twice] = [&once, &twice].map(|it| loaded(it).collection.docs);
+        assert!(
+            twice[0].text.ends_with("sea. kept too"),
+            "{}",
+            twice[0].text
+        );
+        assert_eq!(once[1..], twice[1..]);
+    }
+
+    #[test]
+    fn a_damaged_draft_counts_up_to_the_damage() {
+        for (bytes, n, whole) in [
+            ("", 0, 0),
+            ("[\"a\"]\n[\"b\"]\n", 2, 12),
+            ("[\"a\"]\n[\"b\"]", 1, 6),
+            ("[\"a\"]\n[\"b\", \"c\"]\n[\"d\"]\n", 1, 6),
+            ("[1]\n", 0, 0),
+            ("\n[\"a\"]\n", 0, 0),
+        ] {
+            let (written, end) = read(bytes.as_bytes(), 1);
+            assert_eq!((written.len(), end), (n, whole), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What `config.json` says of a ModernBERT beside what all encoders have.
+
+use serde::Deserialize;
+
+use super::unsupported;
+use crate::error::Error;
+
+/// Rotated positions, two reaches of attention, and which parts have a bias.
+#[derive(Clone, Debug)]
+pub(crate) struct Modern {
+    /// Of each layer.
+    pub(crate) reaches: Vec<Reach>,
+    /// The base of the rotation where all pieces are seen.
+    pub(crate) theta_all: f32,
+    /// And where the near ones are.
+    pub(crate) theta_near: f32,
+    /// Whether normalisations have a shift.
+    pub(crate) norm_bias: bool,
+    /// Whether the dense layers of attention have a bias.
+    pub(crate) attention_bias: bool,
+    /// And those of the feed forward layer.
+    pub(crate) mlp_bias: bool,
+    /// And the first of a head.
+    pub(crate) classifier_bias: bool,
+    /// And the output of a head for masked pieces.
+    pub(crate) decoder_bias: bool,
+    /// What a classification head reads.
+    pub(crate) pooling: HeadPooling,
+}
+
+/// How far attention goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Over the whole text.
+    All,
+    /// So many pieces to each side.
+    Near(usize),
+}
+
+/// What a classification head reads of the states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeadPooling {
+    /// That of the first piece.
+    First,
+    /// The mean of all.
+    Mean,
+}
+
+#[derive(Deserialize)]
+struct Fields {
+    #[serde(default = "window")]
+    local_attention: usize,
+    /// As transformers 5 writes it; published files have the number below.
+    layer_types: Option<Vec<String>>,
+    #[serde(default = "every")]
+    global_attn_every_n_layers: usize,
+    /// As transformers 5 writes them; published files have the two numbers below.
+    rope_parameters: Option<Ropes>,
+    global_rope_theta: Option<f64>,
+    local_rope_theta: Option<f64>,
+    rope_scaling: Option<serde_json::Value>,
+    #[serde(default)]
+    norm_bias: bool,
+    #[serde(default)]
+    attention_bias: bool,
+    #[serde(default)]
+    mlp_bias: bool,
+    #[serde(default)]
+    classifier_bias: bool,
+    decoder_bias: Option<bool>,
+    classifier_activation: Option<String>,
+    classifier_pooling: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Ropes {
+    full_attention: Option<Rope>,
+    sliding_attention: Option<Rope>,
+}
+
+#[derive(Deserialize)]
+struct Rope {
+    rope_theta: Option<f64>,
+    rope_type: Option<String>,
+}
+
+fn window() -> usize {
+    128
+}
+
+fn every() -> usize {
+    3
+}
+
+impl Modern {
+    /// Of a model of so many layers, whose heads have `d` units.
+    pub(super) fn read(json: &[u8], n_layers: usize, d: usize) -> Result<Modern, Error> {
+        let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
+        if !d.is_multiple_of(2) {
+            let found = format!("a head of {d} units");
+            return Err(unsupported("num_attention_heads", &found, "of even heads"));
+        }
+        if fields.rope_scaling.is_some() {
+            return Err(unsupported("rope_scaling", &"there", "absent"));
+        }
+        let activation = fields.classifier_activation.as_deref().unwrap_or("gelu");
+        if activation != "gelu" {
+            return Err(unsupported("classifier_activation", &activation, "gelu"));
+        }
+        let pooling = match fields.classifier_pooling.as_deref() {
+            None | Some("cls") => HeadPooling::First,
+            Some("mean") => HeadPooling::Mean,
+            Some(other) => return Err(unsupported("classifier_pooling", &other, "cls or mean")),
+        };
+        let reaches = fields.reaches(n_layers)?;
+        let ropes = fields.rope_parameters.unwrap_or_default();
+        Ok(Modern {
+            reaches,
+            theta_all: theta(ropes.full_attention, fields.global_rope_theta, 160_000.0)?,
+            theta_near: theta(ropes.sliding_attention, fields.local_rope_theta, 10_000.0)?,
+            norm_bias: fields.norm_bias,
+            attention_bias: fields.attention_bias,
+            mlp_bias: fields.mlp_bias,
+            classifier_bias: fields.classifier_bias,
+            decoder_bias: fields.decoder_bias.unwrap_or(true),
+            pooling,
+        })
+    }
+}
+
+impl Fields {
+    fn reaches(&self, n_layers: usize) -> Result<Vec<Reach>, Error> {
+        if self.local_attention < 2 {
+            let found = self.local_attention;
+            return Err(unsupported("local_attention", &found, "2 or more"));
+        }
+        let near = Reach::Near(self.local_attention / 2);
+        let Some(kinds) = &self.layer_types else {
+            let every = self.global_attn_every_n_layers;
+            if every == 0 {
+                return Err(unsupported(
+                    "global_attn_every_n_layers",
+                    &every,
+                    "positive",
+                ));
+            }
+            let of_layer = |layer: usize| match layer.is_multiple_of(every) {
+                true => Reach::All,
+                false => near,
+            };
+            return Ok((0..n_layers).map(of_layer).collect());
+        };
+        if kinds.len() != n_layers {
+            let expected = format!("one for each of {n_layers} layers");
+            let found = format!("a list of {}", kinds.len());
+            return Err(unsupported("layer_types", &found, &expected));
+        }
+        let reaches = kinds.iter().map(|it| match it.as_str() {
+            "full_attention" => Ok(Reach::All),
+            "sliding_attention" => Ok(near),
+            other => {
+                let expected = "full_attention or sliding_attention";
+                Err(unsupported("layer_types", &other, expected))
+            }
+        });
+        reaches.collect()
+    }
+}
+
+/// The base of a rotation.
+fn theta(rope: Option<Rope>, published: Option<f64>, usual: f64) -> Result<f32, Error> {
+    let kind = rope.as_ref().and_then(|it| it.rope_type.as_deref());
+    if let Some(other) = kind
+        && other != "default"
+    {
+        return Err(unsupported("rope_type", &other, "default"));
+    }
+    let theta = rope.and_then(|it| it.rope_theta).or(published);
+    match theta.unwrap_or(usual) {
+        fine if fine >= 1.0 && fine.is_finite() => Ok(fine as f32),
+        other => Err(unsupported("rope_theta", &other, "a number, 1 or more")),
+    }
+}

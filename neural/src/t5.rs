@@ -1,0 +1,114 @@
+//! T5: an encoder that reads a text and a decoder that writes another, piece by piece.
+//!
+//! Raffel et al. (JMLR 2020), arXiv:1910.10683; the later form with gated layers is T5 v1.1
+//! (Shazeer 2020, arXiv:2002.05202), to which Flan-T5 belongs. Tensor names follow
+//! `T5ForConditionalGeneration` of Hugging Face transformers. candle-transformers' T5 is not used
+//! because its encoder takes no padding mask, so that the texts of a padded batch silently change
+//! each other's scores. Here nothing is padded: texts stand one after another.
+//!
+//! What sets it apart from BERT: positions are known by their distance alone, in buckets that
+//! grow with it, as a number added to each attention score; attention is not divided by `√d`;
+//! normalisation is by the root of the mean square, before each part; there are no biases.
+//!
+//! Shapes: `t` pieces of all texts, `l` pieces of one text, `r` rows that the decoder writes at
+//! once, `h` units of the model, `a` heads of `d` units, `i = a d` (which need not be `h`), `m`
+//! units of the feed forward layer, `v` pieces of the vocabulary.
+
+mod config;
+mod distance;
+mod parameters;
+mod rows;
+mod encoder;
+mod decoder;
+mod words;
+
+pub(crate) use config::Config;
+pub(crate) use decoder::{Decoder, Line, Memory};
+pub(crate) use words::Words;
+
+use gemm::Parallelism;
+
+use crate::device::{Computing, Device, Precision};
+use crate::encoder::Input;
+use crate::error::Error;
+use crate::model::ModelFiles;
+use crate::weights::Weights;
+use parameters::Parameters;
+
+/// The most pieces that are read at once. Distances beyond the last bucket are all alike, so the
+/// model has no bound of its own; attention takes their square in memory.
+const MOST_PIECES: usize = 4_096;
+
+/// A T5 in the memory of the CPU.
+pub(crate) struct T5 {
+    parameters: Parameters,
+}
+
+impl T5 {
+    /// Reads the tensors. There is a path for the CPU alone.
+    pub(crate) fn load(
+        files: &ModelFiles,
+        config: Config,
+        computing: impl Into<Computing>,
+    ) -> Result<T5, Error> {
+        let Computing { device, precision } = computing.into();
+        if (device, precision) != (Device::Cpu, Precision::F32) {
+            return Err(Error::Device {
+                device: format!("{device} in {precision}"),
+                reason: "a T5 computes on the CPU only, in f32; use `cpu` and `f32`".to_owned(),
+            });
+        }
+        let weights = Weights::open(&files.weights, "")?;
+        Ok(T5 {
+            parameters: Parameters::load(&weights, config)?,
+        })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.parameters.config
+    }
+
+    /// The states of every piece of every text, normalised: `[t, h]`. One thread, unless the
+    /// products are given more.
+    pub(crate) fn read(&self, texts: &[Input<'_>], parallelism: Parallelism) -> Vec<f32> {
+        encoder::forward(&self.parameters, texts, parallelism)
+    }
+
+    /// What the decoder looks up of a text: keys and values of its states `[l, h]`.
+    pub(crate) fn remember(&self, states: &[f32], parallelism: Parallelism) -> Memory {
+        Memory::of(&self.parameters, states, parallelism)
+    }
+
+    /// The decoder, for at most so many pieces.
+    pub(crate) fn decoder(&self, max_new: usize) -> Decoder<'_> {
+        Decoder::new(&self.parameters, max_new)
+    }
+
+    /// Refuses pieces that another model has made.
+    pub(crate) fn check(&self, ids: &[u32], max_pieces: usize) -> Result<(), Error> {
+        let v = self.config().vocab_size;
+        let foreign = |reason| Err(Error::ForeignPieces { reason });
+        if !(1..=max_pieces).contains(&ids.len()) {
+            return foreign(format!("{} pieces, not 1 to {max_pieces}", ids.len()));
+        }
+        match ids.iter().find(|&&id| id as usize >= v) {
+            Some(id) => foreign(format!("id {id} of {v}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses a bound on pieces that leaves no room for a text, or is beyond all use.
+pub(crate) fn check_bound(found: usize, least: usize) -> Result<(), Error> {
+    match (least..=MOST_PIECES).contains(&found) {
+        true => Ok(()),
+        false => Err(Error::MaxPieces {
+            found,
+            least,
+            most: MOST_PIECES,
+        }),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

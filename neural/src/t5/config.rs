@@ -1,0 +1,220 @@
+//! What `config.json` says of a T5.
+
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// What the forward pass needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    pub(crate) vocab_size: usize,
+    /// `h`.
+    pub(crate) d_model: usize,
+    /// `d`.
+    pub(crate) d_kv: usize,
+    /// `m`.
+    pub(crate) d_ff: usize,
+    pub(crate) num_heads: usize,
+    pub(crate) num_layers: usize,
+    pub(crate) num_decoder_layers: usize,
+    pub(crate) buckets: Buckets,
+    pub(crate) layer_norm_epsilon: f32,
+    pub(crate) feed_forward: FeedForward,
+    /// Whether states are multiplied by `h^-½` before they become logits, as where the output is
+    /// tied to the embeddings.
+    pub(crate) scales_output: bool,
+    /// What the decoder reads before its first piece; that of padding.
+    pub(crate) start: u32,
+    /// What ends a text that is read or written.
+    pub(crate) end: u32,
+    /// Whether the file says that it holds a model with an output.
+    pub(crate) writes: bool,
+}
+
+/// How distances become buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Buckets {
+    /// `relative_attention_num_buckets`.
+    pub(crate) n: usize,
+    /// `relative_attention_max_distance`: from there on all distances are alike.
+    pub(crate) most: usize,
+}
+
+/// The two forms of the feed forward layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FeedForward {
+    /// `relu(x W) U`, of T5 v1.0.
+    Relu,
+    /// `(gelu(x W) ∘ x V) U`, of T5 v1.1.
+    GatedGelu,
+}
+
+/// The fields of the file. What published files leave out has the value that transformers takes.
+#[derive(Deserialize)]
+struct Fields {
+    vocab_size: usize,
+    d_model: usize,
+    d_kv: usize,
+    d_ff: usize,
+    num_heads: usize,
+    num_layers: usize,
+    num_decoder_layers: Option<usize>,
+    #[serde(default = "n_buckets")]
+    relative_attention_num_buckets: usize,
+    #[serde(default = "max_distance")]
+    relative_attention_max_distance: usize,
+    #[serde(default = "epsilon")]
+    layer_norm_epsilon: f64,
+    feed_forward_proj: Option<String>,
+    tie_word_embeddings: Option<bool>,
+    /// As transformers 5 writes it.
+    scale_decoder_outputs: Option<bool>,
+    decoder_start_token_id: Option<u32>,
+    pad_token_id: Option<u32>,
+    eos_token_id: Option<u32>,
+    is_encoder_decoder: Option<bool>,
+    #[serde(default)]
+    architectures: Vec<String>,
+    auto_map: Option<serde_json::Value>,
+}
+
+fn n_buckets() -> usize {
+    32
+}
+
+fn max_distance() -> usize {
+    128
+}
+
+fn epsilon() -> f64 {
+    1e-6
+}
+
+impl Config {
+    /// Reads `config.json` and refuses what the forward pass would get wrong.
+    pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
+        #[derive(Deserialize)]
+        struct Kind {
+            model_type: String,
+        }
+        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
+        if kind.model_type != "t5" {
+            return Err(unsupported("model_type", &kind.model_type, "t5"));
+        }
+        let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
+        fields.check()?;
+        let feed_forward = match fields.feed_forward_proj.as_deref() {
+            None | Some("relu") => FeedForward::Relu,
+            Some("gated-gelu") => FeedForward::GatedGelu,
+            Some(other) => {
+                return Err(unsupported(
+                    "feed_forward_proj",
+                    &other,
+                    "relu or gated-gelu",
+                ));
+            }
+        };
+        let tied = fields.tie_word_embeddings.unwrap_or(true);
+        let writes = |it: &String| {
+            // The second is the older name of the first.
+            it == "T5ForConditionalGeneration" || it == "T5WithLMHeadModel"
+        };
+        Ok(Config {
+            vocab_size: fields.vocab_size,
+            d_model: fields.d_model,
+            d_kv: fields.d_kv,
+            d_ff: fields.d_ff,
+            num_heads: fields.num_heads,
+            num_layers: fields.num_layers,
+            num_decoder_layers: fields.num_decoder_layers.unwrap_or(fields.num_layers),
+            buckets: Buckets {
+                n: fields.relative_attention_num_buckets,
+                most: fields.relative_attention_max_distance,
+            },
+            layer_norm_epsilon: fields.layer_norm_epsilon as f32,
+            feed_forward,
+            scales_output: fields.scale_decoder_outputs.unwrap_or(tied),
+            start: fields.start(),
+            end: fields.end(),
+            writes: fields.architectures.iter().any(writes),
+        })
+    }
+
+    /// `i`, the units of all heads.
+    pub(crate) fn inner(&self) -> usize {
+        self.num_heads * self.d_kv
+    }
+}
+
+impl Fields {
+    fn start(&self) -> u32 {
+        let start = self.decoder_start_token_id.or(self.pad_token_id);
+        start.unwrap_or(0)
+    }
+
+    fn end(&self) -> u32 {
+        self.eos_token_id.unwrap_or(1)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.auto_map.is_some() {
+            let expected = "absent: code that comes with a model is not run";
+            return Err(unsupported("auto_map", &"there", expected));
+        }
+        if self.is_encoder_decoder == Some(false) {
+            return Err(unsupported("is_encoder_decoder", &false, "true"));
+        }
+        let n_decoder = self.num_decoder_layers.unwrap_or(self.num_layers);
+        for (field, size) in [
+            ("vocab_size", self.vocab_size),
+            ("d_model", self.d_model),
+            ("d_kv", self.d_kv),
+            ("d_ff", self.d_ff),
+            ("num_heads", self.num_heads),
+            ("num_layers", self.num_layers),
+            ("num_decoder_layers", n_decoder),
+        ] {
+            // So that no product of two of them is beyond a usize.
+            if !(1..=1 << 24).contains(&size) {
+                return Err(unsupported(field, &size, "from 1 to 2^24"));
+            }
+        }
+        let n = self.relative_attention_num_buckets;
+        if !(4..=65_536).contains(&n) || !n.is_multiple_of(4) {
+            let expected = "a multiple of 4, at most 65536: half of them are for each direction, \
+                            and half of these for one distance each";
+            return Err(unsupported("relative_attention_num_buckets", &n, expected));
+        }
+        let most = self.relative_attention_max_distance;
+        if most <= n / 2 || most > 1 << 24 {
+            let expected = format!("above {}, half of the buckets, to 2^24", n / 2);
+            return Err(unsupported(
+                "relative_attention_max_distance",
+                &most,
+                &expected,
+            ));
+        }
+        let eps = self.layer_norm_epsilon;
+        if !(eps > 0.0 && eps < 1.0) {
+            return Err(unsupported("layer_norm_epsilon", &eps, "between 0 and 1"));
+        }
+        for (field, id) in [
+            ("decoder_start_token_id", self.start()),
+            ("eos_token_id", self.end()),
+        ] {
+            if id as usize >= self.vocab_size {
+                let expected = format!("below vocab_size, {}", self.vocab_size);
+                return Err(unsupported(field, &id, &expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
+    Error::Unsupported {
+        field,
+        found: found.to_string(),
+        expected: expected.to_owned(),
+    }
+}

@@ -1,0 +1,199 @@
+//! The decoder: states of the next piece of some texts that are being written.
+//!
+//! Keys and values of what is written are kept, so a step costs one piece of each text. Every
+//! number is summed by itself (see [`Product`]): what is written of a text does not depend on what
+//! is written beside it.
+
+use gemm::Parallelism;
+use pulp::Arch;
+
+use super::distance;
+use super::parameters::{CrossAttention, Feed, Parameters, SelfAttention};
+use super::rows::{Product, Seen, Step};
+use crate::fused::{Rows, View, multiply};
+
+/// What the decoder looks up of a text that was read.
+pub(crate) struct Memory {
+    /// For each layer `[l, 2i]`: each piece's key, then its value.
+    layers: Vec<Vec<f32>>,
+}
+
+/// A text that is being written.
+pub(crate) struct Line {
+    /// Keys and values of the pieces before this one, for each layer `[n, 2i]`.
+    past: Vec<Vec<f32>>,
+    /// The piece that comes into the decoder next.
+    pub(crate) last: u32,
+}
+
+/// The decoder on its way.
+pub(crate) struct Decoder<'a> {
+    model: &'a Parameters,
+    arch: Arch,
+    /// What is added so many pieces behind, `[a, max_new]`.
+    distances: Vec<f32>,
+}
+
+impl Memory {
+    /// Of a text's states `[l, h]`.
+    pub(super) fn of(model: &Parameters, states: &[f32], parallelism: Parallelism) -> Memory {
+        let (h, i) = (model.config.d_model, model.config.inner());
+        let l = states.len() / h;
+        let of_layer = |cross: &CrossAttention| {
+            let mut pairs = vec![0.0; l * 2 * i];
+            let states = View::new(states, [l, h], h);
+            let weight = View::new(&cross.memory, [2 * i, h], h).transposed();
+            multiply(states, weight, Rows::new(&mut pairs, 2 * i), parallelism);
+            pairs
+        };
+        let layers = model.decoder.iter().map(|it| of_layer(&it.cross));
+        Memory {
+            layers: layers.collect(),
+        }
+    }
+}
+
+impl Decoder<'_> {
+    /// A decoder of at most so many pieces.
+    pub(super) fn new(model: &Parameters, max_new: usize) -> Decoder<'_> {
+        let heads = model.config.num_heads;
+        let (table, buckets) = (&model.decoder_distances, model.config.buckets);
+        Decoder {
+            model,
+            arch: Arch::new(),
+            distances: distance::behind(table, heads, buckets, max_new),
+        }
+    }
+
+    /// A text before its first piece.
+    pub(crate) fn begin(&self) -> Line {
+        Line {
+            past: vec![Vec::new(); self.model.decoder.len()],
+            last: self.model.config.start,
+        }
+    }
+
+    /// Reads the last piece of each line, with the memory of the text that it is written about.
+    /// Gives the states that tell the next ones, `[r, h]`.
+    pub(crate) fn step(&self, lines: &mut [&mut Line], memories: &[&Memory]) -> Vec<f32> {
+        let h = self.model.config.d_model;
+        let mut hidden = Vec::with_capacity(lines.len() * h);
+        for line in lines.iter() {
+            hidden.extend_from_slice(&self.model.words[line.last as usize * h..][..h]);
+        }
+        for (at, layer) in self.model.decoder.iter().enumerate() {
+            self.look_back(at, &layer.attention, lines, &mut hidden);
+            let memories: Vec<Seen<'_>> = memories
+                .iter()
+                .map(|it| Seen {
+                    pairs: &it.layers[at],
+                    distances: None,
+                })
+                .collect();
+            self.look_up(&layer.cross, &memories, &mut hidden);
+            self.feed(&layer.feed, &mut hidden);
+        }
+        let mut hidden = self.norm(&hidden, &self.model.decoder_norm);
+        if self.model.config.scales_output {
+            let factor = (h as f32).sqrt().recip();
+            hidden.iter_mut().for_each(|it| *it *= factor);
+        }
+        hidden
+    }
+
+    /// States `[r, h]` to logits of the whole vocabulary, `[r, v]`.
+    pub(crate) fn logits(&self, states: &[f32]) -> Vec<f32> {
+        let h = self.model.config.d_model;
+        self.linear(states, h, self.model.output())
+    }
+
+    /// The logit of one piece from one state `[h]`.
+    pub(crate) fn logit(&self, state: &[f32], piece: u32) -> f64 {
+        let h = self.model.config.d_model;
+        let word = &self.model.output()[piece as usize * h..][..h];
+        let each = state.iter().zip(word);
+        each.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
+    }
+
+    /// Attention over what is written.
+    fn look_back(
+        &self,
+        at: usize,
+        part: &SelfAttention,
+        lines: &mut [&mut Line],
+        hidden: &mut [f32],
+    ) {
+        let i = self.model.config.inner();
+        let normed = self.norm(hidden, &part.norm); // [r, h]
+        let qkv = self.linear(&normed, self.model.config.d_model, &part.qkv); // [r, 3i]
+        let mut queries = Vec::with_capacity(lines.len() * i);
+        for (line, qkv) in lines.iter_mut().zip(qkv.chunks_exact(3 * i)) {
+            queries.extend_from_slice(&qkv[..i]);
+            line.past[at].extend_from_slice(&qkv[i..]);
+        }
+        let seen: Vec<Seen<'_>> = lines
+            .iter()
+            .map(|line| Seen {
+                pairs: &line.past[at],
+                distances: Some(&self.distances),
+            })
+            .collect();
+        self.gather(&queries, &seen, &part.out, hidden);
+    }
+
+    /// Attention over what was read.
+    fn look_up(&self, part: &CrossAttention, memories: &[Seen<'_>], hidden: &mut [f32]) {
+        let normed = self.norm(hidden, &part.norm); // [r, h]
+        let queries = self.linear(&normed, self.model.config.d_model, &part.query); // [r, i]
+        self.gather(&queries, memories, &part.out, hidden);
+    }
+
+    /// Adds what the queries `[r, i]` gather to the states `[r, h]`.
+    fn gather(&self, queries: &[f32], seen: &[Seen<'_>], out: &[f32], hidden: &mut [f32]) {
+        let heads = self.model.config.num_heads;
+        let mut gathered = vec![0.0; queries.len()];
+        let step = Step::Gather(queries, seen, heads, &mut gathered); // [r, i]
+        self.arch.dispatch(step);
+        let more = self.linear(&gathered, self.model.config.inner(), out); // [r, h]
+        self.arch.dispatch(Step::Add(hidden, &more));
+    }
+
+    fn feed(&self, part: &Feed, hidden: &mut [f32]) {
+        let config = &self.model.config;
+        let (h, m) = (config.d_model, config.d_ff);
+        let normed = self.norm(hidden, &part.norm); // [r, h]
+        let width = part.up.len() / h; // m or 2m
+        let mut wide = self.linear(&normed, h, &part.up); // [r, width]
+        self.arch
+            .dispatch(Step::Activate(&mut wide, width, config.feed_forward));
+        let mut more = vec![0.0; hidden.len()];
+        self.arch.dispatch(Step::Multiply(Product {
+            x: &wide,
+            stride: width,
+            weight: &part.down,
+            inputs: m,
+            y: &mut more,
+        })); // [r, h]
+        self.arch.dispatch(Step::Add(hidden, &more));
+    }
+
+    fn norm(&self, x: &[f32], scale: &[f32]) -> Vec<f32> {
+        let mut y = vec![0.0; x.len()];
+        let eps = self.model.config.layer_norm_epsilon;
+        self.arch.dispatch(Step::Norm(x, scale, eps, &mut y));
+        y
+    }
+
+    /// `x Wᵀ` of rows of `inputs` numbers.
+    fn linear(&self, x: &[f32], inputs: usize, weight: &[f32]) -> Vec<f32> {
+        let mut y = vec![0.0; x.len() / inputs * (weight.len() / inputs)];
+        self.arch.dispatch(Step::Multiply(Product {
+            x,
+            stride: inputs,
+            weight,
+            inputs,
+            y: &mut y,
+        }));
+        y
+    }
+}

@@ -1,0 +1,139 @@
+//! The encoder: states of every piece of some texts, one after another without padding.
+
+use gemm::Parallelism;
+use pulp::Arch;
+
+use super::distance;
+use super::parameters::{EncoderLayer, Parameters};
+use super::rows::Step;
+use crate::encoder::Input;
+use crate::fused::{Rows, View, multiply};
+
+/// `[t, h]`: the last states, normalised.
+pub(super) fn forward(
+    model: &Parameters,
+    texts: &[Input<'_>],
+    parallelism: Parallelism,
+) -> Vec<f32> {
+    let lengths = texts.iter().map(|it| it.ids.len());
+    let longest = lengths.clone().max().unwrap_or(0);
+    let t: usize = lengths.sum();
+    let h = model.config.d_model;
+    let (i, m) = (model.config.inner(), model.config.d_ff);
+    let heads = model.config.num_heads;
+    let table = &model.encoder_distances;
+    let pass = Pass {
+        model,
+        texts,
+        arch: Arch::new(),
+        parallelism,
+        distances: distance::around(table, heads, model.config.buckets, longest.max(1)),
+    };
+    let mut hidden = Vec::with_capacity(t * h);
+    for &id in texts.iter().flat_map(|it| it.ids) {
+        hidden.extend_from_slice(&model.words[id as usize * h..][..h]);
+    }
+    let mut room = Room {
+        wide: vec![0.0; t * (3 * i).max(2 * m)],
+        gathered: vec![0.0; t * i],
+        narrow: vec![0.0; t * h],
+        scores: vec![0.0; longest * longest],
+    };
+    for layer in &model.encoder {
+        pass.layer(layer, &mut hidden, &mut room);
+    }
+    pass.norm(&hidden, &model.encoder_norm, &mut room.narrow);
+    room.narrow
+}
+
+/// Some texts on their way through the layers.
+struct Pass<'a> {
+    model: &'a Parameters,
+    texts: &'a [Input<'a>],
+    arch: Arch,
+    parallelism: Parallelism,
+    /// `[a, 2n - 1]`.
+    distances: Vec<f32>,
+}
+
+/// Buffers that are written over.
+struct Room {
+    wide: Vec<f32>,
+    /// `[t, i]`.
+    gathered: Vec<f32>,
+    /// `[t, h]`.
+    narrow: Vec<f32>,
+    scores: Vec<f32>,
+}
+
+impl Pass<'_> {
+    fn layer(&self, layer: &EncoderLayer, hidden: &mut [f32], room: &mut Room) {
+        let config = &self.model.config;
+        let (h, i, m) = (config.d_model, config.inner(), config.d_ff);
+        let t = hidden.len() / h;
+        let Room {
+            wide,
+            gathered,
+            narrow,
+            scores,
+        } = room;
+
+        self.norm(hidden, &layer.attention.norm, narrow); // [t, h]
+        let qkv = &mut wide[..t * 3 * i];
+        let states = View::new(narrow, [t, h], h);
+        self.linear(states, &layer.attention.qkv, qkv); // [t, 3i]
+        self.attend(qkv, scores, gathered); // [t, i]
+        let gathered = View::new(gathered, [t, i], i);
+        self.linear(gathered, &layer.attention.out, narrow); // [t, h]
+        self.arch.dispatch(Step::Add(hidden, narrow));
+
+        self.norm(hidden, &layer.feed.norm, narrow); // [t, h]
+        let width = layer.feed.up.len() / h; // m or 2m
+        let wide = &mut wide[..t * width];
+        let states = View::new(narrow, [t, h], h);
+        self.linear(states, &layer.feed.up, wide); // [t, width]
+        self.arch
+            .dispatch(Step::Activate(wide, width, config.feed_forward));
+        let active = View::new(wide, [t, m], width);
+        self.linear(active, &layer.feed.down, narrow); // [t, h]
+        self.arch.dispatch(Step::Add(hidden, narrow));
+    }
+
+    fn norm(&self, x: &[f32], scale: &[f32], y: &mut [f32]) {
+        let eps = self.model.config.layer_norm_epsilon;
+        self.arch.dispatch(Step::Norm(x, scale, eps, y));
+    }
+
+    /// `y = x Wᵀ`.
+    fn linear(&self, x: View<'_>, weight: &[f32], y: &mut [f32]) {
+        let inputs = x.columns();
+        let outputs = weight.len() / inputs;
+        let weight = View::new(weight, [outputs, inputs], inputs);
+        let y = Rows::new(y, outputs);
+        multiply(x, weight.transposed(), y, self.parallelism);
+    }
+
+    /// Queries, keys and values `[t, 3i]` to what each piece gathered from its text, `[t, i]`.
+    fn attend(&self, qkv: &[f32], scores: &mut [f32], gathered: &mut [f32]) {
+        let i = self.model.config.inner();
+        let d = self.model.config.d_kv;
+        let heads = self.model.config.num_heads;
+        let of_heads = self.distances.chunks_exact(self.distances.len() / heads);
+        let mut first = 0;
+        for l in self.texts.iter().map(|text| text.ids.len()) {
+            let scores = &mut scores[..l * l];
+            for (head, distances) in (0..i).step_by(d).zip(of_heads.clone()) {
+                let part =
+                    |part: usize| View::new(&qkv[first * 3 * i + part * i + head..], [l, d], 3 * i);
+                let [query, key, value] = [part(0), part(1), part(2)]; // [l, d] each
+                let matrix = Rows::new(scores, l);
+                multiply(query, key.transposed(), matrix, self.parallelism); // [l, l]
+                self.arch.dispatch(Step::Softmax(scores, distances));
+                let weights = View::new(scores, [l, l], l);
+                let gathered = Rows::new(&mut gathered[first * i + head..], i);
+                multiply(weights, value, gathered, self.parallelism); // [l, d]
+            }
+            first += l;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Every number of a T5, in the order of its file: weights are `[outputs, inputs]`.
+
+use super::config::{Config, FeedForward};
+use crate::error::Error;
+use crate::weights::Weights;
+
+/// A scale over `h` units.
+pub(super) type Scale = Vec<f32>;
+
+/// Encoder, decoder and what they share.
+pub(super) struct Parameters {
+    pub(super) config: Config,
+    /// `[v, h]`.
+    pub(super) words: Vec<f32>,
+    /// `[v, h]`; none where the output is tied to `words`.
+    own_output: Option<Vec<f32>>,
+    pub(super) encoder: Vec<EncoderLayer>,
+    /// `[buckets, a]`.
+    pub(super) encoder_distances: Vec<f32>,
+    pub(super) encoder_norm: Scale,
+    pub(super) decoder: Vec<DecoderLayer>,
+    /// `[buckets, a]`.
+    pub(super) decoder_distances: Vec<f32>,
+    pub(super) decoder_norm: Scale,
+}
+
+pub(super) struct EncoderLayer {
+    pub(super) attention: SelfAttention,
+    pub(super) feed: Feed,
+}
+
+pub(super) struct DecoderLayer {
+    pub(super) attention: SelfAttention,
+    pub(super) cross: CrossAttention,
+    pub(super) feed: Feed,
+}
+
+/// From a text to itself.
+pub(super) struct SelfAttention {
+    pub(super) norm: Scale,
+    /// Queries, keys, values: `[3i, h]`.
+    pub(super) qkv: Vec<f32>,
+    /// `[h, i]`.
+    pub(super) out: Vec<f32>,
+}
+
+/// From the text that is written to the one that was read.
+pub(super) struct CrossAttention {
+    pub(super) norm: Scale,
+    /// `[i, h]`.
+    pub(super) query: Vec<f32>,
+    /// Keys, values: `[2i, h]`.
+    pub(super) memory: Vec<f32>,
+    /// `[h, i]`.
+    pub(super) out: Vec<f32>,
+}
+
+/// The two dense layers.
+pub(super) struct Feed {
+    pub(super) norm: Scale,
+    /// `[m, h]`, with a gate `[2m, h]`: what goes through the activation, then what it is
+    /// multiplied by.
+    pub(super) up: Vec<f32>,
+    /// `[h, m]`.
+    pub(super) down: Vec<f32>,
+}
+
+impl Parameters {
+    pub(super) fn load(weights: &Weights<'_>, config: Config) -> Result<Parameters, Error> {
+        let (v, h) = (config.vocab_size, config.d_model);
+        let tables = [config.buckets.n, config.num_heads];
+        let own_output = match weights.has("lm_head.weight") || !config.scales_output {
+            true => Some(weights.numbers("lm_head.weight", &[v, h])?),
+            false => None,
+        };
+        let distances = |stack: &str| {
+            let attention = format!("{stack}.block.0.layer.0.SelfAttention");
+            weights.numbers(
+                &format!("{attention}.relative_attention_bias.weight"),
+                &tables,
+            )
+        };
+        let norm = |stack: &str| weights.numbers(&format!("{stack}.final_layer_norm.weight"), &[h]);
+        let part = |layer: String| Part {
+            weights,
+            config: &config,
+            layer,
+        };
+        let encoder = (0..config.num_layers).map(|at| {
+            let of = |layer: usize| part(format!("encoder.block.{at}.layer.{layer}"));
+            Ok(EncoderLayer {
+                attention: of(0).self_attention()?,
+                feed: of(1).feed()?,
+            })
+        });
+        let decoder = (0..config.num_decoder_layers).map(|at| {
+            let of = |layer: usize| part(format!("decoder.block.{at}.layer.{layer}"));
+            Ok(DecoderLayer {
+                attention: of(0).self_attention()?,
+                cross: of(1).cross_attention()?,
+                feed: of(2).feed()?,
+            })
+        });
+        Ok(Parameters {
+            words: weights.numbers("shared.weight", &[v, h])?,
+            own_output,
+            encoder: encoder.collect::<Result<_, Error>>()?,
+            encoder_distances: distances("encoder")?,
+            encoder_norm: norm("encoder")?,
+            decoder: decoder.collect::<Result<_, Error>>()?,
+            decoder_distances: distances("decoder")?,
+            decoder_norm: norm("decoder")?,
+            config,
+        })
+    }
+
+    /// `[v, h]`: what a state is multiplied with to become logits.
+    pub(super) fn output(&self) -> &[f32] {
+        self.own_output.as_deref().unwrap_or(&self.words)
+    }
+}
+
+/// One of the parts of a layer, by its name.
+struct Part<'a> {
+    weights: &'a Weights<'a>,
+    config: &'a Config,
+    layer: String,
+}
+
+impl Part<'_> {
+    fn self_attention(&self) -> Result<SelfAttention, Error> {
+        let (h, i) = (self.config.d_model, self.config.inner());
+        Ok(SelfAttention {
+            norm: self.norm()?,
+            qkv: self.joined("SelfAttention", &["q", "k", "v"], [i, h])?,
+            out: self.matrix("SelfAttention.o", [h, i])?,
+        })
+    }
+
+    fn cross_attention(&self) -> Result<CrossAttention, Error> {
+        let (h, i) = (self.config.d_model, self.config.inner());
+        Ok(CrossAttention {
+            norm: self.norm()?,
+            query: self.matrix("EncDecAttention.q", [i, h])?,
+            memory: self.joined("EncDecAttention", &["k", "v"], [i, h])?,
+            out: self.matrix("EncDecAttention.o", [h, i])?,
+        })
+    }
+
+    fn feed(&self) -> Result<Feed, Error> {
+        let (h, m) = (self.config.d_model, self.config.d_ff);
+        let up: &[&str] = match self.config.feed_forward {
+            FeedForward::Relu => &["wi"],
+            FeedForward::GatedGelu => &["wi_0", "wi_1"],
+        };
+        Ok(Feed {
+            norm: self.norm()?,
+            up: self.joined("DenseReluDense", up, [m, h])?,
+            down: self.matrix("DenseReluDense.wo", [h, m])?,
+        })
+    }
+
+    fn norm(&self) -> Result<Scale, Error> {
+        let name = format!("{}.layer_norm.weight", self.layer);
+        self.weights.numbers(&name, &[self.config.d_model])
+    }
+
+    /// The outputs of some matrices one after another.
+    fn joined(&self, of: &str, names: &[&str], shape: [usize; 2]) -> Result<Vec<f32>, Error> {
+        let mut joined = Vec::new();
+        for name in names {
+            joined.extend(self.matrix(&format!("{of}.{name}"), shape)?);
+        }
+        Ok(joined)
+    }
+
+    fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Vec<f32>, Error> {
+        let name = format!("{}.{name}.weight", self.layer);
+        self.weights.numbers(&name, &shape)
+    }
+}

@@ -1,0 +1,48 @@
+//! From texts to pieces and back, as a T5 has them: no piece at the beginning, one at the end.
+
+use tokenizers::Tokenizer;
+
+use crate::error::Error;
+use crate::pieces::{self, Pieces, Side};
+
+/// Cuts texts into pieces, and joins pieces that were written.
+pub(crate) struct Words {
+    tokenizer: Tokenizer,
+}
+
+impl Words {
+    /// Reads `tokenizer.json`.
+    pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<Words, Error> {
+        Ok(Words {
+            tokenizer: pieces::open(json, vocab_size)?,
+        })
+    }
+
+    /// The pieces of a text, at most so many, without the one that ends it.
+    pub(crate) fn cut(&self, side: Side, text: &str, most: usize) -> Result<Pieces, Error> {
+        let encoding = self
+            .tokenizer
+            .encode_char_offsets(text, false)
+            .map_err(|error| Error::Tokenizer(error.to_string()))?;
+        let kept = encoding.len().min(most);
+        let spans = encoding.get_offsets()[..kept].iter();
+        Ok(Pieces {
+            side,
+            ids: encoding.get_ids()[..kept].to_vec(),
+            spans: spans.map(|&(a, b)| (a as u32, b as u32)).collect(),
+            truncated: kept < encoding.len(),
+        })
+    }
+
+    /// The text of pieces, without those that only mark something.
+    pub(crate) fn join(&self, ids: &[u32]) -> Result<String, Error> {
+        let joined = self.tokenizer.decode(ids, true);
+        joined.map_err(|error| Error::Tokenizer(error.to_string()))
+    }
+
+    /// The id of a piece that has to be there.
+    pub(crate) fn id(&self, piece: &str) -> Result<u32, Error> {
+        let missing = || Error::Tokenizer(format!("there is no piece {piece}"));
+        self.tokenizer.token_to_id(piece).ok_or_else(missing)
+    }
+}

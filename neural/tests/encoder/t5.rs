@@ -1,0 +1,495 @@
+//! What is built on a T5: monoT5 and doc2query, against `fixtures/t5.py`.
+
+use super::broken::{edit_config, edit_header};
+use super::*;
+use expect_test::Expect;
+use neural::{Doc2Query, MonoT5, PairPieces, Sampling};
+
+/// What t5.py wrote.
+#[derive(Deserialize)]
+struct Fixture {
+    max_pieces: usize,
+    seed: u64,
+    k: usize,
+    max_new: usize,
+    texts: Vec<Written>,
+    pairs: Vec<Asked>,
+    /// The likeliest first pieces of the first text, with their probabilities among themselves.
+    first: Vec<(u32, f64)>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    text: String,
+    ids: Vec<u32>,
+    truncated: bool,
+    greedy: Vec<u32>,
+    sampled: Vec<Query>,
+}
+
+#[derive(Deserialize)]
+struct Query {
+    ids: Vec<u32>,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    query: String,
+    text: String,
+    ids: Vec<u32>,
+    truncated: bool,
+    score: f64,
+}
+
+fn fixtures() -> [(&'static str, ModelFiles, Fixture); 2] {
+    [relative!("t5"), relative!("t5-gated")]
+        .map(|(name, files, json)| (name, files, serde_json::from_str(json).unwrap()))
+}
+
+impl Fixture {
+    fn sampling(&self, n_queries: usize) -> Sampling {
+        let sampling = Sampling::of_queries(n_queries, self.seed);
+        assert_eq!((sampling.k, sampling.max_new), (self.k, self.max_new));
+        sampling
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.texts.iter().map(|it| it.text.as_str()).collect()
+    }
+}
+
+#[test]
+fn mono_t5_equals_the_reference() {
+    for (name, files, fixture) in fixtures() {
+        assert!(MonoT5::is_in(&files.config), "{name}");
+        let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let pairs = fixture.pairs.iter().map(|it| {
+            let [query, text] =
+                [&it.query, &it.text].map(|it| model.tokenize(neural::Side::Text, it).unwrap());
+            let pair = model.pair(&query, &text);
+            let found = (&pair.ids, pair.truncated);
+            assert_eq!(
+                found,
+                (&it.ids, it.truncated),
+                "{name}: {} | {}",
+                it.query,
+                it.text
+            );
+            assert!(pair.second <= pair.ids.len());
+            pair
+        });
+        let pairs: Vec<PairPieces> = pairs.collect();
+        let scores = model.score(&pairs.iter().collect::<Vec<_>>()).unwrap();
+        let mut worst = 0.0_f64;
+        for (pair, (found, expected)) in pairs.iter().zip(scores.iter().zip(&fixture.pairs)) {
+            worst = worst.max((found - expected.score).abs());
+            let alone = model.score(&[pair]).unwrap()[0];
+            assert!(
+                (found - alone).abs() < SAME_SCORE,
+                "{name}: {found} {alone}"
+            );
+        }
+        println!("{name}: largest difference of a score: {worst:.1e}");
+        assert!(worst < SAME_VECTOR, "{name}: {worst}");
+        assert!(model.score(&[]).unwrap().is_empty());
+    }
+    assert!(!MonoT5::is_in(&tiny().config));
+}
+
+#[test]
+fn pieces_of_texts_are_those_of_the_reference() {
+    for (name, files, fixture) in fixtures() {
+        // The piece that ends a text is not among those that a query or a text has by itself.
+        let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu).unwrap();
+        for it in &fixture.texts {
+            let pieces = model.tokenize(neural::Side::Text, &it.text).unwrap();
+            let (end, ids) = it.ids.split_last().unwrap();
+            assert_eq!(
+                (*end, ids),
+                (1, pieces.ids.as_slice()),
+                "{name}: {}",
+                it.text
+            );
+            assert_eq!(pieces.truncated, it.truncated, "{name}: {}", it.text);
+            assert_eq!(pieces.spans.len(), pieces.ids.len());
+        }
+    }
+}
+
+#[test]
+fn a_prompt_keeps_its_end_and_the_query_goes_before_the_text() {
+    let [(_, files, _), _] = fixtures();
+    let model = MonoT5::load(&files, 14, Device::Cpu).unwrap();
+    let cut = |text: &str| model.tokenize(neural::Side::Text, text).unwrap();
+    let whole = model.pair(&cut("river sea"), &cut("lake"));
+    assert!(!whole.truncated);
+    assert_eq!(whole.ids.len(), whole.second + 1 + 4);
+    let n_around = whole.ids.len() - 3;
+    let many = "river ".repeat(50);
+    for (query, text, n_query) in [("sea", many.as_str(), 1), (&many, "sea", 14 - n_around)] {
+        let pair = model.pair(&cut(query), &cut(text));
+        assert!(pair.truncated);
+        assert_eq!(pair.ids.len(), 14);
+        assert_eq!(pair.second, whole.second - 2 + n_query);
+        assert_eq!(pair.ids[10..], whole.ids[whole.ids.len() - 4..]);
+    }
+    // Cut texts are told of even where another bound would not have cut the pair.
+    assert_eq!(cut(&many).ids.len(), 14);
+}
+
+#[test]
+fn the_likeliest_pieces_equal_those_of_the_reference() {
+    for (name, files, fixture) in fixtures() {
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let greedy = Sampling {
+            k: 1,
+            ..fixture.sampling(1)
+        };
+        let written = model.write(&fixture.texts(), &greedy).unwrap();
+        let lengths: Vec<usize> = fixture.texts.iter().map(|it| it.greedy.len()).collect();
+        assert!(
+            lengths.contains(&64) && lengths.iter().any(|it| *it < 6),
+            "{lengths:?}"
+        );
+        for (written, expected) in written.iter().zip(&fixture.texts) {
+            assert_eq!(written.len(), 1);
+            assert_eq!(written[0].ids, expected.greedy, "{name}: {}", expected.text);
+        }
+    }
+}
+
+#[test]
+fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() {
+    for (name, files, fixture) in fixtures() {
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let n_queries = fixture.texts[0].sampled.len();
+        let texts = fixture.texts();
+        let written = model.write(&texts, &fixture.sampling(n_queries)).unwrap();
+        for (written, expected) in written.iter().zip(&fixture.texts) {
+            for (query, expected_query) in written.iter().zip(&expected.sampled) {
+                assert_eq!(query.ids, expected_query.ids, "{name}: {}", expected.text);
+                assert_eq!(query.text, expected_query.text.trim());
+            }
+        }
+        // More queries than are written at once, texts the other way round, other threads.
+        let turned: Vec<&str> = texts.iter().rev().copied().collect();
+        for threads in [1, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let pool = pool.build().unwrap();
+            let mut more = pool
+                .install(|| model.write(&turned, &fixture.sampling(20)))
+                .unwrap();
+            more.reverse();
+            for (more, written) in more.iter().zip(&written) {
+                assert_eq!(more.len(), 20);
+                assert_eq!(more[..n_queries], written[..]);
+            }
+        }
+        let mut another = fixture.sampling(n_queries);
+        another.seed += 1;
+        assert_ne!(model.write(&texts, &another).unwrap(), written);
+    }
+}
+
+/// Pearson's χ² over the ten likeliest first pieces.
+#[test]
+fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
+    for (name, files, fixture) in fixtures() {
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let n = 1_000;
+        let sampling = Sampling {
+            max_new: 1,
+            ..fixture.sampling(n)
+        };
+        let written = model
+            .write(&[fixture.texts[0].text.as_str()], &sampling)
+            .unwrap();
+        let pieces = written[0].iter().map(|it| it.ids[0]);
+        let mut left = n as f64;
+        let each = fixture.first.iter().map(|(piece, p)| {
+            let found = pieces.clone().filter(|it| it == piece).count() as f64;
+            left -= found;
+            let expected = p * n as f64;
+            (found - expected).powi(2) / expected
+        });
+        let chi_squared: f64 = each.sum();
+        assert_eq!(left, 0.0, "{name}: a piece that is not among the likeliest");
+        // Of 9 degrees of freedom 27.9 is exceeded once in a thousand.
+        println!("{name}: {chi_squared:.1}");
+        assert!(chi_squared < 27.9, "{name}: {chi_squared}");
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let [(_, files, fixture), _] = fixtures();
+    let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+    let good = fixture.sampling(1);
+    let check = |sampling: Sampling, expected: Expect| {
+        let error = model.write(&["a"], &sampling).unwrap_err();
+        expected.assert_eq(&error.to_string());
+    };
+    for k in [0, 124] {
+        let what = format!("{k} pieces to draw from (k) were asked for; from 1 to 123 can be had");
+        let error = model.write(&["a"], &Sampling { k, ..good }).unwrap_err();
+        assert_eq!(error.to_string(), what);
+    }
+    check(
+        Sampling {
+            n_queries: 1_001,
+            ..good
+        },
+        expect!["1001 queries of a text were asked for; from 1 to 1000 can be had"],
+    );
+    check(
+        Sampling { max_new: 0, ..good },
+        expect!["0 pieces of a query were asked for; from 1 to 512 can be had"],
+    );
+    assert!(model.write(&[], &good).unwrap().is_empty());
+}
+
+#[test]
+fn fingerprints_tell_uses_bounds_and_files_apart() {
+    let [(_, files, _), (_, gated, _)] = fixtures();
+    let mono = |files: &ModelFiles, n| {
+        let model = MonoT5::load(files, n, Device::Cpu).unwrap();
+        model.fingerprint().to_owned()
+    };
+    let doc2query = Doc2Query::load(&files, 48, Device::Cpu).unwrap();
+    let all = [
+        mono(&files, 48),
+        mono(&files, 47),
+        mono(&gated, 48),
+        doc2query.fingerprint().to_owned(),
+    ];
+    for (at, it) in all.iter().enumerate() {
+        assert!(it.len() == 64 && !all[..at].contains(it));
+    }
+    assert_eq!(all[0], mono(&files, 48));
+}
+
+#[test]
+fn bounds_devices_and_foreign_pieces_are_refused() {
+    let [(_, files, _), _] = fixtures();
+    let load = |n, device| MonoT5::load(&files, n, device).err().unwrap().to_string();
+    expect!["at most 5 pieces were asked for; the model takes from 10 to 4096"]
+        .assert_eq(&load(5, Device::Cpu));
+    expect!["at most 1048576 pieces were asked for; the model takes from 10 to 4096"]
+        .assert_eq(&load(1 << 20, Device::Cpu));
+    expect!["cannot compute on cuda:0: a T5 computes on the CPU only; use `cpu`"]
+        .assert_eq(&load(48, Device::Cuda(0)));
+    let model = MonoT5::load(&files, 20, Device::Cpu).unwrap();
+    for ids in [vec![], vec![5; 21], vec![4_000]] {
+        let pair = PairPieces {
+            ids,
+            second: 0,
+            truncated: false,
+        };
+        let error = model.score(&[&pair]).unwrap_err();
+        assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_million_characters_are_cut() {
+    let [(_, files, _), _] = fixtures();
+    let model = MonoT5::load(&files, 32, Device::Cpu).unwrap();
+    let query = model.tokenize(neural::Side::Text, "river").unwrap();
+    for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
+        let text = model.tokenize(neural::Side::Text, &text).unwrap();
+        assert!(text.truncated);
+        let pair = model.pair(&query, &text);
+        assert!(pair.truncated && pair.ids.len() == 32);
+        assert!(model.score(&[&pair]).unwrap()[0] <= 0.0);
+    }
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_found() {
+    let [(_, files, fixture), _] = fixtures();
+    let mut files = files;
+    let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
+    let length = u64::from_le_bytes(*length) as usize;
+    let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
+    for name in [
+        "encoder.final_layer_norm.weight",
+        "decoder.block.1.layer.2.DenseReluDense.wo.weight",
+    ] {
+        let mut files = files.clone();
+        let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
+        files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        let mono = MonoT5::load(&files, 48, Device::Cpu).unwrap();
+        let pieces = mono.tokenize(neural::Side::Text, "river").unwrap();
+        let pair = mono.pair(&pieces, &pieces);
+        assert!(
+            matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
+            "{name}"
+        );
+        let doc2query = Doc2Query::load(&files, 48, Device::Cpu).unwrap();
+        let written = doc2query.write(&["river"], &fixture.sampling(1));
+        assert!(matches!(written, Err(Error::NotFinite)), "{name}");
+    }
+    files.weights.clear();
+    assert!(MonoT5::load(&files, 48, Device::Cpu).is_err());
+}
+
+#[test]
+fn a_broken_folder_says_what_is_wrong() {
+    let header = |name: &'static str, new: Option<Value>| {
+        move |files: &mut ModelFiles| {
+            edit_header(files, |header| {
+                let mut tensor = header.remove(name).unwrap();
+                match &new {
+                    Some(shape) => {
+                        tensor["shape"] = shape.clone();
+                        header.insert(name.to_owned(), tensor);
+                    }
+                    None => {
+                        header.insert("another".to_owned(), tensor);
+                    }
+                }
+            });
+        }
+    };
+    let config = |field: &'static str, value: Value| {
+        move |files: &mut ModelFiles| edit_config(files, field, value.clone())
+    };
+    check_broken(
+        header("shared.weight", None),
+        expect!["model.safetensors has no tensor `shared.weight`"],
+    );
+    check_broken(
+        header("decoder.block.1.layer.1.EncDecAttention.k.weight", None),
+        expect![
+            "model.safetensors has no tensor `decoder.block.1.layer.1.EncDecAttention.k.weight`"
+        ],
+    );
+    check_broken(
+        header(
+            "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+            Some(json!([3, 8])),
+        ),
+        expect![
+            "tensor `encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight` has shape [3, 8], but config.json asks for [8, 3]"
+        ],
+    );
+    check_broken(
+        header(
+            "encoder.block.1.layer.1.DenseReluDense.wi.weight",
+            Some(json!([32, 40])),
+        ),
+        expect![
+            "tensor `encoder.block.1.layer.1.DenseReluDense.wi.weight` has shape [32, 40], but config.json asks for [40, 32]"
+        ],
+    );
+    check_broken(
+        config("feed_forward_proj", json!("gated-silu")),
+        expect!["`feed_forward_proj` in config.json is gated-silu, but must be relu or gated-gelu"],
+    );
+    check_broken(
+        config("feed_forward_proj", json!("gated-gelu")),
+        expect![
+            "model.safetensors has no tensor `encoder.block.0.layer.1.DenseReluDense.wi_0.weight`"
+        ],
+    );
+    check_broken(
+        config("scale_decoder_outputs", json!(false)),
+        expect!["model.safetensors has no tensor `lm_head.weight`"],
+    );
+    check_broken(
+        config("relative_attention_num_buckets", json!(0)),
+        expect![
+            "`relative_attention_num_buckets` in config.json is 0, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
+        ],
+    );
+    check_broken(
+        config("relative_attention_num_buckets", json!(6)),
+        expect![
+            "`relative_attention_num_buckets` in config.json is 6, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
+        ],
+    );
+    check_broken(
+        config("relative_attention_num_buckets", json!(1_000_000)),
+        expect![
+            "`relative_attention_num_buckets` in config.json is 1000000, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
+        ],
+    );
+    check_broken(
+        config("relative_attention_num_buckets", json!(-8)),
+        expect![
+            "config.json is not the configuration of an encoder: invalid value: integer `-8`, expected usize at line 1 column 511"
+        ],
+    );
+    check_broken(
+        config("relative_attention_max_distance", json!(4)),
+        expect![
+            "`relative_attention_max_distance` in config.json is 4, but must be above 4, half of the buckets, to 2^24"
+        ],
+    );
+    check_broken(
+        config("num_decoder_layers", json!(3)),
+        expect!["model.safetensors has no tensor `decoder.block.2.layer.0.layer_norm.weight`"],
+    );
+    check_broken(
+        config("num_heads", json!(4)),
+        expect![
+            "tensor `encoder.block.0.layer.0.SelfAttention.q.weight` has shape [24, 32], but config.json asks for [32, 32]"
+        ],
+    );
+    check_broken(
+        config("d_kv", json!(u64::MAX)),
+        expect!["`d_kv` in config.json is 18446744073709551615, but must be from 1 to 2^24"],
+    );
+    check_broken(
+        config("num_layers", json!(0)),
+        expect!["`num_layers` in config.json is 0, but must be from 1 to 2^24"],
+    );
+    check_broken(
+        config("layer_norm_epsilon", json!(0.0)),
+        expect!["`layer_norm_epsilon` in config.json is 0, but must be between 0 and 1"],
+    );
+    check_broken(
+        config("decoder_start_token_id", json!(4_000)),
+        expect![
+            "`decoder_start_token_id` in config.json is 4000, but must be below vocab_size, 123"
+        ],
+    );
+    check_broken(
+        config("model_type", json!("bart")),
+        expect!["`model_type` in config.json is bart, but must be t5"],
+    );
+    check_broken(
+        config("auto_map", json!({})),
+        expect![
+            "`auto_map` in config.json is there, but must be absent: code that comes with a model is not run"
+        ],
+    );
+    check_broken(
+        config("vocab_size", json!(60)),
+        expect![
+            "tokenizer.json has a piece with id 117, but config.json says that there are 60 pieces; take both files from the same model"
+        ],
+    );
+    let renamed = |files: &mut ModelFiles| {
+        let tokenizer = String::from_utf8(std::mem::take(&mut files.tokenizer)).unwrap();
+        files.tokenizer = tokenizer.replace("\"▁true\"", "\"▁truth\"").into_bytes();
+    };
+    check_broken(renamed, expect!["tokenizer.json: there is no piece ▁true"]);
+    let joined = |files: &mut ModelFiles| {
+        let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
+        tokenizer["pre_tokenizer"] = Value::Null;
+        files.tokenizer = tokenizer.to_string().into_bytes();
+    };
+    check_broken(
+        joined,
+        expect!["tokenizer.json: pieces reach over white space, which those of a T5 do not"],
+    );
+}
+
+fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
+    let [(_, mut files, _), _] = fixtures();
+    change(&mut files);
+    let error = MonoT5::load(&files, 48, Device::Cpu).err();
+    expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
+}
