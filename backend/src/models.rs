@@ -115,6 +115,7 @@ impl Use {
             Architecture::CrossEncoder => &[Use::Cross],
             Architecture::Colbert => &[Use::Colbert],
             Architecture::Epic => &[Use::Epic],
+            Architecture::MonoT5 => &[Use::MonoT5],
         }
     }
 

@@ -61,6 +61,9 @@ pub enum Architecture {
     Colbert,
     /// [`crate::Epic`].
     Epic,
+    /// [`crate::MonoT5`].
+    #[serde(rename = "monot5")]
+    MonoT5,
 }
 
 /// What is put before queries and texts; none leaves it to the other files.

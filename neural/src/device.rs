@@ -43,6 +43,30 @@ impl From<Device> for Computing {
     }
 }
 
+impl Computing {
+    /// Whether it is the CPU in f32, which every architecture has a path for.
+    pub(crate) fn is_usual(self) -> bool {
+        self == Computing::from(Device::Cpu)
+    }
+
+    /// Refuses anything but the CPU in f32 for `what`, `a T5`.
+    pub(crate) fn usual_for(self, what: &str) -> Result<(), Error> {
+        let Computing { device, precision } = self;
+        let (device, reason) = match device {
+            Device::Cpu if self.is_usual() => return Ok(()),
+            Device::Cpu => (
+                format!("{device} in {precision}"),
+                format!("{what} computes in f32 only; use `f32`"),
+            ),
+            Device::Cuda(_) | Device::Metal(_) => (
+                device.to_string(),
+                format!("{what} computes on the CPU only; use `cpu`"),
+            ),
+        };
+        Err(Error::Device { device, reason })
+    }
+}
+
 impl Precision {
     pub(crate) fn dtype(self) -> candle_core::DType {
         match self {

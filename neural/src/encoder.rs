@@ -2,7 +2,7 @@
 
 use crate::bert::{Bert, Parameters};
 use crate::config::Config;
-use crate::device::{Computing, Device, Precision};
+use crate::device::Computing;
 use crate::error::Error;
 use crate::fused;
 use crate::modern;
@@ -84,25 +84,22 @@ impl Encoder {
         computing: impl Into<Computing>,
     ) -> Result<Encoder, Error> {
         let (hidden_size, vocab_size) = (config.hidden_size, config.vocab_size);
-        let Computing { device, precision } = computing.into();
-        let on_cpu = (device, precision) == (Device::Cpu, Precision::F32);
+        let computing = computing.into();
         let pass = match &config.modern {
-            Some(modern) if on_cpu => {
+            Some(modern) => {
+                computing.usual_for("a ModernBERT")?;
                 let parameters = modern::Parameters::load(weights, &config, modern, max_pieces)?;
                 Pass::Modern(parameters)
             }
-            Some(_) => {
-                return Err(Error::Device {
-                    device: format!("{device} in {precision}"),
-                    reason: "a ModernBERT computes on the CPU in f32 only; use `cpu` and `f32`"
-                        .to_owned(),
-                });
-            }
-            None if on_cpu => Pass::Fused(Parameters::load(weights, config)?),
+            None if computing.is_usual() => Pass::Fused(Parameters::load(weights, config)?),
             None => {
                 let parameters = Parameters::load(weights, config)?;
-                let device = device.open()?;
-                Pass::Plain(Bert::load(parameters, &device, precision.dtype())?)
+                let device = computing.device.open()?;
+                Pass::Plain(Bert::load(
+                    parameters,
+                    &device,
+                    computing.precision.dtype(),
+                )?)
             }
         };
         Ok(Encoder {

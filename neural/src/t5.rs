@@ -28,7 +28,7 @@ pub(crate) use words::Words;
 
 use gemm::Parallelism;
 
-use crate::device::{Computing, Device, Precision};
+use crate::device::Computing;
 use crate::encoder::Input;
 use crate::error::Error;
 use crate::model::ModelFiles;
@@ -51,13 +51,7 @@ impl T5 {
         config: Config,
         computing: impl Into<Computing>,
     ) -> Result<T5, Error> {
-        let Computing { device, precision } = computing.into();
-        if (device, precision) != (Device::Cpu, Precision::F32) {
-            return Err(Error::Device {
-                device: format!("{device} in {precision}"),
-                reason: "a T5 computes on the CPU only, in f32; use `cpu` and `f32`".to_owned(),
-            });
-        }
+        computing.into().usual_for("a T5")?;
         let weights = Weights::open(&files.weights, "")?;
         Ok(T5 {
             parameters: Parameters::load(&weights, config)?,

@@ -44,7 +44,7 @@ fn states_of_the_encoder_equal_the_reference_alone_and_in_a_batch() {
     for (files, fixture) in fixtures() {
         let config = Config::read(&files.config).unwrap();
         let h = config.d_model;
-        let model = T5::load(&files, config, Device::Cpu).unwrap();
+        let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let texts = fixture["texts"].as_array().unwrap();
         let ids: Vec<Vec<u32>> = texts
             .iter()
@@ -104,7 +104,7 @@ fn a_line_has_the_same_bits_alone_and_beside_others() {
     for (files, _) in fixtures() {
         let config = Config::read(&files.config).unwrap();
         let (h, v) = (config.d_model, config.vocab_size);
-        let model = T5::load(&files, config, Device::Cpu).unwrap();
+        let model = T5::load(&files, config, crate::Device::Cpu).unwrap();
         let ids = [5, 9, 30, 31, 7, 1];
         let memory_of = |ids: &[u32]| {
             let states = model.read(&[Input::whole(ids)], Parallelism::None);

@@ -237,7 +237,7 @@ fn a_ranker_toml_that_says_something_unknown_is_refused() {
     let last = found.map(|it| it.lines().last().unwrap().to_owned());
     expect![[r#"
         unknown field `architektur`, expected one of `architecture`, `query_pieces`, `text_pieces`, `prompts`, `colbert`
-        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`
+        unknown variant `colbertv3`, expected one of `bi-encoder`, `late-interaction`, `splade`, `cross-encoder`, `colbert`, `epic`, `monot5`
         unknown field `query_maxlen`, expected one of `preset`, `markers`, `augmentation`, `punctuation`, `query_keeps`, `text_keeps`
         unknown variant `pad`, expected one of `cls`, `marker`, `sep`, `mask`
         unknown field `passage`, expected `query` or `text`
