@@ -228,11 +228,16 @@ impl Bench<'_> {
             }
             Step::Unit => {
                 self.dist_folder()?;
+                let exactness = self.place.target.join("exactness.tsv");
+                fs::write(&exactness, "")
+                    .with_context(|| format!("writing {}", exactness.display()))?;
                 let mut beside = cargo(&["test", "--lib", "--bins"]);
+                beside.env("AXIOSCOPE_EXACTNESS", &exactness);
                 for name in integration_tests(self.place)? {
                     beside.args(["--test", &name]);
                 }
                 let mut tally = tests(&mut beside)?;
+                print!("{}", exactness_table(&fs::read_to_string(&exactness)?));
                 tally.add(tests(cargo(&["test"]).arg("--doc"))?);
                 Ok(tally)
             }
@@ -326,6 +331,24 @@ impl Bench<'_> {
         tally.skip(skipped.lines());
         Ok(tally)
     }
+}
+
+/// The largest differences from reference implementations that tests have told, a line each:
+/// fixture, what is compared, difference.
+fn exactness_table(told: &str) -> String {
+    let mut rows: Vec<Vec<&str>> = told.lines().map(|it| it.split('\t').collect()).collect();
+    rows.sort();
+    rows.dedup();
+    let mut table = format!(
+        "\n{:26} {:26} largest difference from the reference, f32\n",
+        "architecture", "of what"
+    );
+    for row in rows {
+        if let [name, what, worst] = row[..] {
+            table += &format!("{name:26} {what:26} {worst}\n");
+        }
+    }
+    table
 }
 
 /// The program, built in this profile.

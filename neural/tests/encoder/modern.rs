@@ -130,7 +130,11 @@ fn each_of_the_settings_of_attention_counts() {
 #[test]
 fn a_text_of_many_blocks_equals_the_reference_alone_and_in_a_batch() {
     let mut files = modern();
-    check_reference(&files, include_str!("../fixtures/modernbert-long.json"));
+    check_reference(
+        "modernbert, 300 pieces",
+        &files,
+        include_str!("../fixtures/modernbert-long.json"),
+    );
     edit_config(&mut files, "max_position_embeddings", json!(600));
     let model = load(&files, Matching::BiEncoder, 600);
     let long = "the river ends in a lake . ".repeat(100);

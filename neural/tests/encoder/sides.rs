@@ -93,8 +93,7 @@ fn colbert_equals_the_reference_in_every_setting() {
                 worst = worst.max((found - expected).abs());
             }
         }
-        println!("{name}: largest difference of a score or a cosine: {worst:.1e}");
-        assert!(worst < SAME, "{name}: {worst}");
+        exact(name, "score or cosine", worst);
     }
 }
 
@@ -264,8 +263,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
                 same(model.score(&query_alone[0], &text_alone[0]), score);
             }
         }
-        println!("largest difference of a weight or a score: {worst:.1e}");
-        assert!(worst < SAME, "{worst}");
+        exact("epic-tiny", "weight or score", worst);
     }
 }
 
@@ -307,8 +305,7 @@ fn prompts_and_dense_modules_equal_sentence_transformers() {
             worst = worst.max((model.score(query, text) - expected).abs());
         }
     }
-    println!("largest difference of a number or a score: {worst:.1e}");
-    assert!(worst < SAME, "{worst}");
+    exact("dense-tiny, prompts", "number or score", worst);
 }
 
 #[test]
