@@ -49,6 +49,8 @@ struct Speed {
     since: Instant,
     n_pairs: u64,
     pairs_per_s: f64,
+    n_pieces: u64,
+    pieces_per_s: f64,
 }
 
 impl Jobs {
@@ -180,6 +182,7 @@ impl Jobs {
             .filter(|_| job.state == JobState::Running);
         Job {
             pairs_per_s: speed.map_or(0.0, |it| it.pairs_per_s),
+            pieces_per_s: speed.map_or(0.0, |it| it.pieces_per_s),
             ..job
         }
     }

@@ -12,6 +12,7 @@ mod certify;
 mod files;
 mod hub;
 mod passages;
+mod passes;
 mod scale;
 mod scoring;
 
@@ -31,6 +32,9 @@ use shared::score::{RankerAbout, RankerKind};
 use crate::error::Error;
 use crate::models::files::{CONFIG, RANKER};
 use crate::models::passages::Reading;
+use crate::models::passes::Passes;
+
+pub(crate) use passes::Reads;
 
 pub(crate) use scale::Scale;
 pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
@@ -57,6 +61,7 @@ pub(crate) struct Ranker {
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
     reader: Reader,
+    passes: Passes,
     reading: Reading,
     /// Where it came from, to be loaded once more otherwise.
     place: Place,
@@ -463,6 +468,7 @@ impl Ranker {
             about,
             weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
             reader,
+            passes: Passes::default(),
             reading: Reading::Whole,
             place: place.clone(),
             used,
@@ -495,6 +501,16 @@ impl Ranker {
         }
         self.reading = reading;
         self
+    }
+
+    /// What it has read since it was loaded, whoever asked.
+    pub(crate) fn reads(&self) -> Reads {
+        self.passes.so_far()
+    }
+
+    /// Why it cannot score at present, if its device had no memory even for a single text.
+    pub(crate) fn exhausted(&self) -> Option<String> {
+        self.passes.exhausted()
     }
 
     /// The nonlinearity of the feed-forward layers, for people.

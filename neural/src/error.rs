@@ -184,3 +184,36 @@ pub enum Error {
     #[error("the computation failed: {0}")]
     Compute(#[from] candle_core::Error),
 }
+
+impl Error {
+    /// Whether a device had too little memory, so that less at once may do.
+    pub fn is_out_of_memory(&self) -> bool {
+        let Error::Compute(error) = self else {
+            return false;
+        };
+        // Drivers say it in words alone: `CUDA_ERROR_OUT_OF_MEMORY`, "out of memory".
+        let said = error.to_string().to_lowercase().replace('_', " ");
+        said.contains("out of memory")
+    }
+
+    /// As a device says it that has too little memory: for tests of what is done then.
+    pub fn out_of_memory() -> Error {
+        Error::Compute(candle_core::Error::Msg("out of memory".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_without_memory_is_known_by_its_words() {
+        let said = |it: &str| Error::Compute(candle_core::Error::Msg(it.to_owned()));
+        assert!(
+            said("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")").is_out_of_memory()
+        );
+        assert!(Error::out_of_memory().is_out_of_memory());
+        assert!(!said("shape mismatch").is_out_of_memory());
+        assert!(!Error::NotFinite.is_out_of_memory());
+    }
+}

@@ -392,6 +392,9 @@ pub struct Job {
     pub n_pairs: u64,
     /// In this run of the job, 0 before the first batch.
     pub pairs_per_s: f64,
+    /// Pieces that the model reads in a second, in this run of the job.
+    #[serde(default)]
+    pub pieces_per_s: f64,
     /// What went wrong, and the way out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

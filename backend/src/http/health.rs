@@ -103,6 +103,10 @@ async fn health(State(app): State<App>) -> Response {
 fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Found {
     let mut scored = vec![bm25()?];
     for ranker in models.loaded() {
+        // A short pair may fit where the texts of a job do not.
+        if let Some(reason) = ranker.exhausted() {
+            return Err(format!("{}: {reason}", ranker.about.spec));
+        }
         let found = model(&ranker)?;
         let mut first = first.lock().map_err(|it| it.to_string())?;
         let before = *first.entry(found.ranker.clone()).or_insert(found.score);

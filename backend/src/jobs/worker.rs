@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::error::{Error, off_thread};
 use crate::jobs::{Jobs, Speed};
-use crate::models::{Listed, Prepared, Ranker};
+use crate::models::{Listed, Prepared, Ranker, Reads};
 use crate::store::jobs::{Committed, Work};
 
 /// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
@@ -119,6 +119,8 @@ async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) ->
                 since,
                 n_pairs: 0,
                 pairs_per_s: 0.0,
+                n_pieces: 0,
+                pieces_per_s: 0.0,
             },
         );
     }
@@ -132,12 +134,15 @@ async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) ->
         running.remove(id);
         return finish(jobs, id, ranker, threads).await;
     };
-    let scores = off_thread("scoring a batch", move || {
-        threads.install(|| ranker.score_batch(&prepared, &batch.texts))
+    let (scores, reads) = off_thread("scoring a batch", move || {
+        // What others ask of the same model at the same time counts as well.
+        let before = ranker.reads();
+        let scores = threads.install(|| ranker.score_batch(&prepared, &batch.texts))?;
+        Ok((scores, ranker.reads().since(before)))
     })
     .await?;
     match jobs.store.commit_batch(id, batch.number, &scores).await? {
-        Committed::Now => count(jobs, id, scores.len() as u64),
+        Committed::Now => count(jobs, id, scores.len() as u64, reads),
         Committed::Before => tracing::warn!("job {id}: batch {} was done before", batch.number),
     }
     Ok(())
@@ -246,13 +251,15 @@ async fn certify(
     .await
 }
 
-fn count(jobs: &Jobs, id: &str, n_pairs: u64) {
+fn count(jobs: &Jobs, id: &str, n_pairs: u64, reads: Reads) {
     metrics::counter!("axioscope_pairs_scored_total").increment(n_pairs);
     let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(speed) = speeds.get_mut(id) {
         speed.n_pairs += n_pairs;
         let took_s = speed.since.elapsed().as_secs_f64();
         speed.pairs_per_s = speed.n_pairs as f64 / took_s.max(1e-3);
+        speed.n_pieces += reads.pieces;
+        speed.pieces_per_s = speed.n_pieces as f64 / took_s.max(1e-3);
     }
 }
 

@@ -415,7 +415,10 @@ impl Ranker {
         let mut scores = vec![0.0; pairs.len()];
         for batch in neural::plan_batches(&lengths, TOKEN_BUDGET as usize) {
             let read: Vec<&PairPieces> = batch.iter().map(|&it| &pairs[it]).collect();
-            let scored = cross.score(&read).map_err(Error::model(&self.about.spec))?;
+            let scored = self
+                .passes
+                .pass(&read, &|it| it.ids.len(), &|it| cross.score(it))
+                .map_err(Error::model(&self.about.spec))?;
             for (place, score) in batch.into_iter().zip(scored) {
                 scores[place] = score;
             }
@@ -489,7 +492,8 @@ impl Ranker {
         let budget = TOKEN_BUDGET as usize;
         let lengths: Vec<usize> = pieces.iter().map(|it| it.ids.len()).collect();
         let encode = |pieces: &[&Pieces]| {
-            let encoded = model.encode(side, pieces);
+            let work = |it: &[&Pieces]| model.encode(side, it);
+            let encoded = self.passes.pass(pieces, &|it| it.ids.len(), &work);
             encoded.map_err(Error::model(&self.about.spec))
         };
         if lengths.iter().sum::<usize>() <= budget || pieces.len() == 1 {

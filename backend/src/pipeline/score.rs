@@ -1,6 +1,7 @@
 //! Pairs to scores: by a formula, from a file, with a model.
 
 use std::path::Path;
+use std::time::Instant;
 
 use rayon::prelude::*;
 use shared::collection::Collection;
@@ -13,7 +14,7 @@ use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::import;
-use crate::models::{self, Listed, Models};
+use crate::models::{self, Listed, Models, Reads};
 use crate::progress::Bar;
 use crate::service::{Cost, Service};
 use crate::store::draft::Draft;
@@ -176,7 +177,17 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
         None => Draft::none(),
     };
     let bar = Bar::of(&model.about.spec, listed.pairs.len() as u64, "pairs");
+    let (before, since) = (model.reads(), Instant::now());
     let scored = model.score_pairs(&listed, &mut draft, |done| bar.at(done as u64))?;
+    let Reads { sequences, pieces } = model.reads().since(before);
+    let seconds = since.elapsed().as_secs_f64().max(1e-3);
+    eprintln!(
+        "{}: {} pairs, {sequences} sequences of {pieces} pieces read in {seconds:.1} s, \
+         {:.0} pieces a second",
+        model.about.spec,
+        scored.len(),
+        pieces as f64 / seconds
+    );
     let values = scored.iter().map(|it| Some(it.score)).collect();
     let mut scores = Scores::new(model.about.clone(), values, scoring.pairs)?;
     scores.truncated = scored

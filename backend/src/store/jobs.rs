@@ -472,6 +472,7 @@ impl JobRow {
             n_done: self.n_done as u64,
             n_pairs: self.n_pairs as u64,
             pairs_per_s: 0.0,
+            pieces_per_s: 0.0,
             problem: self.problem,
             created: self.created,
         })

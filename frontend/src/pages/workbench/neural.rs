@@ -398,8 +398,9 @@ fn words(job: &Job) -> String {
         JobState::Running if job.pairs_per_s > 0.0 => {
             let left = job.n_pairs.saturating_sub(job.n_done) as f64 / job.pairs_per_s;
             let rate = numbers::count(job.pairs_per_s.round() as u64);
+            let pieces = numbers::count(job.pieces_per_s.round() as u64);
             let left = numbers::duration(left);
-            format!("{who}: {pairs}, {rate} a second, {left} left, about")
+            format!("{who}: {pairs}, {rate} pairs and {pieces} pieces a second, {left} left, about")
         }
         JobState::Running => format!("{who}: {pairs}"),
         JobState::Done => format!("{who}: all {} pairs scored", numbers::count(job.n_pairs)),
