@@ -11,6 +11,7 @@
 mod certify;
 mod files;
 mod hub;
+mod inventory;
 mod passages;
 mod scale;
 mod scoring;
@@ -56,6 +57,11 @@ pub(crate) struct Ranker {
     pub about: RankerAbout,
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
+    /// Size of that file.
+    weights_bytes: u64,
+    /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
+    /// say it in a way of their own.
+    max_pieces: Option<u64>,
     reader: Reader,
     reading: Reading,
     device: Device,
@@ -195,12 +201,7 @@ impl Models {
 
     /// The specs of all rankers.
     pub(crate) fn specs(&self) -> Vec<String> {
-        let of_place = |place: &Place| -> Vec<String> {
-            let uses = place.uses().iter();
-            uses.map(|&it| spec(&place.name, it, Reading::Whole))
-                .collect()
-        };
-        self.places.iter().flat_map(of_place).collect()
+        self.places.iter().flat_map(Place::specs).collect()
     }
 
     /// A spec with the ending that is meant.
@@ -321,6 +322,13 @@ impl Place {
         }
     }
 
+    /// Of every use, read whole.
+    fn specs(&self) -> Vec<String> {
+        let uses = self.uses().iter();
+        uses.map(|&it| spec(&self.name, it, Reading::Whole))
+            .collect()
+    }
+
     /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
     /// is there, and it is taken for an encoder.
     fn uses(&self) -> &'static [Use] {
@@ -427,6 +435,8 @@ impl Ranker {
         Ok(Ranker {
             about,
             weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
+            weights_bytes: files.weights.len() as u64,
+            max_pieces: bound(files, used, most),
             reader,
             reading: Reading::Whole,
             device,
@@ -456,6 +466,19 @@ impl Ranker {
             Reader::Alone(_) | Reader::Together(_) => Some("GELU by erf".to_owned()),
         }
     }
+}
+
+/// The most pieces of a text that `used` reads of a model whose positions end at `most`.
+fn bound(files: &ModelFiles, used: Use, most: usize) -> Option<u64> {
+    let usual = match used {
+        Use::Matching(_) | Use::Splade => MAX_PIECES,
+        Use::Cross => return Some(MAX_PAIR_PIECES.min(most) as u64),
+        Use::Epic => MAX_EPIC_PIECES,
+        Use::Colbert => return None,
+    };
+    let ranker = files.ranker.as_deref().unwrap_or_default();
+    let declared = Declared::read(ranker).unwrap_or_default();
+    Some(declared.text_pieces.unwrap_or(usual.min(most)) as u64)
 }
 
 /// What a ColBERT compares, for people.
