@@ -1,6 +1,7 @@
 //! The command line: the stages of the pipeline as subcommands, in its order.
 
 mod collection;
+mod computing;
 mod probe;
 mod study;
 mod replay;

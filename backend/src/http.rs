@@ -54,7 +54,7 @@ pub(crate) struct Settings {
     /// Model folders and names on the hub; none takes the default model, if it is there.
     pub models: Vec<String>,
     /// Where models compute.
-    pub device: neural::Device,
+    pub computing: neural::Computing,
     /// The operator's token.
     pub token: Token,
 }
@@ -101,7 +101,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     let store = Store::open(&folder).await?;
     let door = Door::of(settings.listen);
     let operator = operator(&store, door, settings.token).await?;
-    let models = Arc::new(Models::new(&settings.models, settings.device)?);
+    let models = Arc::new(Models::new(&settings.models, settings.computing)?);
     let (stop, stopping) = watch::channel(false);
     let jobs = Jobs::new(folder.clone(), store.clone(), models.clone());
 

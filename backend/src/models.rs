@@ -23,8 +23,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use neural::{
-    Architecture, Augmentation, Colbert, CrossEncoder, Declared, Device, Epic, Matching, Model,
-    ModelFiles, Splade,
+    Architecture, Augmentation, Colbert, Computing, CrossEncoder, Declared, Epic, Matching, Model,
+    ModelFiles, Precision, Splade,
 };
 use sha2::{Digest, Sha256};
 use shared::score::{RankerAbout, RankerKind};
@@ -64,7 +64,10 @@ pub(crate) struct Ranker {
     max_pieces: Option<u64>,
     reader: Reader,
     reading: Reading,
-    device: Device,
+    /// Where it came from, to be loaded once more otherwise.
+    place: Place,
+    used: Use,
+    computing: Computing,
 }
 
 /// How it reads: each text by itself, or with the query.
@@ -128,7 +131,7 @@ impl Use {
 /// The models that somebody named, loaded when they are first used.
 pub(crate) struct Models {
     places: Vec<Place>,
-    device: Device,
+    computing: Computing,
     loaded: RwLock<BTreeMap<String, Arc<Ranker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
     /// Held while a model is loaded, so that none is loaded twice.
@@ -151,7 +154,7 @@ enum Source {
 impl Models {
     /// Takes folders and names on the hub. With none, the variable `AXIOSCOPE_MODEL` counts,
     /// or else the folder where `cargo xtask` puts the default model, if it is there.
-    pub(crate) fn new(named: &[String], device: Device) -> Result<Models, Error> {
+    pub(crate) fn new(named: &[String], computing: impl Into<Computing>) -> Result<Models, Error> {
         let found = match named {
             [] => default_model().into_iter().collect(),
             named => named.to_vec(),
@@ -173,7 +176,7 @@ impl Models {
         let (loaded, failed, loading) = Default::default();
         Ok(Models {
             places,
-            device,
+            computing: computing.into(),
             loaded,
             failed,
             loading,
@@ -182,15 +185,16 @@ impl Models {
 
     /// As it is typed on the command line: a folder or a name on the hub, with or without an
     /// ending, or the name of the default model.
-    pub(crate) fn open(spec: &str, device: Device) -> Result<Arc<Ranker>, Error> {
+    pub(crate) fn open(spec: &str, computing: impl Into<Computing>) -> Result<Arc<Ranker>, Error> {
+        let computing = computing.into();
         let base = Named::of(spec).name;
         match Place::parse(base) {
             Ok(place) => {
-                let models = Models::new(&[base.to_owned()], device)?;
+                let models = Models::new(&[base.to_owned()], computing)?;
                 models.get(&spec.replacen(base, &place.name, 1))
             }
             Err(error) => {
-                let models = Models::new(&[], device)?;
+                let models = Models::new(&[], computing)?;
                 if models.places.is_empty() {
                     return Err(error);
                 }
@@ -273,7 +277,7 @@ impl Models {
                 reason: reason.clone(),
             });
         }
-        match place.load(used, self.device) {
+        match place.load(used, self.computing) {
             Ok(ranker) => {
                 let ranker = Arc::new(ranker.reading(reading));
                 let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
@@ -352,32 +356,40 @@ impl Place {
         }
     }
 
-    fn load(&self, used: Use, device: Device) -> Result<Ranker, Error> {
+    fn load(&self, used: Use, computing: Computing) -> Result<Ranker, Error> {
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
         let files = match &self.source {
             Source::Folder(folder) => files::read_folder(folder)?,
             Source::Hub(name) => files::read_hub(name)?,
         };
-        Ranker::load(&self.name, &files, used, device)
+        let ranker = Ranker::load(self, &files, used, computing)?;
+        Ok(ranker.told_in(computing.precision))
     }
 }
 
 impl Ranker {
-    fn load(name: &str, files: &ModelFiles, used: Use, device: Device) -> Result<Ranker, Error> {
+    fn load(
+        place: &Place,
+        files: &ModelFiles,
+        used: Use,
+        computing: Computing,
+    ) -> Result<Ranker, Error> {
+        let name = place.name.as_str();
         // A configuration that cannot be read is told of by what loads it.
         let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
         let reader = match used {
-            Use::Matching(matching) => Model::load(files, matching, MAX_PIECES.min(most), device)
-                .map(|it| Reader::Alone(Alone::Dense(it))),
-            Use::Splade => Splade::load(files, MAX_PIECES.min(most), device)
+            Use::Matching(matching) => {
+                Model::load(files, matching, MAX_PIECES.min(most), computing)
+                    .map(|it| Reader::Alone(Alone::Dense(it)))
+            }
+            Use::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
                 .map(|it| Reader::Alone(Alone::Sparse(it))),
-            Use::Cross => {
-                CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), device).map(Reader::Together)
-            }
+            Use::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
+                .map(Reader::Together),
             Use::Colbert => {
-                Colbert::load(files, device).map(|it| Reader::Alone(Alone::Colbert(it)))
+                Colbert::load(files, computing).map(|it| Reader::Alone(Alone::Colbert(it)))
             }
-            Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), device)
+            Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
                 .map(|it| Reader::Alone(Alone::Epic(it))),
         };
         let reader = reader.map_err(Error::model(name))?;
@@ -439,12 +451,25 @@ impl Ranker {
             max_pieces: bound(files, used, most),
             reader,
             reading: Reading::Whole,
-            device,
+            place: place.clone(),
+            used,
+            computing,
         })
     }
 }
 
 impl Ranker {
+    /// Fewer bits make another ranker.
+    fn told_in(mut self, precision: Precision) -> Ranker {
+        if precision != Precision::F32 {
+            let about = &mut self.about;
+            about.detail += &format!("; in {precision}");
+            let both = format!("{} {precision}", about.fingerprint);
+            about.fingerprint = shared::collection::text_hash(&both);
+        }
+        self
+    }
+
     /// The same weights, another way to read long texts.
     fn reading(mut self, reading: Reading) -> Ranker {
         if reading != Reading::Whole {

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::bert::Linear;
 use crate::config::Config;
 use crate::declared::{Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special};
-use crate::device::Device;
+use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::fused;
@@ -46,9 +46,9 @@ impl Colbert {
         Config::read(config).is_ok_and(|it| it.is_colbert)
     }
 
-    /// Reads and checks the files and puts the encoder on `device`. The files say how many pieces
+    /// Reads and checks the files and puts the encoder where `computing` says. The files say how many pieces
     /// there are at most, or the presets: 32 of a query, 180 of a text.
-    pub fn load(files: &ModelFiles, device: Device) -> Result<Colbert, Error> {
+    pub fn load(files: &ModelFiles, computing: impl Into<Computing>) -> Result<Colbert, Error> {
         let config = Config::read(&files.config)?;
         let declared = files.declared()?;
         let artifact = files.artifact.as_deref().map(Artifact::read).transpose()?;
@@ -77,7 +77,7 @@ impl Colbert {
         Ok(Colbert {
             setting: Setting::of(plan, &cutter)?,
             cutter,
-            encoder: Encoder::load(&weights, config, most, device)?,
+            encoder: Encoder::load(&weights, config, most, computing)?,
             punctuation,
             linear: Linear::transposed(&weight, vec![0.0; rows], h),
             fingerprint: files.fingerprint("colbert", most),

@@ -3,7 +3,7 @@
 
 use crate::bert::Linear;
 use crate::config::{Config, Family};
-use crate::device::Device;
+use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::model::ModelFiles;
@@ -36,12 +36,12 @@ impl CrossEncoder {
         Config::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
     }
 
-    /// Reads and checks the files and puts the weights on `device`. Query and text together have
+    /// Reads and checks the files and puts the weights where `computing` says. Query and text together have
     /// at most `max_pieces` pieces, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,
-        device: Device,
+        computing: impl Into<Computing>,
     ) -> Result<CrossEncoder, Error> {
         let config = Config::read(&files.config)?;
         // Special pieces, and one of each.
@@ -61,7 +61,7 @@ impl CrossEncoder {
         let cutter = cutter.with_separators(config.family.separators());
         let cutter = cutter.with_sides(sides.bounds, sides.prompts);
         Ok(CrossEncoder {
-            encoder: Encoder::load(&weights, config, max_pieces, device)?,
+            encoder: Encoder::load(&weights, config, max_pieces, computing)?,
             cutter,
             head,
             fingerprint: files.fingerprint("cross-encoder", max_pieces),

@@ -28,7 +28,7 @@ use rayon::prelude::*;
 
 use crate::bert::Linear;
 use crate::config::{Config, Family};
-use crate::device::Device;
+use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::masked::MaskedHead;
@@ -80,9 +80,13 @@ impl EpicText {
 }
 
 impl Epic {
-    /// Reads and checks the files and puts the encoder on `device`. A query or a text has at most
+    /// Reads and checks the files and puts the encoder where `computing` says. A query or a text has at most
     /// `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Epic, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        computing: impl Into<Computing>,
+    ) -> Result<Epic, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         if config.family != Family::Bert {
@@ -122,7 +126,7 @@ impl Epic {
             query_salience: Linear::load(&bare, "query_salience", h, 1)?,
             text_salience: Linear::load(&bare, "doc_salience", h, 1)?,
             quality: Linear::load(&bare, "doc_quality", h, 1)?,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
             hidden_size: h,
             fingerprint: files.fingerprint("epic", max_pieces),
         })

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::Config;
 use crate::declared::Declared;
-use crate::device::Device;
+use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::matching::{self, Encoded, Matches, Matching, Pooling};
@@ -101,13 +101,13 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads and checks the files and puts the weights on `device`. A text has at most
+    /// Reads and checks the files and puts the weights where `computing` says. A text has at most
     /// `max_pieces` pieces, `[CLS]` and `[SEP]` among them.
     pub fn load(
         files: &ModelFiles,
         matching: Matching,
         max_pieces: usize,
-        device: Device,
+        computing: impl Into<Computing>,
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
@@ -127,7 +127,7 @@ impl Model {
             Matching::LateInteraction => "late-interaction",
         };
         Ok(Model {
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
             cutter: cutter.with_sides(sides.bounds, sides.prompts),
             matching,
             sentence,

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::config::Config;
-use crate::device::Device;
+use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::fused;
@@ -47,9 +47,13 @@ impl Splade {
         Config::read(config).is_ok_and(|it| it.fills_masks)
     }
 
-    /// Reads and checks the files and puts the encoder on `device`. A text has at most
+    /// Reads and checks the files and puts the encoder where `computing` says. A text has at most
     /// `max_pieces` pieces, special ones among them.
-    pub fn load(files: &ModelFiles, max_pieces: usize, device: Device) -> Result<Splade, Error> {
+    pub fn load(
+        files: &ModelFiles,
+        max_pieces: usize,
+        computing: impl Into<Computing>,
+    ) -> Result<Splade, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files.declared()?.sides(max_pieces, &config)?;
@@ -60,7 +64,7 @@ impl Splade {
         Ok(Splade {
             head,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
             cutter: cutter.with_sides(sides.bounds, sides.prompts),
             fingerprint: files.fingerprint("splade", max_pieces),
         })

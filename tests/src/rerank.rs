@@ -195,7 +195,7 @@ fn whoever_leaves_is_not_worked_for() {
     let done = number(batches);
     std::thread::sleep(Duration::from_millis(1_000));
     assert_eq!(number(batches), done);
-    let all = 10_000.0 * 200.0 / 4_096.0;
+    let all = 10_000.0 * 200.0 / 1_024.0;
     assert!(done < all / 2.0, "{done} of about {all}");
     post(
         &server,

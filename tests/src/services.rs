@@ -209,6 +209,40 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
 }
 
 #[test]
+fn a_server_for_everybody_lets_the_key_score_much() {
+    let home = Home::new();
+    let texts: Vec<String> = (0..20).map(|it| "river ".repeat(it + 1)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    collect(&home, "river bank", &texts);
+    let model = tiny_model().to_string_lossy().into_owned();
+    let server = home.serve(&["--listen", "0.0.0.0:0", "--model", &model]);
+    let ranker = format!("{}/rerank", server.address);
+    let error = score_with(&home, &ranker).refused();
+    assert!(
+        error.contains("20 texts are too many; 8 at most"),
+        "{error}"
+    );
+    let mut program = home.program();
+    program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
+    let args = [
+        "--data",
+        "data",
+        "score",
+        "--collection",
+        "c",
+        "--pairs",
+        "pairs.jsonl",
+    ];
+    Ran::of(
+        program
+            .args(args)
+            .args(["--out", "s.tsv", "--ranker", &ranker]),
+    )
+    .done();
+    assert_eq!(home.read("s.tsv").lines().count(), 20);
+}
+
+#[test]
 fn a_peer_that_is_busy_is_asked_again() {
     let home = home();
     let peer = Peer::new(|asked| match asked.number {
@@ -302,13 +336,31 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
         .args(["--out", "s.tsv", "--ranker", &ranker]);
     let mut child = program.stderr(std::process::Stdio::null()).spawn().unwrap();
     let since = Instant::now();
-    while peer.asked().len() < 3 {
+    // Two answers of one score each, 29 bytes a record, and a third request without an answer.
+    let kept = || -> u64 {
+        let drafts = std::fs::read_dir(home.path("data/drafts"))
+            .into_iter()
+            .flatten();
+        drafts.map(|it| it.unwrap().metadata().unwrap().len()).sum()
+    };
+    while peer.asked().len() < 3 || kept() < 2 * 29 {
         assert!(since.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(10));
     }
     child.kill().unwrap();
     child.wait().unwrap();
 
+    let line = [
+        "score",
+        "--collection",
+        "c",
+        "--pairs",
+        "pairs.jsonl",
+        "--dry-run",
+        "--ranker",
+    ];
+    let cost = home.run_with(&[&line[..], &[&ranker]].concat()).json();
+    assert_eq!((&cost["requests"], &cost["done"]), (&json!(5), &json!(2)));
     ready.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = score_with(&home, &ranker);
     assert!(

@@ -18,6 +18,7 @@ use shared::vectors::Known;
 pub(crate) use judge::Judge;
 pub(crate) use pairs::PairsOf;
 
+use super::computing::ComputingArgs;
 use super::{Exit, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec};
 use crate::error::Error;
@@ -201,12 +202,15 @@ pub(crate) struct Score {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    computing: ComputingArgs,
+    #[command(flatten)]
     analyzer: AnalyzerArgs,
 }
 
 impl Score {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let ranker: RankerSpec = self.ranker.parse()?;
+        let computing = self.computing.computing()?;
         let work = match (&self.instances, &self.pairs) {
             (Some(_), _) if self.analyzer.any() => {
                 let reason = "instances are scored with the analyser they were mined with; \
@@ -226,7 +230,10 @@ impl Score {
         let out = match (self.out, &ranker) {
             (_, RankerSpec::Service(service)) if self.dry_run => {
                 let index = Index::build(&work.analyzer, [])?;
-                print_json(&pipeline::cost(&work.scoring(&index, None), service));
+                // Nothing is made where there is nothing yet.
+                let folder = Some(data.join("drafts")).filter(|it| it.is_dir());
+                let scoring = work.scoring(&index, folder.as_deref());
+                print_json(&pipeline::cost(&scoring, service)?);
                 return Ok(Exit::Done);
             }
             (Some(out), _) if !self.dry_run => out,
@@ -236,7 +243,7 @@ impl Score {
                 return Err(shared::error::Error::setting("dry-run", reason).into());
             }
         };
-        let (mut scores, drafts) = work.score(&[ranker], data)?;
+        let (mut scores, drafts) = work.score(&[ranker], data, computing)?;
         let scores = scores.remove(0);
         let collection = &work.loaded.collection;
         write_whole(&out, WAY_OUT, |file| {
@@ -382,6 +389,7 @@ impl Work {
         &self,
         rankers: &[RankerSpec],
         data: &Path,
+        computing: neural::Computing,
     ) -> Result<(Vec<Scores>, Vec<Draft>), Error> {
         let collection = &self.loaded.collection;
         // Only a formula needs the statistics of the collection.
@@ -394,7 +402,7 @@ impl Work {
         for ranker in rankers {
             all.push(match ranker {
                 RankerSpec::Model(spec) => {
-                    let model = Models::open(spec, neural::Device::Cpu)?;
+                    let model = Models::open(spec, computing)?;
                     pipeline::score_model(&self.scoring(&index, None), &model)?
                 }
                 RankerSpec::Service(service) => {
@@ -406,7 +414,7 @@ impl Work {
                     scores
                 }
                 RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
-                    let models = Models::new(&[], neural::Device::Cpu)?;
+                    let models = Models::new(&[], computing)?;
                     pipeline::score(&self.scoring(&index, None), ranker, &models)?
                 }
             });

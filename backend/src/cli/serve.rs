@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Subcommand;
 
 use super::Exit;
+use super::computing::ComputingArgs;
 use crate::demo;
 use crate::error::Error;
 use crate::http::{self, Settings, Token};
@@ -25,9 +26,8 @@ pub(crate) struct Serve {
     /// A model's folder or its name on the hub; as often as needed
     #[arg(long, value_name = "FOLDER|NAME")]
     model: Vec<String>,
-    /// Where models compute: cpu, cuda or metal
-    #[arg(long, default_value = "cpu")]
-    device: String,
+    #[command(flatten)]
+    computing: ComputingArgs,
     /// Make a new operator's token; the one before no longer counts
     #[arg(long)]
     new_token: bool,
@@ -35,16 +35,16 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let device = device(&self.device)?;
+        let computing = self.computing.computing()?;
         let folder = DataFolder::open(data)?;
         if self.demo {
-            demo::prepare(&folder, &Models::new(&self.model, device)?)?;
+            demo::prepare(&folder, &Models::new(&self.model, computing)?)?;
         }
         runtime()?.block_on(http::serve(Settings {
             data: data.to_owned(),
             listen: self.listen,
             models: self.model,
-            device,
+            computing,
             token: if self.new_token {
                 Token::New
             } else {
@@ -104,18 +104,5 @@ impl ModelsArgs {
             }
         }
         Ok(Exit::Done)
-    }
-}
-
-/// Where models compute.
-fn device(word: &str) -> Result<neural::Device, Error> {
-    match word {
-        "cpu" => Ok(neural::Device::Cpu),
-        "cuda" => Ok(neural::Device::Cuda(0)),
-        "metal" => Ok(neural::Device::Metal(0)),
-        other => {
-            let reason = format!("`{other}` is none of cpu, cuda, metal");
-            Err(shared::error::Error::setting("device", reason).into())
-        }
     }
 }

@@ -12,6 +12,7 @@ use shared::study::dials::Dials;
 use shared::study::figures::Choice;
 use shared::study::{Definition, Study};
 
+use super::computing::ComputingArgs;
 use super::{Exit, tell_reading};
 use crate::error::Error;
 use crate::import;
@@ -28,6 +29,8 @@ pub(crate) struct StudyArgs {
     /// A model's folder or its name on the hub, for the neural rankers of the study
     #[arg(long, global = true, value_name = "FOLDER|NAME")]
     model: Vec<String>,
+    #[command(flatten)]
+    computing: ComputingArgs,
 }
 
 #[derive(Subcommand)]
@@ -88,9 +91,10 @@ enum StudyCommand {
 impl StudyArgs {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let folder = DataFolder::open(data)?;
+        let models = || Models::new(&self.model, self.computing.computing()?);
         match self.command {
-            StudyCommand::Run { file } => run_file(&file, &folder, data, &self.model),
-            StudyCommand::Resume { name } => resume(&name, &folder, data, &self.model),
+            StudyCommand::Run { file } => run_file(&file, &folder, data, &models()?),
+            StudyCommand::Resume { name } => resume(&name, &folder, data, &models()?),
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
             StudyCommand::Publish { name } => show(&name, &folder, Visibility::Published),
@@ -129,14 +133,8 @@ impl StudyArgs {
     }
 }
 
-fn run_file(
-    file: &Path,
-    folder: &DataFolder,
-    data: &Path,
-    models: &[String],
-) -> Result<Exit, Error> {
+fn run_file(file: &Path, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
-    let models = Models::new(models, neural::Device::Cpu)?;
     let loaded = import::load(&definition.collection, data)?;
     tell_reading(&loaded);
     let study = pipeline::run_study(
@@ -144,7 +142,7 @@ fn run_file(
         loaded.collection,
         &loaded.folder,
         folder,
-        &models,
+        models,
     )?;
     with_store(folder, async |store| store.put_study(&study).await)?;
     println!(
@@ -161,12 +159,11 @@ pub(super) fn read_definition(file: &Path) -> Result<Definition, Error> {
     Ok(Definition::from_toml(&file.display().to_string(), &text)?)
 }
 
-fn resume(name: &str, folder: &DataFolder, data: &Path, models: &[String]) -> Result<Exit, Error> {
-    let models = Models::new(models, neural::Device::Cpu)?;
+fn resume(name: &str, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
     let mut study = pipeline::load_study(folder, name)?;
     let place = import::load(&study.definition.collection, data).map(|it| it.folder);
     let place = place.unwrap_or_else(|_| PathBuf::from("."));
-    let n_added = pipeline::complete_study(&mut study, &place, folder, &models)?;
+    let n_added = pipeline::complete_study(&mut study, &place, folder, models)?;
     with_store(folder, async |store| store.put_study(&study).await)?;
     println!("{n_added} rankers were added");
     Ok(Exit::Done)

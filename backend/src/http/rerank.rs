@@ -20,7 +20,10 @@ use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::ask::Ask;
 use crate::http::score::Bounds;
-use crate::models::{PairScore, Ranker, Scale, TOKEN_BUDGET};
+use crate::models::{PairScore, Prepared, Ranker, Scale};
+
+/// Pieces in a batch: a quarter of those of a job, since others wait for its end.
+const TOKEN_BUDGET: u32 = 1_024;
 
 /// `/rerank`: a list of texts or of documents.
 pub(super) async fn rerank(
@@ -316,33 +319,29 @@ async fn score(app: &App, model: Option<String>, given: Given) -> Result<Scored,
 
     let (at_work, asked) = (ranker.clone(), given.clone());
     let turn = app.limits.turn().await;
-    let (pairs, n_pieces) = off_thread("reading texts", move || {
+    // The first batch belongs to the first turn: most requests have no other.
+    let read = off_thread("reading texts", move || {
         turn.run(|| {
             let (query, texts) = &*asked;
             let pairs: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
             let written: Vec<&str> = texts.iter().map(String::as_str).collect();
             let n_pieces = at_work.n_pieces(&query[0], &written)?;
-            let prepared = at_work.prepare(query, &pairs, TOKEN_BUDGET)?;
+            let prepared = Arc::new(at_work.prepare(query, &pairs, TOKEN_BUDGET)?);
             let batches = at_work.plan(texts, &pairs, TOKEN_BUDGET)?;
-            Ok(((Arc::new(prepared), batches), n_pieces))
+            let mut batches = batches.into_iter();
+            let first = batches.next().unwrap_or_default();
+            let scores = score_batch(&at_work, &prepared, texts, first)?;
+            Ok((prepared, batches, scores, n_pieces))
         })
-    })
-    .await?;
-    let (prepared, batches) = pairs;
-
-    let mut scores = Vec::with_capacity(given.1.len());
+    });
+    let (prepared, batches, mut scores, n_pieces) = read.await?;
     for batch in batches {
         let (at_work, asked, prepared) = (ranker.clone(), given.clone(), prepared.clone());
         let turn = app.limits.turn().await;
         let scored = off_thread("scoring a batch", move || {
-            turn.run(|| {
-                let texts = batch.into_iter().map(|it| (it, &*asked.1[it as usize]));
-                at_work.score_batch(&prepared, &texts.collect::<Vec<_>>())
-            })
-        })
-        .await?;
-        metrics::counter!("axioscope_ranking_batches_total").increment(1);
-        scores.extend(scored);
+            turn.run(|| score_batch(&at_work, &prepared, &asked.1, batch))
+        });
+        scores.extend(scored.await?);
     }
     if scores.iter().any(|it| !it.score.is_finite()) {
         return Err(Error::Model {
@@ -356,6 +355,19 @@ async fn score(app: &App, model: Option<String>, given: Given) -> Result<Scored,
         scores,
         n_pieces,
     })
+}
+
+/// Of the texts at these places.
+fn score_batch(
+    ranker: &Ranker,
+    prepared: &Prepared,
+    texts: &[String],
+    batch: Vec<u32>,
+) -> Result<Vec<PairScore>, Error> {
+    let texts = batch.into_iter().map(|it| (it, &*texts[it as usize]));
+    let scored = ranker.score_batch(prepared, &texts.collect::<Vec<_>>())?;
+    metrics::counter!("axioscope_ranking_batches_total").increment(1);
+    Ok(scored)
 }
 
 /// Counts who left before there was an answer: then what waits for it is dropped, and this too.

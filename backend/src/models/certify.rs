@@ -1,9 +1,29 @@
 //! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
 
+use neural::{Computing, Device, Precision};
 use shared::score::certificate::{Certificate, Condition, Rescored};
 
 use crate::error::Error;
 use crate::models::{Listed, PairScore, Ranker, TOKEN_BUDGET};
+use crate::store::draft::Draft;
+
+/// What a run is compared with, beside itself.
+fn elsewhere(run: Computing) -> Vec<(Condition, Computing)> {
+    let on_cpu = (Condition::Cpu, Computing::from(Device::Cpu));
+    let here = |condition, precision| (condition, Computing { precision, ..run });
+    let fewer = [
+        here(Condition::F16, Precision::F16),
+        here(Condition::Bf16, Precision::Bf16),
+    ];
+    match (run.device, run.precision) {
+        // One is enough where it is slow.
+        (Device::Cpu, Precision::F32) => vec![fewer[0]],
+        (Device::Cuda(_) | Device::Metal(_), Precision::F32) => {
+            [fewer.as_slice(), &[on_cpu]].concat()
+        }
+        (_, Precision::F16 | Precision::Bf16) => vec![on_cpu],
+    }
+}
 
 impl Ranker {
     /// Scores `sample`, places in the pairs of a run, once more under every condition that can be
@@ -19,16 +39,41 @@ impl Ranker {
             pairs: sample.to_vec(),
             values,
         };
-        let again = vec![
+        let mut again = vec![
             rescored(Condition::Alone, self.each_alone(listed)?),
             rescored(Condition::OtherOrder, self.in_other_order(listed)?),
         ];
+        for (condition, computing) in elsewhere(self.computing) {
+            match self.once_more(listed, computing) {
+                Ok(values) => again.push(rescored(condition, values)),
+                // An architecture may have no such way, and some weights are too large for f16.
+                Err(error) => tracing::info!(
+                    "{}: no certificate {}: {error}",
+                    self.about.spec,
+                    condition.name()
+                ),
+            }
+        }
         Ok(Certificate {
-            device: self.device.to_string(),
-            precision: "f32".to_owned(),
+            device: self.computing.device.to_string(),
+            precision: self.computing.precision.to_string(),
             activation: self.activation(),
             again,
         })
+    }
+
+    /// In the batches of a run, by the same weights computed with otherwise.
+    fn once_more(&self, listed: &Listed<'_>, computing: Computing) -> Result<Vec<f64>, Error> {
+        let other = self.place.load(self.used, computing)?;
+        if other.weights_sha256 != self.weights_sha256 {
+            return Err(Error::NoModel {
+                model: self.about.spec.clone(),
+                reason: "has other weights by now".to_owned(),
+            });
+        }
+        let other = other.reading(self.reading);
+        let scored = other.score_pairs(listed, &mut Draft::none(), |_| {})?;
+        Ok(scored.iter().map(|it| it.score).collect())
     }
 
     fn each_alone(&self, listed: &Listed<'_>) -> Result<Vec<f64>, Error> {

@@ -51,6 +51,7 @@ impl Listed<'_> {
             &ranker.about.fingerprint,
             &ranker.about.spec,
             &TOKEN_BUDGET.to_string(),
+            &ranker.computing.device.to_string(),
             // The sums of a batch are cut among threads.
             &rayon::current_num_threads().to_string(),
         ])

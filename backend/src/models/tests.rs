@@ -1,5 +1,7 @@
 //! The smallest model, from the fixtures of `neural`.
 
+use neural::Device;
+
 use super::files::{FILES, MODULES};
 use super::*;
 use crate::store::draft::Draft;

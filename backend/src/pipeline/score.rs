@@ -224,6 +224,16 @@ pub(crate) fn score_service(
 }
 
 /// What scoring with a ranker behind an address would send.
-pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Cost {
-    service.cost(&Gathered::of(scoring).listed(), &Draft::none())
+pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Result<Cost, Error> {
+    let gathered = Gathered::of(scoring);
+    let listed = gathered.listed();
+    let draft = match scoring.drafts {
+        Some(folder) => Draft::open(folder, &service.hash(&listed))?,
+        None => Draft::none(),
+    };
+    let cost = service.cost(&listed, &draft);
+    if cost.done == 0 {
+        draft.discard()?;
+    }
+    Ok(cost)
 }

@@ -10,6 +10,7 @@ use shared::study::overview;
 use shared::verdict;
 
 use super::{Work, check_version, ids};
+use crate::cli::computing::ComputingArgs;
 use crate::cli::{Exit, print_json};
 use crate::config::{RankerSpec, tie_width};
 use crate::error::Error;
@@ -35,6 +36,8 @@ pub(crate) struct Judge {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    computing: ComputingArgs,
 }
 
 impl Judge {
@@ -55,7 +58,7 @@ impl Judge {
             pairs,
             analyzer: file.origin.analyzer.clone(),
         };
-        let (scores, drafts) = work.score(&rankers, data)?;
+        let (scores, drafts) = work.score(&rankers, data, self.computing.computing()?)?;
         let widths: Vec<f64> = scores
             .iter()
             .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))

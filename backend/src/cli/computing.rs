@@ -1,0 +1,71 @@
+//! Where models compute, as it is typed.
+
+use neural::{Computing, Device, Precision};
+
+use crate::error::Error;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ComputingArgs {
+    /// Where models compute: cpu, cuda, cuda:1, metal
+    #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu")]
+    device: String,
+    /// In how many bits: f32, f16 or bf16, which are made for GPUs
+    #[arg(long, global = true, value_name = "BITS", default_value = "f32")]
+    precision: String,
+}
+
+impl ComputingArgs {
+    /// What was typed, checked.
+    pub(super) fn computing(&self) -> Result<Computing, Error> {
+        let refuse = |name: &str, found: &str, known: &str| -> Error {
+            let reason = format!("`{}` is none of {known}", found.escape_debug());
+            shared::error::Error::setting(name, reason).into()
+        };
+        let (word, ordinal) = match self.device.split_once(':') {
+            Some((word, ordinal)) => (word, ordinal.parse().ok()),
+            None => (self.device.as_str(), Some(0)),
+        };
+        let device = match (word, ordinal) {
+            ("cpu", Some(0)) => Device::Cpu,
+            ("cuda", Some(ordinal)) => Device::Cuda(ordinal),
+            ("metal", Some(ordinal)) => Device::Metal(ordinal),
+            _ => return Err(refuse("device", &self.device, "cpu, cuda, cuda:N, metal")),
+        };
+        let precision = match self.precision.as_str() {
+            "f32" => Precision::F32,
+            "f16" => Precision::F16,
+            "bf16" => Precision::Bf16,
+            other => return Err(refuse("precision", other, "f32, f16, bf16")),
+        };
+        Ok(Computing { device, precision })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(device: &str, precision: &str) -> Result<String, String> {
+        let args = ComputingArgs {
+            device: device.to_owned(),
+            precision: precision.to_owned(),
+        };
+        let found = args.computing().map_err(|it| it.to_string())?;
+        Ok(format!("{} {}", found.device, found.precision))
+    }
+
+    #[test]
+    fn devices_and_precisions_are_taken_or_named() {
+        assert_eq!(read("cpu", "f32").unwrap(), "cpu f32");
+        assert_eq!(read("cuda", "f16").unwrap(), "cuda:0 f16");
+        assert_eq!(read("cuda:3", "bf16").unwrap(), "cuda:3 bf16");
+        for (device, precision, told) in [
+            ("gpu", "f32", "`gpu` is none of cpu, cuda, cuda:N, metal"),
+            ("cuda:x", "f32", "`cuda:x` is none of"),
+            ("cpu", "int8", "`int8` is none of f32, f16, bf16"),
+        ] {
+            let error = read(device, precision).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}
