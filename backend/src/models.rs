@@ -235,6 +235,20 @@ impl Models {
             .collect()
     }
 
+    fn place(&self, wanted: &str) -> Result<&Place, Error> {
+        let name = Named::of(wanted).name;
+        let found = self.places.iter().find(|it| it.name == name);
+        found.ok_or_else(|| {
+            let known = self.specs().join("`, `");
+            let among = if known.is_empty() {
+                known
+            } else {
+                format!("` among `{known}")
+            };
+            shared::error::Error::unknown("model", format!("{wanted}{among}")).into()
+        })
+    }
+
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
         let Named {
@@ -242,19 +256,7 @@ impl Models {
             used,
             reading,
         } = Named::of(wanted);
-        let place = self
-            .places
-            .iter()
-            .find(|it| it.name == name)
-            .ok_or_else(|| {
-                let known = self.specs().join("`, `");
-                let among = if known.is_empty() {
-                    known
-                } else {
-                    format!("` among `{known}")
-                };
-                shared::error::Error::unknown("model", format!("{wanted}{among}"))
-            })?;
+        let place = self.place(wanted)?;
         let used = used.unwrap_or(place.uses()[0]);
         let spec = spec(name, used, reading);
         let loaded = || {
@@ -289,7 +291,7 @@ impl Models {
                 let reason = match &error {
                     Error::NoModel { reason, .. } => reason.clone(),
                     Error::Model { source, .. } => source.to_string(),
-                    other => other.to_string(),
+                    other => other.public(),
                 };
                 failed().insert(spec, (Instant::now(), reason));
                 Err(error)

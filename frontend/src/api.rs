@@ -78,7 +78,7 @@ pub(crate) async fn server() -> Result<Option<Server>, Error> {
 }
 
 /// The type of the error where only a server could answer.
-pub(crate) const NO_SERVER: &str = "no-server";
+const NO_SERVER: &str = "no-server";
 
 /// The type of the error where the operator has to show a token.
 pub(crate) const NO_TOKEN: &str = "token";

@@ -42,21 +42,24 @@ impl Models {
         self.places.iter().flat_map(of_place).collect()
     }
 
-    /// Loads a ranker, also one that failed a moment ago: who asks has put it right.
+    /// Loads a ranker, also one that failed a moment ago: who asks may have put it right.
     pub(crate) fn load(&self, wanted: &str) -> Result<HeldModel, Error> {
+        let place = self.place(wanted)?;
         let spec = self.full_spec(wanted);
-        {
-            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.remove(&spec);
-        }
-        let ranker = self.get(&spec)?;
-        let name = Named::of(&spec).name;
-        let place = self.places.iter().find(|it| it.name == name);
-        let place = place.expect("what was loaded has a place");
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed().remove(&spec);
+        let state = match self.get(&spec) {
+            Ok(ranker) => ModelState::Loaded(Box::new(ranker.told())),
+            Err(error) => {
+                let reason = failed().get(&spec).map(|it| it.1.clone());
+                let reason = reason.unwrap_or_else(|| error.public());
+                ModelState::Failed { reason }
+            }
+        };
         Ok(HeldModel {
-            source: place.source.told(name),
-            state: ModelState::Loaded(Box::new(ranker.told())),
+            source: place.source.told(&place.name),
             spec,
+            state,
         })
     }
 }
@@ -77,7 +80,7 @@ impl Source {
 
 impl Ranker {
     fn told(&self) -> LoadedModel {
-        let Computing { device, precision } = self.device.into();
+        let Computing { device, precision } = self.computing;
         LoadedModel {
             about: self.about.clone(),
             weights_sha256: self.weights_sha256.clone(),
@@ -145,7 +148,8 @@ mod tests {
             fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
         }
         let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
-        assert!(models.load("half:bi").is_err());
+        let failed = models.load("half:bi").unwrap();
+        assert_eq!(models.inventory()[0], failed);
         let broken = states(&models);
         assert!(
             broken[0].starts_with("half:bi has no model.safetensors"),

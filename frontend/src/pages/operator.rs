@@ -95,6 +95,25 @@ enum Stand {
     Failed(Error),
 }
 
+/// What the server lets us see.
+enum Seen {
+    NoServer,
+    Nothing,
+    Models(Vec<HeldModel>),
+}
+
+async fn look() -> Result<Seen, Error> {
+    match api::server().await? {
+        None => Ok(Seen::NoServer),
+        Some(server) if !server.may_create_jobs => Ok(Seen::Nothing),
+        Some(_) => match api::call(&Ask {}).await {
+            // The token was another one's when the page asked first.
+            Err(error) if error.is(api::NO_TOKEN) => Ok(Seen::Nothing),
+            found => found.map(Seen::Models),
+        },
+    }
+}
+
 impl Shelf {
     fn new() -> Shelf {
         Shelf {
@@ -108,24 +127,24 @@ impl Shelf {
     /// Asks until every model is loaded or cannot be.
     fn ask(self) {
         leptos::task::spawn_local(async move {
-            let found = api::call(&Ask {}).await;
+            let found = look().await;
             // The reader may be on another page by now.
             let Some(before) = self.stand.try_get_untracked() else {
                 return;
             };
             self.stand.set(match found {
-                Ok(found) => {
+                Ok(Seen::NoServer) => Stand::NoServer,
+                Ok(Seen::Nothing) => {
+                    self.refused.set(token::kept().is_some());
+                    Stand::Visitor
+                }
+                Ok(Seen::Models(found)) => {
                     let waits = found.iter().any(|it| it.state == ModelState::Unloaded);
                     self.models.set(found);
                     if waits {
                         self.later.run(move || self.ask());
                     }
                     Stand::Operator
-                }
-                Err(error) if error.is(api::NO_SERVER) => Stand::NoServer,
-                Err(error) if error.is(api::NO_TOKEN) => {
-                    self.refused.set(token::kept().is_some());
-                    Stand::Visitor
                 }
                 // What is shown is still true, and a connection comes back.
                 Err(Error::Network(_)) if before == Stand::Operator => {

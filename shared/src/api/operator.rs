@@ -16,8 +16,8 @@ impl Endpoint for Models {
     type Reply = Vec<HeldModel>;
 }
 
-/// Loads a model now, also one that could not be loaded a moment ago. Operators only, except on
-/// loopback.
+/// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
+/// Operators only, except on loopback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadModel {

@@ -68,7 +68,7 @@ impl Check {
                 let scored = found.as_deref().unwrap_or_default();
                 scored.iter().any(|scored| scored.ranker == *it)
             };
-            if found.is_ok() && !loaded.iter().all(tried) {
+            if !loaded.iter().all(tried) {
                 self.later.run(move || self.ask());
             }
             self.found.set(Some(found));

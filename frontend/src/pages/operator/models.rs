@@ -83,15 +83,14 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
                     Ok(held) => {
                         failed.set(None);
                         // The button goes, and the focus with it.
-                        if let Some(row) = row.get_untracked() {
+                        if let Some(row) = row.get_untracked()
+                            && matches!(held.state, ModelState::Loaded(_))
+                        {
                             let _ = row.focus();
                         }
                         shelf.put(held);
                     }
-                    Err(error) => {
-                        failed.set(Some(error));
-                        shelf.ask();
-                    }
+                    Err(error) => failed.set(Some(error)),
                 }
             });
         }
@@ -124,7 +123,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             Some(ModelState::Failed { reason }) => Some(format!("The model {reason}.")),
             Some(ModelState::Loaded(_) | ModelState::Unloaded) | None => None,
         });
-        let reason = told.or(found);
+        let reason = found.or(told);
         reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
     };
     let told = move || held.get().map(|held| view! { <Told held/> });
