@@ -68,8 +68,8 @@ pub(crate) fn App() -> impl IntoView {
                 <p>
                     "Texts and files stay in this browser until you send them. "
                     <a href="/about">"How the numbers are made"</a>
-                    " "
-                    <a href=Page::Operator.href()>"Models and jobs of this server"</a>
+                    " · "
+                    <a href=Page::Operator.href()>"Models and jobs"</a>
                 </p>
             </footer>
         </Router>

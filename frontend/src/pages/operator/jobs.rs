@@ -185,6 +185,7 @@ fn One(board: Board, id: String) -> impl IntoView {
     let made = first.map(|it| made(&it));
     let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
     let words = move || job.with(|it| it.as_ref().map(job::words));
+    let rests = move || state.get().is_some_and(JobState::ended);
     let verb = move || match state.get() {
         Some(JobState::Queued | JobState::Running) => Some("Cancel"),
         Some(JobState::Cancelled | JobState::Failed) => Some("Go on"),
@@ -207,7 +208,7 @@ fn One(board: Board, id: String) -> impl IntoView {
     };
     view! {
         <li>
-            <div class="told">
+            <div class="told" class:rests=rests>
                 <h3>{title.clone()}</h3>
                 <p class="facts">{made}</p>
                 <Progress label=title.clone() done/>

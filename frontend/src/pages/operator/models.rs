@@ -25,7 +25,7 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
             return view! { <Without/> }.into_any();
         }
         view! {
-            <ul class="held">
+            <ul class="held models">
                 <For each=move || specs.get() key=String::clone let:spec>
                     <One shelf spec/>
                 </For>
