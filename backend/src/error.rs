@@ -186,6 +186,34 @@ impl Error {
         let model = model.to_owned();
         move |source| Error::Model { model, source }
     }
+
+    /// The message without the folders of this machine, which are nobody's business.
+    pub(crate) fn public(&self) -> String {
+        let whole = self.to_string();
+        let path = match self {
+            Error::File { path, .. }
+            | Error::InUse { path }
+            | Error::NoFile {
+                looked_in: path, ..
+            } => path,
+            Error::DiskFull { file }
+            | Error::ReadOnly { file }
+            | Error::Newer { file, .. }
+            | Error::Database { file, .. }
+            | Error::Migration { file, .. } => file,
+            Error::Damaged { what, reason } => {
+                let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
+                return format!("{name} is damaged: {reason}");
+            }
+            Error::NoModel { model, reason } => {
+                let name = model.rsplit(['/', '\\']).next().unwrap_or(model);
+                return format!("model {name}: {reason}");
+            }
+            _ => return whole,
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        whole.replace(&path.display().to_string(), &name)
+    }
 }
 
 /// Runs what keeps a core busy off the async threads.

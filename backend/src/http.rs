@@ -12,6 +12,7 @@ mod studies;
 mod score;
 mod rerank;
 mod jobs;
+mod operator;
 mod health;
 mod openapi;
 mod pages;

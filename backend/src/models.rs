@@ -11,6 +11,7 @@
 mod certify;
 mod files;
 mod hub;
+mod inventory;
 mod passages;
 mod passes;
 mod scale;
@@ -60,6 +61,11 @@ pub(crate) struct Ranker {
     pub about: RankerAbout,
     /// SHA-256 of the file of weights, in hex, as hubs show it.
     pub weights_sha256: String,
+    /// Size of that file.
+    weights_bytes: u64,
+    /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
+    /// say it in a way of their own.
+    max_pieces: Option<u64>,
     reader: Reader,
     passes: Passes,
     reading: Reading,
@@ -214,12 +220,7 @@ impl Models {
 
     /// The specs of all rankers.
     pub(crate) fn specs(&self) -> Vec<String> {
-        let of_place = |place: &Place| -> Vec<String> {
-            let uses = place.uses().iter();
-            uses.map(|&it| spec(&place.name, it, Reading::Whole))
-                .collect()
-        };
-        self.places.iter().flat_map(of_place).collect()
+        self.places.iter().flat_map(Place::specs).collect()
     }
 
     /// A spec with the ending that is meant.
@@ -249,6 +250,20 @@ impl Models {
             .collect()
     }
 
+    fn place(&self, wanted: &str) -> Result<&Place, Error> {
+        let name = Named::of(wanted).name;
+        let found = self.places.iter().find(|it| it.name == name);
+        found.ok_or_else(|| {
+            let known = self.specs().join("`, `");
+            let among = if known.is_empty() {
+                known
+            } else {
+                format!("` among `{known}")
+            };
+            shared::error::Error::unknown("model", format!("{wanted}{among}")).into()
+        })
+    }
+
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
         let Named {
@@ -256,19 +271,7 @@ impl Models {
             used,
             reading,
         } = Named::of(wanted);
-        let place = self
-            .places
-            .iter()
-            .find(|it| it.name == name)
-            .ok_or_else(|| {
-                let known = self.specs().join("`, `");
-                let among = if known.is_empty() {
-                    known
-                } else {
-                    format!("` among `{known}")
-                };
-                shared::error::Error::unknown("model", format!("{wanted}{among}"))
-            })?;
+        let place = self.place(wanted)?;
         let used = used.unwrap_or(place.uses()[0]);
         let spec = spec(name, used, reading);
         let loaded = || {
@@ -303,7 +306,7 @@ impl Models {
                 let reason = match &error {
                     Error::NoModel { reason, .. } => reason.clone(),
                     Error::Model { source, .. } => source.to_string(),
-                    other => other.to_string(),
+                    other => other.public(),
                 };
                 failed().insert(spec, (Instant::now(), reason));
                 Err(error)
@@ -338,6 +341,13 @@ impl Place {
                     .to_owned(),
             }),
         }
+    }
+
+    /// Of every use, read whole.
+    fn specs(&self) -> Vec<String> {
+        let uses = self.uses().iter();
+        uses.map(|&it| spec(&self.name, it, Reading::Whole))
+            .collect()
     }
 
     /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
@@ -467,6 +477,8 @@ impl Ranker {
         Ok(Ranker {
             about,
             weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
+            weights_bytes: files.weights.len() as u64,
+            max_pieces: bound(files, used, most),
             reader,
             passes: Passes::default(),
             reading: Reading::Whole,
@@ -531,6 +543,20 @@ pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> 
     let files = place.read()?;
     let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu);
     Ok((place.name.clone(), model.map_err(Error::model(named))?))
+}
+
+/// The most pieces of a text that `used` reads of a model whose positions end at `most`.
+fn bound(files: &ModelFiles, used: Use, most: usize) -> Option<u64> {
+    let usual = match used {
+        Use::Matching(_) | Use::Splade => MAX_PIECES,
+        Use::MonoT5 => return Some(MAX_PAIR_PIECES as u64),
+        Use::Cross => return Some(MAX_PAIR_PIECES.min(most) as u64),
+        Use::Epic => MAX_EPIC_PIECES,
+        Use::Colbert => return None,
+    };
+    let ranker = files.ranker.as_deref().unwrap_or_default();
+    let declared = Declared::read(ranker).unwrap_or_default();
+    Some(declared.text_pieces.unwrap_or(usual.min(most)) as u64)
 }
 
 /// What a ColBERT compares, for people.

@@ -1,6 +1,7 @@
 //! Every request of a page, and whom it goes to.
 
 pub(crate) mod host;
+pub(crate) mod token;
 pub(crate) mod worker;
 
 use std::pin::Pin;
@@ -19,6 +20,16 @@ pub(crate) enum Error {
     /// The server, or the worker in its place, says why.
     #[error("{}", .0.error)]
     Server(Problem),
+}
+
+impl Error {
+    /// Whether the server calls it so: [`NO_SERVER`], [`NO_TOKEN`].
+    pub(crate) fn is(&self, error_type: &str) -> bool {
+        match self {
+            Error::Network(_) => false,
+            Error::Server(problem) => problem.error_type == error_type,
+        }
+    }
 }
 
 /// A request on its way.
@@ -61,13 +72,16 @@ pub(crate) async fn call_text<E: Endpoint>(request: &E) -> Result<String, Error>
 pub(crate) async fn server() -> Result<Option<Server>, Error> {
     match call(&About {}).await {
         Ok(server) => Ok(Some(server)),
-        Err(Error::Server(problem)) if problem.error_type == NO_SERVER => Ok(None),
+        Err(error) if error.is(NO_SERVER) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// The type of the error where only a server could answer.
 const NO_SERVER: &str = "no-server";
+
+/// The type of the error where the operator has to show a token.
+pub(crate) const NO_TOKEN: &str = "token";
 
 /// Reads a reply.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {

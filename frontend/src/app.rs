@@ -51,6 +51,13 @@ pub(crate) fn App() -> impl IntoView {
                             view=|| view! { <Apart path=Page::Replay.href() name="Replay"/> }
                         />
                         <Route
+                            path=path!("/operator")
+                            view=|| {
+                                let path = Page::Operator.href();
+                                view! { <Apart path name="Models and jobs"/> }
+                            }
+                        />
+                        <Route
                             path=path!("/about")
                             view=|| view! { <Apart path=Page::About.href() name="About"/> }
                         />
@@ -61,6 +68,8 @@ pub(crate) fn App() -> impl IntoView {
                 <p>
                     "Texts and files stay in this browser until you send them. "
                     <a href="/about">"How the numbers are made"</a>
+                    " · "
+                    <a href=Page::Operator.href()>"Models and jobs"</a>
                 </p>
             </footer>
         </Router>

@@ -1,5 +1,5 @@
-//! The pages that not everybody opens: one instance, Playground, Replay, About, and the figures
-//! of a study.
+//! The pages that not everybody opens: one instance, Playground, Replay, About, the figures of a
+//! study, and the operator's.
 //!
 //! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
 //! program of their own therefore. The page lends it a place and answers its requests, so that
@@ -20,6 +20,7 @@ use crate::page::Page;
 use crate::pages::about::About;
 use crate::pages::figures::Figures;
 use crate::pages::instance::Instance;
+use crate::pages::operator::Operator;
 use crate::pages::playground::Playground;
 use crate::pages::replay::Replay;
 
@@ -105,6 +106,7 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
     address.take(path, search, &hash);
     let about = path == Page::About.href();
     let replay = path == Page::Replay.href();
+    let operator = path == Page::Operator.href();
     let study = Page::figures_at(path).map(str::to_owned);
     let instance = Page::instance_at(path).is_some();
     let told = address.clone();
@@ -114,6 +116,8 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
             view! { <About/> }.into_any()
         } else if replay {
             view! { <Replay/> }.into_any()
+        } else if operator {
+            view! { <Operator/> }.into_any()
         } else if instance {
             view! { <Instance/> }.into_any()
         } else if let Some(study) = study {

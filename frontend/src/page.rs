@@ -43,6 +43,8 @@ pub(crate) enum Page {
     Playground,
     /// Own files to a study.
     Workbench,
+    /// Models and jobs of the server.
+    Operator,
     /// What each axiom says, and how to cite.
     About,
 }
@@ -76,6 +78,7 @@ impl Page {
             Page::Replay => "/replay".to_owned(),
             Page::Playground => "/playground".to_owned(),
             Page::Workbench => "/workbench".to_owned(),
+            Page::Operator => "/operator".to_owned(),
             Page::About => "/about".to_owned(),
         }
     }

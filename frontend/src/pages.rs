@@ -8,4 +8,5 @@ pub(crate) mod instance;
 pub(crate) mod playground;
 pub(crate) mod workbench;
 pub(crate) mod replay;
+pub(crate) mod operator;
 pub(crate) mod about;

@@ -1,6 +1,8 @@
 //! Parts that more than one page shows.
 
 pub(crate) mod progress;
+pub(crate) mod job;
+pub(crate) mod token_form;
 pub(crate) mod error;
 pub(crate) mod download;
 pub(crate) mod verdict;

@@ -3,6 +3,7 @@
 //! A read is a GET whose fields stand in the query string (nested parts as JSON under `q`),
 //! everything else a POST with a JSON body. Errors come as [`Problem`] with a status.
 
+pub mod operator;
 pub mod rerank;
 pub mod worker;
 

@@ -17,6 +17,7 @@ mod workbench;
 mod figures;
 mod about;
 mod files_only;
+mod operator;
 mod looks;
 mod tasks;
 

@@ -8,6 +8,7 @@ use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use shared::api::operator::{LoadModel, Models};
 use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::{
     About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Replay,
@@ -18,7 +19,7 @@ use utoipa::ToSchema;
 use crate::error::Error;
 use crate::http::access::{self, Access};
 use crate::http::openapi::Operation;
-use crate::http::{App, about, jobs, rerank, score, studies};
+use crate::http::{App, about, jobs, operator, rerank, score, studies};
 
 /// A request is answered in this time, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -64,6 +65,8 @@ impl Endpoints {
             on::<Cancel, _, _>(Access::Operator, jobs::cancel),
             on::<Resume, _, _>(Access::Operator, jobs::resume),
             on::<Fetch, _, _>(Access::Operator, jobs::scores),
+            on::<Models, _, _>(Access::Operator, operator::models),
+            on::<LoadModel, _, _>(Access::Operator, operator::load).within(TIME_OF_A_JOB),
         ])
     }
 

@@ -12,7 +12,8 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use serde::Serialize;
+use shared::api::Endpoint;
+use shared::api::operator::{CanaryScore, Health, Healthy};
 use shared::index::Index;
 use shared::rank::Bm25;
 use shared::rank::top::Searcher;
@@ -47,7 +48,7 @@ pub(super) fn router(app: &App) -> Router<App> {
     LazyLock::force(&METRICS);
     let operator = middleware::from_fn_with_state((app.clone(), Access::Operator), access::check);
     Router::new()
-        .route("/health", get(health))
+        .route(Health::PATH, get(health))
         .route("/ready", get(ready))
         .route("/metrics", get(metrics).route_layer(operator))
 }
@@ -60,13 +61,7 @@ pub(super) struct Canary {
     first: Arc<std::sync::Mutex<BTreeMap<String, f64>>>,
 }
 
-type Found = Result<Vec<Scored>, String>;
-
-#[derive(Debug, Clone, Serialize)]
-struct Scored {
-    ranker: String,
-    score: f64,
-}
+type Found = Result<Vec<CanaryScore>, String>;
 
 /// Scores a pair with BM25 and with every model that is loaded.
 async fn health(State(app): State<App>) -> Response {
@@ -85,14 +80,9 @@ async fn health(State(app): State<App>) -> Response {
             found
         }
     };
-    #[derive(Serialize)]
-    struct Healthy {
-        status: &'static str,
-        scored: Vec<Scored>,
-    }
     match found {
         Ok(scored) => Json(Healthy {
-            status: "ok",
+            status: "ok".to_owned(),
             scored,
         })
         .into_response(),
@@ -112,7 +102,7 @@ fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Fo
         let before = *first.entry(found.ranker.clone()).or_insert(found.score);
         // Batches and other load change the last digits only.
         if (found.score - before).abs() > 1e-5 {
-            let Scored { ranker, score } = found;
+            let CanaryScore { ranker, score } = found;
             return Err(format!(
                 "{ranker} gives {score} for a pair that it gave {before}"
             ));
@@ -126,7 +116,7 @@ fn check(models: &Models, first: &std::sync::Mutex<BTreeMap<String, f64>>) -> Fo
 }
 
 /// tf 2 in 3 terms, of 2 documents with 2 terms on average: ln 2 · 2 · 2.2 / (2 + 1.2 · 1.375).
-fn bm25() -> Result<Scored, String> {
+fn bm25() -> Result<CanaryScore, String> {
     const EXPECTED: f64 = 0.835_574_68;
     let analyzer = Analyzer::default();
     let index = Index::build(&analyzer, ["river river meadow", "meadow"]);
@@ -136,7 +126,7 @@ fn bm25() -> Result<Scored, String> {
         .top(&index, &index.query_terms("river"), 1)
         .as_slice()
     {
-        [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(Scored {
+        [hit] if hit.doc == 0 && (hit.score - EXPECTED).abs() < 1e-6 => Ok(CanaryScore {
             ranker: Bm25::STANDARD.to_string(),
             score: hit.score,
         }),
@@ -146,13 +136,13 @@ fn bm25() -> Result<Scored, String> {
     }
 }
 
-fn model(ranker: &Ranker) -> Result<Scored, String> {
+fn model(ranker: &Ranker) -> Result<CanaryScore, String> {
     let texts = ["A river flows into the sea.".to_owned()];
     let said = ranker
         .say("where do rivers end", &texts)
         .map_err(|it| it.to_string())?;
     match said.as_slice() {
-        [said] if said.score.is_finite() => Ok(Scored {
+        [said] if said.score.is_finite() => Ok(CanaryScore {
             ranker: ranker.about.spec.clone(),
             score: said.score,
         }),

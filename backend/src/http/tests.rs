@@ -1,5 +1,6 @@
 //! The server without a network: who may do what, and what becomes of bad requests.
 
+mod operator;
 mod rerank;
 
 use std::net::IpAddr;
@@ -34,6 +35,10 @@ struct Site {
 
 impl Site {
     async fn new(door: Door) -> Site {
+        Site::with(door, models::tests::tiny()).await
+    }
+
+    async fn with(door: Door, models: Models) -> Site {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path()).unwrap();
         let store = Store::open(&folder).await.unwrap();
@@ -47,7 +52,7 @@ impl Site {
             .await
             .unwrap();
         let token = store.new_operator_token().await.unwrap();
-        let models = Arc::new(models::tests::tiny());
+        let models = Arc::new(models);
         let (stop, stopping) = watch::channel(false);
         let index = "<html><script type=\"module\">start()</script></html>";
         let files = [
@@ -225,8 +230,8 @@ async fn everybody_is_let_in_where_they_should_be() {
     }
     assert_eq!(
         n_for_operators,
-        2 * 5,
-        "create, list, cancel, resume, fetch"
+        2 * 7,
+        "create, list, cancel, resume, fetch; models, load"
     );
     assert_eq!(open.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(loopback.get("/metrics").await.status, StatusCode::OK);

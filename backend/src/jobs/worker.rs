@@ -86,7 +86,7 @@ async fn round(
         if let Err(error) = turn(jobs, id, running).await {
             tracing::error!("job {id}: {error}");
             running.remove(id);
-            let problem = error.to_string();
+            let problem = error.public();
             if let Err(second) = jobs.store.fail_job(id, &problem).await {
                 tracing::error!("job {id}: {second}");
                 let mut stuck = jobs.stuck.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,7 +16,7 @@ use shared::api::{
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
-use super::{Asked, Error, NO_SERVER, network, parse, to_json, worker};
+use super::{Asked, Error, NO_SERVER, network, parse, to_json, token, worker};
 
 /// Asks the server, or the worker where there is none.
 pub(crate) async fn ask(asked: Asked) -> Result<String, Error> {
@@ -32,14 +32,6 @@ pub(crate) async fn ask(asked: Asked) -> Result<String, Error> {
         (None, Host::Static) if path == Studies::PATH => index().await,
         (None, Host::Static) => Err(no_server()),
     }
-}
-
-/// Asks from now on, until the tab is closed, as the operator of the server.
-pub(crate) fn use_token(token: &str) {
-    if let Some(session) = session() {
-        let _ = session.set_item(TOKEN, token);
-    }
-    HOST.set(None);
 }
 
 /// Creates a job that scores the pairs of the local study.
@@ -210,7 +202,8 @@ enum Host {
 }
 
 thread_local! {
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    /// With the token that it was asked with: another lets us do other things.
+    static HOST: RefCell<Option<(Option<String>, Host)>> = const { RefCell::new(None) };
     /// Studies that the worker of a generation holds.
     static HELD: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static HELD_BY: Cell<u64> = const { Cell::new(0) };
@@ -218,7 +211,10 @@ thread_local! {
 
 /// Finds out once whether there is a server.
 async fn host() -> Result<Host, Error> {
-    if let Some(host) = HOST.with_borrow(Clone::clone) {
+    let token = token::kept();
+    if let Some((by, host)) = HOST.with_borrow(Clone::clone)
+        && by == token
+    {
         return Ok(host);
     }
     let request = signed(Request::get(&with_query(About::PATH, "{}")));
@@ -231,22 +227,16 @@ async fn host() -> Result<Host, Error> {
         Ok(server) if response.ok() => Host::Server(server),
         Ok(_) | Err(_) => Host::Static,
     };
-    HOST.set(Some(host.clone()));
+    HOST.set(Some((token, host.clone())));
     Ok(host)
 }
 
-const TOKEN: &str = "axioscope-operator";
-
 /// With the operator's token, if there is one.
 fn signed(request: RequestBuilder) -> RequestBuilder {
-    match session().and_then(|it| it.get_item(TOKEN).ok().flatten()) {
+    match token::kept() {
         Some(token) => request.header("authorization", &format!("Bearer {token}")),
         None => request,
     }
-}
-
-fn session() -> Option<web_sys::Storage> {
-    leptos::prelude::window().session_storage().ok().flatten()
 }
 
 async fn from_server(path: &str, method: Method, json: &str) -> Result<String, Error> {

@@ -55,7 +55,7 @@ impl Study {
         let certificate = scores.certificate.as_ref()?;
         let checked = |it: &Rescored| {
             let place = |query: usize, text: TextNo| self.pairs.position(query, text);
-            let known = |query, text| Some(scores.at(place(query, text)?)?);
+            let known = |query, text| scores.at(place(query, text)?);
             let again = |query, text| {
                 let place = place(query, text)? as u32;
                 Some(it.values[it.pairs.binary_search(&place).ok()?])

@@ -12,7 +12,7 @@ const WIDTHS: [u32; 2] = [360, 1440];
 /// Name, address, what says that it is there.
 type Page = (&'static str, &'static str, &'static str);
 
-const PAGES: [Page; 9] = [
+const PAGES: [Page; 10] = [
     ("studies", "/", "a.card"),
     ("study", "/study/demo", "[role=grid] a.cell[data-step]"),
     (
@@ -30,6 +30,7 @@ const PAGES: [Page; 9] = [
     ("about", "/about", ".worked"),
     ("figures", "/study/demo/figures", ".drawn svg.drawing"),
     ("replay", "/replay?study=demo", "table.data"),
+    ("operator", "/operator", ".canaries .verdict.ok"),
 ];
 
 #[test]
@@ -77,6 +78,40 @@ fn replay_can_be_read_by_anybody() {
     check("replay");
 }
 
+#[test]
+fn operator_can_be_read_by_anybody() {
+    check("operator");
+}
+
+/// Anybody can read what the tab shows, at every width, light and dark.
+pub(super) fn expect_readable(tab: &Tab, name: &str) {
+    let Some(axe) = named("AXIOSCOPE_AXE") else {
+        return skip("no axe-core");
+    };
+    let axe = std::fs::read_to_string(axe).unwrap();
+    let mut wrong = Vec::new();
+    for scheme in [Scheme::Light, Scheme::Dark] {
+        for width in WIDTHS {
+            tab.wear(width, scheme);
+            wrong.extend(look(tab, (name, width, scheme), &axe));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is wrong with the page as it stands; leaves a picture.
+fn look(tab: &Tab, (name, width, scheme): (&str, u32, Scheme), axe: &str) -> Vec<String> {
+    let place = format!("{name}, {width} px, {}", scheme.name());
+    let found = violations(tab, axe).into_iter().chain(overflow(tab));
+    let found = found.map(|it| format!("{place}: {it}")).collect();
+    if let Some(folder) = named("AXIOSCOPE_SHOTS") {
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
+        tab.shoot(width, scheme, &file);
+    }
+    found
+}
+
 fn check(name: &str) {
     let (_, address, there) = PAGES.into_iter().find(|it| it.0 == name).unwrap();
     let Some(axe) = named("AXIOSCOPE_AXE") else {
@@ -94,18 +129,7 @@ fn check(name: &str) {
                     &format!("return !!document.querySelector('{there}')"),
                 );
                 fill(tab, name);
-                let place = format!("{name}, {width} px, {}", scheme.name());
-                wrong.extend(
-                    violations(tab, &axe)
-                        .into_iter()
-                        .map(|it| format!("{place}: {it}")),
-                );
-                wrong.extend(overflow(tab).map(|it| format!("{place}: {it}")));
-                if let Some(folder) = named("AXIOSCOPE_SHOTS") {
-                    std::fs::create_dir_all(&folder).unwrap();
-                    let file = folder.join(format!("{name}-{width}-{}.png", scheme.name()));
-                    tab.shoot(width, scheme, &file);
-                }
+                wrong.extend(look(tab, (name, width, scheme), &axe));
             }
         }
     });

@@ -399,6 +399,14 @@ impl Tab {
             .collect()
     }
 
+    /// Errors that the browser wrote so far are about answers that had to be refused, each with
+    /// `said` in it.
+    pub(crate) fn expect_in_console(&self, said: &str) {
+        for it in self.console() {
+            assert!(!it.starts_with("SEVERE") || it.contains(said), "{it}");
+        }
+    }
+
     fn expect_quiet_console(&self) {
         let errors: Vec<String> = self
             .console()

@@ -13,7 +13,9 @@ use crate::api::{self, Error, worker};
 use crate::numbers;
 use crate::widgets::download;
 use crate::widgets::error::Failure;
+use crate::widgets::job;
 use crate::widgets::progress::Progress;
+use crate::widgets::token_form::TokenForm;
 
 /// The section of the page.
 #[component]
@@ -131,6 +133,9 @@ fn Files(ways: Ways) -> impl IntoView {
     }
 }
 
+/// What a visitor needs the token for.
+const WHY: &str = "Only the operator of this server starts jobs on it.";
+
 /// The models of the server and the job that is under way.
 #[component]
 fn OnServer(
@@ -154,37 +159,9 @@ fn OnServer(
         None if server.may_create_jobs => {
             view! { <Send ways models=server.models.clone()/> }.into_any()
         }
-        None => view! { <Operator again/> }.into_any(),
+        None => view! { <TokenForm why=WHY again/> }.into_any(),
     };
     body.into_any()
-}
-
-/// Lets the operator of a public server in.
-#[component]
-fn Operator(
-    /// Asks once more what the server lets us do.
-    again: Callback<()>,
-) -> impl IntoView {
-    let token = RwSignal::new(String::new());
-    let enter = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        host::use_token(token.get_untracked().trim());
-        again.run(());
-    };
-    view! {
-        <form class="btns send" on:submit=enter>
-            <label class="field">
-                <span class="label">"Operator token, printed at the first start"</span>
-                <input
-                    type="password"
-                    autocomplete="current-password"
-                    on:input:target=move |event| token.set(event.target().value())
-                />
-            </label>
-            <button class="btn" type="submit">"Use it in this tab"</button>
-            <span class="note">"Only the operator of this server starts jobs on it."</span>
-        </form>
-    }
 }
 
 /// Chooses a model and sends the pairs.
@@ -320,12 +297,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
             }
         });
     };
-    let done = Signal::derive(move || {
-        job.with(|it| {
-            it.as_ref()
-                .map_or(0.0, |it| it.n_done as f64 / it.n_pairs.max(1) as f64)
-        })
-    });
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
     let close = move |_| {
         watched.set_value(None);
@@ -346,7 +318,7 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
                 .into_any()
         }
     };
-    let words = move || job.with(|it| it.as_ref().map(words));
+    let words = move || job.with(|it| it.as_ref().map(job::words));
     let problem = move || job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
     view! {
         <div class="job">
@@ -383,28 +355,5 @@ async fn merge(ways: Ways, job: &str, of: &str, ranker: &RankerAbout) {
     });
     if !there {
         ways.note(host::merge_job(job, of).await);
-    }
-}
-
-fn words(job: &Job) -> String {
-    let pairs = format!(
-        "{} of {} pairs",
-        numbers::count(job.n_done),
-        numbers::count(job.n_pairs)
-    );
-    let who = &job.ranker.label;
-    match job.state {
-        JobState::Queued => format!("{who}: waits for its turn"),
-        JobState::Running if job.pairs_per_s > 0.0 => {
-            let left = job.n_pairs.saturating_sub(job.n_done) as f64 / job.pairs_per_s;
-            let rate = numbers::count(job.pairs_per_s.round() as u64);
-            let pieces = numbers::count(job.pieces_per_s.round() as u64);
-            let left = numbers::duration(left);
-            format!("{who}: {pairs}, {rate} pairs and {pieces} pieces a second, {left} left, about")
-        }
-        JobState::Running => format!("{who}: {pairs}"),
-        JobState::Done => format!("{who}: all {} pairs scored", numbers::count(job.n_pairs)),
-        JobState::Cancelled => format!("{who}: cancelled after {pairs}, which are kept"),
-        JobState::Failed => format!("{who}: stopped after {pairs}, which are kept"),
     }
 }

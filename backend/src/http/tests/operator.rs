@@ -1,0 +1,89 @@
+//! What the operator is told of models, and nobody else.
+
+use std::fs;
+use std::path::Path;
+
+use shared::api::operator::{HeldModel, LoadModel, ModelSource, ModelState, Models as Asked};
+
+use super::*;
+use crate::models::tests::TINY;
+
+fn load(spec: &str) -> LoadModel {
+    LoadModel {
+        spec: spec.to_owned(),
+    }
+}
+
+/// A folder without weights beside the smallest model.
+fn half(home: &Path) -> Models {
+    let folder = home.join("half");
+    fs::create_dir(&folder).unwrap();
+    for file in ["config.json", "tokenizer.json"] {
+        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+    }
+    let named = [TINY.to_owned(), folder.display().to_string()];
+    Models::new(&named, neural::Device::Cpu).unwrap()
+}
+
+#[tokio::test]
+async fn visitors_are_told_nothing_of_models() {
+    let site = Site::new(Door::Open).await;
+    for answer in [site.ask(&Asked {}).await, site.ask(&load("tiny:bi")).await] {
+        let (status, error) = answer.problem();
+        assert_eq!(status, 401, "{error}");
+        assert!(!error.contains("tiny"), "{error}");
+    }
+    assert!(site.app.models.loaded().is_empty(), "nor do they load one");
+    let asked = as_request(Asked::METHOD, Asked::PATH, &Asked {});
+    let answer = site.send(with_token(asked, &site.token)).await;
+    assert_eq!(answer.json::<Vec<HeldModel>>().len(), 2);
+}
+
+#[tokio::test]
+async fn a_model_is_loaded_when_the_operator_says_so() {
+    let site = Site::new(Door::Loopback).await;
+    let held: Vec<HeldModel> = site.ask(&Asked {}).await.json();
+    let specs: Vec<&str> = held.iter().map(|it| it.spec.as_str()).collect();
+    assert_eq!(specs, ["tiny:bi", "tiny:late"]);
+    assert!(held.iter().all(|it| it.state == ModelState::Unloaded));
+
+    let loaded: HeldModel = site.ask(&load("tiny:late")).await.json();
+    let ModelState::Loaded(told) = &loaded.state else {
+        panic!("{loaded:?}")
+    };
+    // As the command `models inspect` gives them.
+    let ranker = site.app.models.get("tiny:late").unwrap();
+    assert_eq!(told.about, ranker.about);
+    assert_eq!(told.weights_sha256, ranker.weights_sha256);
+    let held: Vec<HeldModel> = site.ask(&Asked {}).await.json();
+    assert_eq!(held[0].state, ModelState::Unloaded);
+    assert_eq!(held[1], loaded);
+
+    let (status, error) = site.ask(&load("no-such")).await.problem();
+    assert_eq!(status, 404);
+    assert!(error.contains("no model named `no-such` among `tiny:bi`"));
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_loaded_says_why_without_the_folders_of_the_machine() {
+    let home = tempfile::tempdir().unwrap();
+    let site = Site::with(Door::Loopback, half(home.path())).await;
+    let failed: HeldModel = site.ask(&load("half:bi")).await.json();
+    let answer = site.ask(&Asked {}).await;
+    let text = String::from_utf8(answer.body.to_vec()).unwrap();
+    assert!(!text.contains(&home.path().display().to_string()), "{text}");
+    let held: Vec<HeldModel> = answer.json();
+    assert_eq!(held[2], failed);
+    let name = "half".to_owned();
+    assert_eq!(held[2].source, ModelSource::Folder { name });
+    let ModelState::Failed { reason } = &held[2].state else {
+        panic!("{held:?}")
+    };
+    assert!(reason.starts_with("has no model.safetensors"), "{reason}");
+
+    let weights = "model.safetensors";
+    let folder = home.path().join("half");
+    fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
+    let loaded: HeldModel = site.ask(&load("half:bi")).await.json();
+    assert!(matches!(loaded.state, ModelState::Loaded(_)), "{loaded:?}");
+}

@@ -1,0 +1,175 @@
+//! What the operator sees of the models: where each comes from, and whether it is loaded.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use neural::Computing;
+use shared::api::operator::{HeldModel, LoadedModel, ModelSource, ModelState};
+
+use crate::error::Error;
+use crate::models::{Models, Named, Place, Ranker, Source};
+
+impl Models {
+    /// Every use of every model, in the order they were named, and behind the uses of a model the
+    /// specs that somebody asked for beside them. Waits for nothing that is being loaded.
+    pub(crate) fn inventory(&self) -> Vec<HeldModel> {
+        let loaded: BTreeMap<String, Arc<Ranker>> = {
+            let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
+            loaded.clone()
+        };
+        let failed: BTreeMap<String, String> = self.failures().into_iter().collect();
+        let of_place = |place: &Place| -> Vec<HeldModel> {
+            let mut specs = place.specs();
+            let asked = loaded.keys().chain(failed.keys());
+            for spec in asked.filter(|it| Named::of(it).name == place.name) {
+                if !specs.contains(spec) {
+                    specs.push(spec.clone());
+                }
+            }
+            let held = |spec: String| HeldModel {
+                state: match (loaded.get(&spec), failed.get(&spec)) {
+                    (Some(ranker), _) => ModelState::Loaded(Box::new(ranker.told())),
+                    (None, Some(reason)) => ModelState::Failed {
+                        reason: reason.clone(),
+                    },
+                    (None, None) => ModelState::Unloaded,
+                },
+                source: place.source.told(&place.name),
+                spec,
+            };
+            specs.into_iter().map(held).collect()
+        };
+        self.places.iter().flat_map(of_place).collect()
+    }
+
+    /// Loads a ranker, also one that failed a moment ago: who asks may have put it right.
+    pub(crate) fn load(&self, wanted: &str) -> Result<HeldModel, Error> {
+        let place = self.place(wanted)?;
+        let spec = self.full_spec(wanted);
+        let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed().remove(&spec);
+        let state = match self.get(&spec) {
+            Ok(ranker) => ModelState::Loaded(Box::new(ranker.told())),
+            Err(error) => {
+                let reason = failed().get(&spec).map(|it| it.1.clone());
+                let reason = reason.unwrap_or_else(|| error.public());
+                ModelState::Failed { reason }
+            }
+        };
+        Ok(HeldModel {
+            source: place.source.told(&place.name),
+            spec,
+            state,
+        })
+    }
+}
+
+impl Source {
+    /// Without the folders of this machine.
+    fn told(&self, name: &str) -> ModelSource {
+        match self {
+            Source::Folder(_) => ModelSource::Folder {
+                name: name.to_owned(),
+            },
+            Source::Hub(hub) => ModelSource::Hub {
+                name: hub.to_string(),
+            },
+        }
+    }
+}
+
+impl Ranker {
+    fn told(&self) -> LoadedModel {
+        let Computing { device, precision } = self.computing;
+        LoadedModel {
+            about: self.about.clone(),
+            weights_sha256: self.weights_sha256.clone(),
+            weights_bytes: self.weights_bytes,
+            device: device.to_string(),
+            precision: precision.to_string(),
+            max_pieces: self.max_pieces,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use neural::Device;
+
+    use super::*;
+    use crate::models::tests::{TINY, tiny};
+
+    fn states(models: &Models) -> Vec<String> {
+        let state = |it: HeldModel| match it.state {
+            ModelState::Unloaded => format!("{} unloaded", it.spec),
+            ModelState::Loaded(_) => format!("{} loaded", it.spec),
+            ModelState::Failed { reason } => format!("{} {reason}", it.spec),
+        };
+        models.inventory().into_iter().map(state).collect()
+    }
+
+    #[test]
+    fn a_model_is_told_as_its_files_are() {
+        let models = tiny();
+        assert_eq!(states(&models), ["tiny:bi unloaded", "tiny:late unloaded"]);
+        let held = models.load("tiny").unwrap();
+        assert_eq!(states(&models), ["tiny:bi loaded", "tiny:late unloaded"]);
+        assert_eq!(models.inventory()[0], held);
+        let name = "tiny".to_owned();
+        assert_eq!(held.source, ModelSource::Folder { name });
+        let ModelState::Loaded(told) = held.state else {
+            panic!("{held:?}")
+        };
+        let size = fs::metadata(Path::new(TINY).join("model.safetensors")).unwrap();
+        assert_eq!(told.weights_bytes, size.len());
+        assert_eq!((&*told.device, &*told.precision), ("cpu", "f32"));
+        // `max_position_embeddings` of its config.json.
+        assert_eq!(told.max_pieces, Some(64));
+        assert_eq!(told.about, models.get("tiny:bi").unwrap().about);
+
+        models.get("tiny:late+maxp").unwrap();
+        let asked = [
+            "tiny:bi loaded",
+            "tiny:late unloaded",
+            "tiny:late+maxp loaded",
+        ];
+        assert_eq!(states(&models), asked);
+    }
+
+    #[test]
+    fn what_was_put_right_is_loaded_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("half");
+        fs::create_dir(&folder).unwrap();
+        for file in ["config.json", "tokenizer.json"] {
+            fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+        }
+        let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
+        let failed = models.load("half:bi").unwrap();
+        assert_eq!(models.inventory()[0], failed);
+        let broken = states(&models);
+        assert!(
+            broken[0].starts_with("half:bi has no model.safetensors"),
+            "{broken:?}"
+        );
+        assert!(!broken.concat().contains(&home.path().display().to_string()));
+        let weights = "model.safetensors";
+        fs::copy(Path::new(TINY).join(weights), folder.join(weights)).unwrap();
+        // Whoever scores does not ask the disk again so soon.
+        assert!(models.get("half:bi").is_err());
+        models.load("half:bi").unwrap();
+        assert_eq!(states(&models), ["half:bi loaded", "half:late unloaded"]);
+    }
+
+    #[test]
+    fn a_name_on_the_hub_is_told_with_its_revision() {
+        let models = Models::new(&["owner/name@v1".to_owned()], Device::Cpu).unwrap();
+        let held = models.inventory();
+        let name = "owner/name@v1".to_owned();
+        assert_eq!(held[0].source, ModelSource::Hub { name });
+        assert_eq!(held[0].state, ModelState::Unloaded);
+    }
+}

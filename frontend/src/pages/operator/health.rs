@@ -1,0 +1,116 @@
+//! Whether every model still scores the same pair as it did first.
+
+use leptos::prelude::*;
+use shared::api::operator::{CanaryScore, Health as Ask};
+use shared::report::format;
+
+use super::Shelf;
+use crate::api::{self, Error};
+use crate::later::Later;
+use crate::widgets::error::Failure;
+
+/// What the server found it tells again for 5 s, also when a model was loaded in between.
+const PAUSE_MS: u64 = 5_500;
+
+/// The section of the page.
+#[component]
+pub(super) fn Health(shelf: Shelf) -> impl IntoView {
+    let loaded = shelf.loaded();
+    let check = Check {
+        found: RwSignal::new(None),
+        loaded,
+        later: Later::after_ms(PAUSE_MS),
+    };
+    Effect::new(move |_| {
+        loaded.track();
+        check.ask();
+    });
+    let body = move || match check.found.get() {
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| check.ask());
+            view! { <Failure error retry/> }.into_any()
+        }
+        found => {
+            let found = found.and_then(Result::ok);
+            view! { <Lines rows=rows(found, loaded.get())/> }.into_any()
+        }
+    };
+    view! {
+        <section class="section" aria-labelledby="health">
+            <header>
+                <h2 id="health">"Health"</h2>
+                <p class="note">"Each scores the same pair, and has to give what it gave first."</p>
+            </header>
+            {body}
+        </section>
+    }
+}
+
+type Found = Result<Vec<CanaryScore>, Error>;
+
+#[derive(Clone, Copy)]
+struct Check {
+    found: RwSignal<Option<Found>>,
+    loaded: Memo<Vec<String>>,
+    later: Later,
+}
+
+impl Check {
+    /// Asks until every model that is loaded was tried.
+    fn ask(self) {
+        leptos::task::spawn_local(async move {
+            let found = api::call(&Ask {}).await.map(|it| it.scored);
+            // The reader may be on another page by now.
+            let Some(loaded) = self.loaded.try_get_untracked() else {
+                return;
+            };
+            let tried = |it: &String| {
+                let scored = found.as_deref().unwrap_or_default();
+                scored.iter().any(|scored| scored.ranker == *it)
+            };
+            if !loaded.iter().all(tried) {
+                self.later.run(move || self.ask());
+            }
+            self.found.set(Some(found));
+        });
+    }
+}
+
+/// A ranker, with its score once it was tried.
+type Row = (String, Option<f64>);
+
+/// Those that were tried, and then the others.
+fn rows(scored: Option<Vec<CanaryScore>>, loaded: Vec<String>) -> Vec<Row> {
+    let bm25 = || vec![("bm25".to_owned(), None)];
+    let scored = scored.map(|it| {
+        it.into_iter()
+            .map(|it| (it.ranker, Some(it.score)))
+            .collect()
+    });
+    let mut rows: Vec<Row> = scored.unwrap_or_else(bm25);
+    for spec in loaded {
+        if rows.iter().all(|it| it.0 != spec) {
+            rows.push((spec, None));
+        }
+    }
+    rows
+}
+
+#[component]
+fn Lines(rows: Vec<Row>) -> impl IntoView {
+    let one = |(ranker, score): Row| {
+        let (class, word) = match score {
+            Some(_) => ("verdict ok quiet", "scores"),
+            None => ("verdict wait", "not tried yet"),
+        };
+        let score = score.map_or("–".to_owned(), |it| format::score(it, 4));
+        view! {
+            <li>
+                <code>{ranker}</code>
+                <span class="num">{score}</span>
+                <span class=class>{word}</span>
+            </li>
+        }
+    };
+    view! { <ul class="canaries">{rows.into_iter().map(one).collect_view()}</ul> }
+}

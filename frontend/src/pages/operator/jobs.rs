@@ -1,0 +1,250 @@
+//! All jobs of the server, newest first.
+
+use leptos::prelude::*;
+use shared::api::{Cancel, Job, JobState, Jobs as Ask, Resume, Watch};
+
+use super::PAUSE_MS;
+use crate::api::{self, Error};
+use crate::later::Later;
+use crate::numbers;
+use crate::widgets::error::Failure;
+use crate::widgets::job;
+use crate::widgets::progress::Progress;
+
+/// So many stand there at once.
+const MANY: usize = 20;
+
+/// The section of the page.
+#[component]
+pub(super) fn Jobs() -> impl IntoView {
+    let board = Board::new();
+    board.ask();
+    let shown = RwSignal::new(MANY);
+    let n_jobs = Memo::new(move |_| board.jobs.with(|it| it.as_ref().map(Vec::len)));
+    let ids = Memo::new(move |_| {
+        let jobs = board.jobs.get().unwrap_or_default();
+        let ids = jobs.into_iter().take(shown.get()).map(|it| it.id);
+        ids.collect::<Vec<_>>()
+    });
+    let note = move || {
+        let jobs = board.jobs.read();
+        let jobs = jobs.as_ref()?;
+        let n_left = jobs.iter().filter(|it| !it.state.ended()).count();
+        (!jobs.is_empty()).then(|| match n_left {
+            0 => "nothing under way".to_owned(),
+            n_left => format!("{n_left} under way or waiting"),
+        })
+    };
+    let before = move || match n_jobs.get() {
+        None => Some("Asking for the jobs"),
+        Some(0) => Some(
+            "No job so far. The Workbench makes one of a study's pairs, and so does a program \
+             that asks for it.",
+        ),
+        Some(_) => None,
+    };
+    let more = move || {
+        let n_hidden = n_jobs.get().unwrap_or_default().saturating_sub(shown.get());
+        (n_hidden > 0).then(|| {
+            let words = format!("Show {} more", numbers::count(n_hidden.min(MANY) as u64));
+            view! {
+                <button
+                    class="btn"
+                    type="button"
+                    on:click=move |_| shown.update(|it| *it += MANY)
+                >
+                    {words}
+                </button>
+            }
+        })
+    };
+    let failure = move || {
+        let retry = Callback::new(move |()| board.ask());
+        board
+            .failed
+            .get()
+            .map(|error| view! { <Failure error retry/> })
+    };
+    view! {
+        <section class="section" aria-labelledby="jobs">
+            <header>
+                <h2 id="jobs">"Jobs"</h2>
+                <p class="note">{note}</p>
+            </header>
+            {failure}
+            {move || before().map(|it| view! { <p class="note">{it}</p> })}
+            <ul class="held">
+                <For each=move || ids.get() key=String::clone let:id>
+                    <One board id/>
+                </For>
+            </ul>
+            {more}
+        </section>
+    }
+}
+
+/// The jobs as they were told last.
+#[derive(Clone, Copy)]
+struct Board {
+    jobs: RwSignal<Option<Vec<Job>>>,
+    failed: RwSignal<Option<Error>>,
+    later: Later,
+}
+
+impl Board {
+    fn new() -> Board {
+        Board {
+            jobs: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            later: Later::after_ms(PAUSE_MS),
+        }
+    }
+
+    /// Asks until every job has ended.
+    fn ask(self) {
+        leptos::task::spawn_local(async move {
+            let found = api::call(&Ask {}).await;
+            // The reader may be on another page by now.
+            if self.jobs.try_with_untracked(Option::is_none).is_none() {
+                return;
+            }
+            match found {
+                Ok(found) => {
+                    self.jobs.set(Some(found));
+                    if self.failed.with_untracked(Option::is_some) {
+                        self.failed.set(None);
+                    }
+                }
+                Err(error) => self.failed.set(Some(error)),
+            }
+            self.go_on();
+        });
+    }
+
+    /// Asks again after a pause if something is under way.
+    fn go_on(self) {
+        let jobs = self.jobs.read_untracked();
+        if jobs.iter().flatten().any(|it| !it.state.ended()) {
+            self.later.run(move || self.ask());
+        }
+    }
+
+    fn put(self, job: Job) {
+        self.jobs.update(|jobs| {
+            let mut jobs = jobs.iter_mut().flatten();
+            if let Some(it) = jobs.find(|it| it.id == job.id) {
+                *it = job;
+            }
+        });
+        self.go_on();
+    }
+}
+
+#[component]
+fn One(board: Board, id: String) -> impl IntoView {
+    let job = {
+        let id = id.clone();
+        Memo::new(move |_| {
+            let jobs = board.jobs.read();
+            jobs.iter().flatten().find(|it| it.id == id).cloned()
+        })
+    };
+    let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
+    let failed = RwSignal::new(None::<Error>);
+    let asking = RwSignal::new(false);
+    let act = move |_| {
+        let Some(state) = state.get_untracked().filter(|_| !asking.get_untracked()) else {
+            return;
+        };
+        let job = id.clone();
+        asking.set(true);
+        leptos::task::spawn_local(async move {
+            let reply = match state {
+                JobState::Queued | JobState::Running => api::call(&Cancel { job }).await,
+                JobState::Cancelled | JobState::Failed => api::call(&Resume { job }).await,
+                JobState::Done => api::call(&Watch { job }).await,
+            };
+            // The reader may be on another page by now.
+            if asking.try_set(false).is_some() {
+                return;
+            }
+            match reply {
+                Ok(job) => {
+                    failed.set(None);
+                    board.put(job);
+                }
+                Err(error) => failed.set(Some(error)),
+            }
+        });
+    };
+    let first = job.get_untracked();
+    let title = first
+        .as_ref()
+        .map(|it| it.title.clone())
+        .unwrap_or_default();
+    let made = first.map(|it| made(&it));
+    let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
+    let words = move || job.with(|it| it.as_ref().map(job::words));
+    let rests = move || state.get().is_some_and(JobState::ended);
+    let verb = move || match state.get() {
+        Some(JobState::Queued | JobState::Running) => Some("Cancel"),
+        Some(JobState::Cancelled | JobState::Failed) => Some("Go on"),
+        Some(JobState::Done) | None => None,
+    };
+    let label = {
+        let title = title.clone();
+        move || verb().map(|it| format!("{it}: {title}"))
+    };
+    let verdict = move || {
+        state.get().map(chip).map(|(class, word)| {
+            view! { <span class=format!("verdict {class}")>{word}</span> }
+        })
+    };
+    let problem = move || {
+        let found = failed.get().map(|it| it.to_string());
+        let told = job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
+        let problem = found.or(told);
+        problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+    };
+    view! {
+        <li>
+            <div class="told" class:rests=rests>
+                <h3>{title.clone()}</h3>
+                <p class="facts">{made}</p>
+                <Progress label=title.clone() done/>
+                <p>{words}</p>
+            </div>
+            <div class="act">
+                <span role="status">{verdict}</span>
+                <Show when=move || verb().is_some()>
+                    <button class="btn" type="button" aria-label=label.clone() on:click=act.clone()>
+                        {verb}
+                    </button>
+                </Show>
+            </div>
+            {problem}
+        </li>
+    }
+}
+
+/// Class and word of a state.
+fn chip(state: JobState) -> (&'static str, &'static str) {
+    match state {
+        JobState::Queued => ("wait", "waiting"),
+        JobState::Running => ("wait", "running"),
+        JobState::Done => ("ok quiet", "done"),
+        JobState::Cancelled => ("out quiet", "cancelled"),
+        JobState::Failed => ("bad", "failed"),
+    }
+}
+
+/// When it was made, and by which model it is scored.
+fn made(job: &Job) -> impl IntoView + use<> {
+    let day = job.created.get(..10).unwrap_or(&job.created);
+    let time = job.created.get(11..16).unwrap_or_default();
+    let when = format!("{}, {time} UTC", numbers::day(day));
+    view! {
+        <span><time datetime=job.created.clone()>{when}</time></span>
+        <span><code>{job.ranker.spec.clone()}</code></span>
+    }
+}

@@ -1,0 +1,224 @@
+//! Each use of each model: where it comes from, what it is, and loading it now.
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::api::operator::{HeldModel, LoadModel, LoadedModel, ModelSource, ModelState};
+
+use super::Shelf;
+use crate::api::{self, Error};
+use crate::numbers;
+
+/// The section of the page.
+#[component]
+pub(super) fn Models(shelf: Shelf) -> impl IntoView {
+    let specs = Memo::new(move |_| {
+        let models = shelf.models.read();
+        models.iter().map(|it| it.spec.clone()).collect::<Vec<_>>()
+    });
+    let loaded = shelf.loaded();
+    let note = move || {
+        let n_models = specs.with(Vec::len);
+        (n_models > 0).then(|| format!("{} of {n_models} loaded", loaded.with(Vec::len)))
+    };
+    let list = move || {
+        if specs.with(Vec::is_empty) {
+            return view! { <Without/> }.into_any();
+        }
+        view! {
+            <ul class="held models">
+                <For each=move || specs.get() key=String::clone let:spec>
+                    <One shelf spec/>
+                </For>
+            </ul>
+        }
+        .into_any()
+    };
+    view! {
+        <section class="section" aria-labelledby="models">
+            <header>
+                <h2 id="models">"Models"</h2>
+                <p class="note">{note}</p>
+            </header>
+            {list}
+        </section>
+    }
+}
+
+/// How a server comes to a model.
+#[component]
+fn Without() -> impl IntoView {
+    view! {
+        <p class="ahead">"This server has no neural model; BM25 and QL need none."</p>
+        <p class="note">
+            "Start it with a folder, or with a name on the hub, which is fetched then: "
+            <code>"axioscope serve --model sentence-transformers/all-MiniLM-L6-v2"</code>
+            ". Ahead of time "
+            <code>"axioscope models get"</code> " fetches it, and "
+            <code>"axioscope models inspect"</code> " says what it is."
+        </p>
+    }
+}
+
+#[component]
+fn One(shelf: Shelf, spec: String) -> impl IntoView {
+    let held = shelf.one(spec.clone());
+    let asking = RwSignal::new(false);
+    let failed = RwSignal::new(None::<Error>);
+    let row = NodeRef::<html::Li>::new();
+    let load = {
+        let spec = spec.clone();
+        move |_| {
+            if asking.get_untracked() {
+                return;
+            }
+            asking.set(true);
+            let asked = LoadModel { spec: spec.clone() };
+            leptos::task::spawn_local(async move {
+                let reply = api::call(&asked).await;
+                // The reader may be on another page by now.
+                if asking.try_set(false).is_some() {
+                    return;
+                }
+                match reply {
+                    Ok(held) => {
+                        failed.set(None);
+                        // The button goes, and the focus with it.
+                        if let Some(row) = row.get_untracked()
+                            && matches!(held.state, ModelState::Loaded(_))
+                        {
+                            let _ = row.focus();
+                        }
+                        shelf.put(held);
+                    }
+                    Err(error) => failed.set(Some(error)),
+                }
+            });
+        }
+    };
+    let verb = move || {
+        let unless = held.with(|it| match it.as_ref()?.state {
+            ModelState::Unloaded => Some("Load it now"),
+            ModelState::Failed { .. } => Some("Try again"),
+            ModelState::Loaded(_) => None,
+        });
+        if asking.get() {
+            Some("Loading")
+        } else {
+            unless
+        }
+    };
+    let label = {
+        let spec = spec.clone();
+        move || verb().map(|it| format!("{it}: {spec}"))
+    };
+    let state = Memo::new(move |_| held.with(|it| it.as_ref().map(|it| chip(&it.state))));
+    let verdict = move || {
+        state
+            .get()
+            .map(|(class, word)| view! { <span class=format!("verdict {class}")>{word}</span> })
+    };
+    let reason = move || {
+        let found = failed.get().map(|it| it.to_string());
+        let told = held.with(|it| match it.as_ref().map(|it| &it.state) {
+            Some(ModelState::Failed { reason }) => Some(format!("The model {reason}.")),
+            Some(ModelState::Loaded(_) | ModelState::Unloaded) | None => None,
+        });
+        let reason = found.or(told);
+        reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
+    };
+    let told = move || held.get().map(|held| view! { <Told held/> });
+    view! {
+        <li tabindex="-1" node_ref=row>
+            {told}
+            <div class="act">
+                <span role="status">{verdict}</span>
+                <Show when=move || verb().is_some()>
+                    <button class="btn" type="button" aria-label=label.clone() on:click=load.clone()>
+                        {verb}
+                    </button>
+                </Show>
+            </div>
+            {reason}
+        </li>
+    }
+}
+
+/// Class and word of a state.
+fn chip(state: &ModelState) -> (&'static str, &'static str) {
+    match state {
+        ModelState::Unloaded => ("wait", "not loaded yet"),
+        ModelState::Loaded(_) => ("ok quiet", "loaded"),
+        ModelState::Failed { .. } => ("bad", "failed"),
+    }
+}
+
+/// What is known of it.
+#[component]
+fn Told(held: HeldModel) -> impl IntoView {
+    let HeldModel {
+        spec,
+        source,
+        state,
+    } = held;
+    let from = match source {
+        ModelSource::Folder { name } => format!("from the folder {name}"),
+        ModelSource::Hub { name } => format!("from the hub, {name}"),
+    };
+    match state {
+        ModelState::Unloaded | ModelState::Failed { .. } => view! {
+            <div class="told">
+                <h3><code>{spec}</code></h3>
+                <p class="facts"><span>{from}</span></p>
+            </div>
+        }
+        .into_any(),
+        ModelState::Loaded(loaded) => view! { <Whole spec from loaded=*loaded/> }.into_any(),
+    }
+}
+
+/// Of one that is loaded.
+#[component]
+fn Whole(
+    spec: String,
+    /// Where it comes from, in words.
+    from: String,
+    loaded: LoadedModel,
+) -> impl IntoView {
+    let LoadedModel {
+        about,
+        weights_sha256,
+        weights_bytes,
+        device,
+        precision,
+        max_pieces,
+    } = loaded;
+    let weights = format!("{} of weights", numbers::bytes(weights_bytes as f64));
+    let pieces = max_pieces.map(|it| {
+        let pieces = numbers::plural(it, "piece", "pieces");
+        view! { <span>{format!("reads {pieces} at most")}</span> }
+    });
+    let hidden = format!(" of {spec}");
+    let note = about.note.map(|it| view! { <p class="note">{it}</p> });
+    view! {
+        <div class="told">
+            <h3><code>{spec}</code></h3>
+            <p>{about.label} ", " {about.detail}</p>
+            {note}
+            <p class="facts">
+                <span>{from}</span>
+                <span>{weights}</span>
+                <span>{device} ", " {precision}</span>
+                {pieces}
+            </p>
+            <details>
+                <summary>"Hashes"<span class="unseen">{hidden}</span></summary>
+                <dl>
+                    <dt>"Fingerprint of the ranker"</dt>
+                    <dd class="hash">{about.fingerprint}</dd>
+                    <dt>"SHA-256 of the weights"</dt>
+                    <dd class="hash">{weights_sha256}</dd>
+                </dl>
+            </details>
+        </div>
+    }
+}

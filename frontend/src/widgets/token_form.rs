@@ -1,0 +1,35 @@
+//! The way in for the operator of a public server.
+
+use leptos::prelude::*;
+
+use crate::api::token;
+
+/// Takes the operator's token.
+#[component]
+pub(crate) fn TokenForm(
+    /// What the token is needed for, as a sentence.
+    why: &'static str,
+    /// Asks once more what the server lets us do.
+    again: Callback<()>,
+) -> impl IntoView {
+    let typed = RwSignal::new(String::new());
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        token::keep(typed.get_untracked().trim());
+        again.run(());
+    };
+    view! {
+        <form class="btns send" on:submit=enter>
+            <label class="field">
+                <span class="label">"Operator token, printed at the first start"</span>
+                <input
+                    type="password"
+                    autocomplete="current-password"
+                    on:input:target=move |event| typed.set(event.target().value())
+                />
+            </label>
+            <button class="btn" type="submit">"Use it in this tab"</button>
+            <span class="note">{why}</span>
+        </form>
+    }
+}

@@ -1,0 +1,163 @@
+//! What only the operator sees: the models of the server. `/health` beside it is for everybody.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Endpoint, Method};
+use crate::score::RankerAbout;
+
+/// Every use of every model that the server was started with. Operators only, except on loopback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Models {}
+
+impl Endpoint for Models {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/models";
+    type Reply = Vec<HeldModel>;
+}
+
+/// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
+/// Operators only, except on loopback.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LoadModel {
+    /// [`HeldModel::spec`].
+    pub spec: String,
+}
+
+impl Endpoint for LoadModel {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/model/load";
+    type Reply = HeldModel;
+}
+
+/// One use of a model, loaded or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct HeldModel {
+    /// As it is asked for: `all-MiniLM-L6-v2:bi`.
+    pub spec: String,
+    /// Where its files come from.
+    pub source: ModelSource,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub state: ModelState,
+}
+
+/// Where the files of a model come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ModelSource {
+    /// A folder of the server's machine.
+    Folder {
+        /// Its name, without the folders it lies in.
+        name: String,
+    },
+    /// A repository of the hub.
+    Hub {
+        /// `owner/name` or `owner/name@revision`.
+        name: String,
+    },
+}
+
+/// Whether a model is in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum ModelState {
+    /// Nobody needed it so far.
+    Unloaded,
+    /// It is.
+    Loaded(Box<LoadedModel>),
+    /// It could not be loaded when it was last tried.
+    Failed {
+        /// What is wrong, and the way out.
+        reason: String,
+    },
+}
+
+/// A model in memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LoadedModel {
+    /// What is shown of it.
+    pub about: RankerAbout,
+    /// SHA-256 of the file of weights, in hex, as hubs show it.
+    pub weights_sha256: String,
+    /// Size of that file.
+    pub weights_bytes: u64,
+    /// Where it computes: `cpu`, `cuda:0`.
+    pub device: String,
+    /// In what: `f32`.
+    pub precision: String,
+    /// The most pieces of a text that it reads; a cross-encoder counts the query with it. None
+    /// where the model's own files say it in a way of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_pieces: Option<u64>,
+}
+
+/// Whether every model that is loaded scores a pair, the same each time. For everybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {}
+
+impl Endpoint for Health {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/health";
+    type Reply = Healthy;
+}
+
+/// Reply to [`Health`] where nothing is wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Healthy {
+    /// `ok`.
+    pub status: String,
+    /// BM25, then the models that are loaded.
+    pub scored: Vec<CanaryScore>,
+}
+
+/// What a ranker gave for the pair that it is tried with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CanaryScore {
+    /// Spec of the ranker.
+    pub ranker: String,
+    /// Its score.
+    pub score: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_reads_as_one_object() {
+        let held = |source, state| HeldModel {
+            spec: "m:bi".to_owned(),
+            source,
+            state,
+        };
+        let folder = ModelSource::Folder {
+            name: "m".to_owned(),
+        };
+        let hub = ModelSource::Hub {
+            name: "o/m@v1".to_owned(),
+        };
+        let reason = "has no config.json".to_owned();
+        for (value, json) in [
+            (
+                held(folder, ModelState::Unloaded),
+                r#"{"spec":"m:bi","source":{"kind":"folder","name":"m"},"state":"unloaded"}"#,
+            ),
+            (
+                held(hub, ModelState::Failed { reason }),
+                concat!(
+                    r#"{"spec":"m:bi","source":{"kind":"hub","name":"o/m@v1"},"#,
+                    r#""state":"failed","reason":"has no config.json"}"#
+                ),
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+            assert_eq!(serde_json::from_str::<HeldModel>(json).unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The operator's page: models, whether they score, and jobs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use shared::api::{CreateJob, Watch};
+
+use super::host::Host;
+use super::tab::{Role, Tab, with_tab};
+use super::{looks, named, skip};
+use crate::harness::{Home, Server, tiny_model};
+
+const WEIGHTS: &str = "model.safetensors";
+
+/// A copy of the smallest model that a test may break.
+fn own_model(home: &Home) -> PathBuf {
+    for file in ["config.json", "tokenizer.json", WEIGHTS] {
+        let bytes = fs::read(tiny_model().join(file)).unwrap();
+        home.write(&format!("models/own/{file}"), bytes);
+    }
+    home.path("models/own")
+}
+
+fn serve(home: &Home, listen: &str, model: &Path) -> Server {
+    home.serve(&["--listen", listen, "--model", model.to_str().unwrap()])
+}
+
+/// So many texts with each of 8 queries: 10,000 keep the smallest model busy for a while.
+fn job(title: &str, n_texts: u32) -> CreateJob {
+    let text = |at: u32| format!("{at} {}", "river bank water stone bridge ".repeat(20));
+    CreateJob {
+        ranker: "own:late".to_owned(),
+        title: title.to_owned(),
+        queries: (0..8).map(|it| format!("river {it}")).collect(),
+        texts: (0..n_texts).map(text).collect(),
+        pairs: (0..n_texts)
+            .flat_map(|text| (0..8).map(move |query| (query, text)))
+            .collect(),
+    }
+}
+
+/// What the row of a model or a job says.
+fn see_in_row(tab: &Tab, title: &str, words: &str) {
+    let script = format!(
+        "return [...document.querySelectorAll('.held > li')]
+             .some(it => it.querySelector('h3').textContent === {}
+                 && it.innerText.replace(/\\s+/g, ' ').includes({}))",
+        json!(title),
+        json!(words)
+    );
+    tab.until(&format!("`{words}` in the row of {title}"), &script);
+}
+
+#[test]
+fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
+    if named("AXIOSCOPE_DIST").is_none() {
+        return skip("no front end");
+    }
+    let home = Home::new();
+    let model = own_model(&home);
+    let local = serve(&home, "127.0.0.1:0", &model);
+    let short = local.ask(&job("Short", 1));
+    local.ask_until(&Watch { job: short.id }, |it| it.state.ended());
+    local.ask(&job("Long", 10_000));
+    local.kill();
+    let weights = fs::read(model.join(WEIGHTS)).unwrap();
+    fs::remove_file(model.join(WEIGHTS)).unwrap();
+
+    let server = serve(&home, "0.0.0.0:0", &model);
+    let token = server.token.clone().expect("the first start prints it");
+    with_tab(&server.address, |tab| {
+        tab.open("/operator");
+        tab.see("Only the operator of this server sees its models and jobs.");
+        assert!(!tab.text("main").contains("own:"));
+        tab.fill("Operator token", "wrong");
+        tab.click(Role::Button, "Use it in this tab");
+        tab.see("The server does not know this token.");
+        tab.fill("Operator token", &token);
+        tab.click(Role::Button, "Use it in this tab");
+
+        tab.see("0 of 2 loaded");
+        see_in_row(tab, "own:bi", "The model has no model.safetensors");
+        see_in_row(tab, "own:bi", "from the folder own");
+        see_in_row(tab, "Short", "done");
+        see_in_row(tab, "Short", "all 8 pairs scored");
+        see_in_row(tab, "Long", "model own: has no model.safetensors");
+        tab.see("not healthy: model own:bi cannot be loaded");
+        let said = tab.text("main");
+        let place = home.path("").display().to_string();
+        assert!(!said.contains(place.trim_end_matches('/')), "{said}");
+        looks::expect_readable(tab, "operator, failed");
+
+        home.write(&format!("models/own/{WEIGHTS}"), &weights);
+        tab.click(Role::Button, "Try again: own:bi");
+        tab.see("1 of 2 loaded");
+        tab.until(
+            "the focus in the row",
+            "return document.activeElement.innerText?.includes('own:bi')",
+        );
+        tab.click(Role::Button, "Try again: own:late");
+        tab.see("2 of 2 loaded");
+        see_in_row(tab, "own:late", "not fine-tuned for late interaction");
+        see_in_row(tab, "own:late", "cpu, f32 reads 64 pieces at most");
+        let inspected = home.run_with(&["models", "inspect", model.to_str().unwrap()]);
+        let inspected = inspected.done();
+        tab.click(Role::Button, "Hashes of own:bi");
+        let hashes = tab.text(".held > li dl");
+        for name in ["fingerprint\t", "weights sha256\t"] {
+            let told = inspected.lines().find_map(|it| it.strip_prefix(name));
+            assert!(hashes.contains(told.unwrap()), "{told:?} in {hashes}");
+        }
+        // Both are tried, and nothing is wrong any more.
+        tab.until(
+            "three scores",
+            "return document.querySelectorAll('.canaries .verdict.ok').length === 3",
+        );
+        tab.expect_in_console("/health");
+
+        tab.click(Role::Button, "Go on: Long");
+        see_in_row(tab, "Long", "running");
+        see_in_row(tab, "Long", "a second,");
+        tab.see("1 under way or waiting");
+        tab.click(Role::Button, "Cancel: Long");
+        see_in_row(tab, "Long", "cancelled after");
+        see_in_row(tab, "Long", "of 80,000 pairs, which are kept");
+        tab.see("nothing under way");
+        looks::expect_readable(tab, "operator, loaded");
+    });
+}
+
+#[test]
+fn a_host_of_files_has_no_models_and_says_so() {
+    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
+        return skip("no front end");
+    };
+    let host = Host::start(BTreeMap::from([("/", dist)]));
+    with_tab(&host.origin, |tab| {
+        tab.open("/");
+        tab.click(Role::Link, "Models and jobs");
+        tab.at("/operator");
+        tab.see("There is no server here: this page comes from a host of files only.");
+    });
+}
+
+#[test]
+fn a_server_without_a_model_says_how_to_add_one() {
+    with_tab(super::site::origin(), |tab| {
+        tab.open("/operator");
+        tab.see("This server has no neural model");
+        tab.see("axioscope serve --model");
+        tab.see("No job so far.");
+        tab.see("bm25:k1=1.2,b=0.75");
+    });
+}
