@@ -36,8 +36,8 @@ impl CrossEncoder {
         Config::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
     }
 
-    /// Reads and checks the files and puts the weights where `computing` says. Query and text together have
-    /// at most `max_pieces` pieces, special ones among them.
+    /// Reads and checks the files and puts the weights where `computing` says. Query and text
+    /// together have at most `max_pieces` pieces, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,

@@ -80,8 +80,8 @@ impl EpicText {
 }
 
 impl Epic {
-    /// Reads and checks the files and puts the encoder where `computing` says. A query or a text has at most
-    /// `max_pieces` pieces, special ones among them.
+    /// Reads and checks the files and puts the encoder where `computing` says. A query or a text
+    /// has at most `max_pieces` pieces, special ones among them.
     pub fn load(
         files: &ModelFiles,
         max_pieces: usize,

@@ -5,6 +5,7 @@
 
 mod harness;
 mod cli;
+mod models;
 mod expand;
 mod imports;
 mod vectors;

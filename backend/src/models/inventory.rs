@@ -7,7 +7,8 @@ use neural::Computing;
 use shared::api::operator::{HeldModel, LoadedModel, ModelSource, ModelState};
 
 use crate::error::Error;
-use crate::models::{Models, Named, Place, Ranker, Source};
+use crate::models::named::Named;
+use crate::models::{Models, Place, Ranker, Source};
 
 impl Models {
     /// Every use of every model, in the order they were named, and behind the uses of a model the

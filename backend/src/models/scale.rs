@@ -3,7 +3,9 @@
 use neural::{Matching, Side, Similarity};
 
 use crate::error::Error;
-use crate::models::{Alone, Named, Ranker, Reader, Together, Use};
+use crate::models::Ranker;
+use crate::models::named::{Named, Use};
+use crate::models::ranker::{Alone, Reader, Together};
 
 /// What the numbers of a ranker are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

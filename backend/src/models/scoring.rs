@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 use shared::api::Matches;
 
 use crate::error::Error;
+use crate::models::Ranker;
 use crate::models::passages::Read;
-use crate::models::{Alone, Ranker, Reader, Together};
+use crate::models::ranker::{Alone, Reader, Together};
 use crate::store::draft::Draft;
 
 /// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.

@@ -8,7 +8,8 @@ use crate::stats::bootstrap;
 use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
-/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was made with:
+/// Four tables, and with neural rankers a fifth, for the state of the dials that `overview` was
+/// made with:
 ///
 /// - `fractions`, for people: rankers × axioms with intervals, effectiveness, agreement with
 ///   relevance, counts; its notes say everything that is needed to make it again,

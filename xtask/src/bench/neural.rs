@@ -40,7 +40,8 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
             .to_string(),
     };
     encode(bench, &engines, &model, table)?;
-    read_together(bench, &engines, &model, table)
+    read_together(bench, &engines, &model, table)?;
+    max_sim(bench, &engines, table)
 }
 
 /// Who takes turns.
@@ -189,6 +190,37 @@ fn read_together(
          apart. Where the time goes, by products of the same sizes run by themselves: {}.",
         shares.collect::<Vec<_>>().join(", ")
     ));
+    Ok(())
+}
+
+/// Late interaction over vectors that are there already: 32 of a query, 180 of each text.
+fn max_sim(bench: &Bench<'_>, engines: &Engines, table: &mut Table) -> Result<()> {
+    let Some(python) = &engines.python else {
+        bail!("the ColBERT is made with PyTorch");
+    };
+    let program = bench.example("neural", "maxsim")?;
+    let folder = bench.folder.join("colbert");
+    let script = bench.place.root.join("neural/examples/maxsim.py");
+    let rate = |answer: Value| number(&answer, "scores_per_s");
+    let (mut here, mut there) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        // The first time it makes the model and the texts.
+        let mut peer = Command::new(python);
+        peer.arg(&script).arg(&folder).arg(&engines.n_threads);
+        there.push(rate(answer(peer.env("OMP_WAIT_POLICY", "PASSIVE"))?)?);
+        let mut ours = Command::new(&program);
+        ours.arg(&folder).arg(folder.join("texts.txt"));
+        here.push(rate(answer(
+            ours.env("RAYON_NUM_THREADS", &engines.n_threads),
+        )?)?);
+    }
+    let n_threads = &engines.n_threads;
+    against(
+        table,
+        format!("MaxSim, 32 × 180 vectors of 128 numbers, {n_threads} threads, PyTorch"),
+        [here, there],
+        ("≥ 1×", 1.0),
+    );
     Ok(())
 }
 

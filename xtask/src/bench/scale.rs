@@ -108,7 +108,68 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         judged.seconds,
         code.most_mib.max(judged.most_mib)
     ));
+    unique_pairs(bench, &program, &folder, table)?;
     browse(&program, &folder, table)
+}
+
+/// However many instances share them, pairs are read once: a cross-encoder of random weights.
+fn unique_pairs(bench: &Bench<'_>, program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+    let at = |name: &str| text(&folder.join(name));
+    let mut mine = Command::new(program);
+    mine.args([
+        "mine",
+        "--collection",
+        &at("collection"),
+        "--probes",
+        "lnc1",
+    ])
+    .args([
+        "--mode",
+        "code",
+        "--pool",
+        "rank:bm25:100",
+        "--queries",
+        "300",
+    ])
+    .args([
+        "--stemmer",
+        "none",
+        "--json",
+        "--out",
+        &at("unique.parquet"),
+    ]);
+    let n_instances = timed(&mut mine)?.instances()?.first().map_or(0, |it| it.1);
+    let model = bench.place.root.join("neural/tests/fixtures/cross-tiny");
+    let mut judge = Command::new(program);
+    judge
+        .args(["judge", "--collection", &at("collection"), "--json"])
+        .args([
+            "--instances",
+            &at("unique.parquet"),
+            "--ranker",
+            &text(&model),
+        ]);
+    let judged = judge.output().context("starting axioscope")?;
+    let told = String::from_utf8_lossy(&judged.stderr);
+    let counts = || {
+        let (before, after) = told.split_once(" pairs, ")?;
+        let pairs: u64 = before.rsplit(' ').next()?.parse().ok()?;
+        let passes: u64 = after.split(' ').next()?.parse().ok()?;
+        Some((pairs, passes))
+    };
+    let (n_pairs, n_passes) = counts().with_context(|| format!("no counts in: {told}"))?;
+    table.add(Row {
+        what: format!(
+            "forward passes of a cross-encoder for {:.1} million instances over {n_pairs} pairs",
+            n_instances as f64 / 1e6
+        ),
+        ours: n_passes.to_string(),
+        peer: "none".to_owned(),
+        ratio: String::new(),
+        target: "one a pair",
+        met: n_passes == n_pairs && n_instances >= 1_000_000,
+    });
+    Ok(())
 }
 
 /// The list of instances of a study of ten million, as the page asks for it.

@@ -1,0 +1,69 @@
+//! Models of every architecture on the command line.
+
+use crate::harness::{Home, tiny};
+
+#[test]
+fn models_of_each_architecture_judge() {
+    let home = Home::new();
+    let collection = tiny();
+    home.run(&format!(
+        "mine --collection {collection} --pool all --out mined.parquet"
+    ))
+    .done();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    for name in [
+        "cross-tiny",
+        "cross-electra",
+        "cross-distilbert",
+        "roberta:late",
+        "splade-tiny:splade",
+        "colbert-tiny",
+        "epic-tiny",
+        "dense-tiny",
+        "t5",
+        "cross-modernbert",
+        "modernbert:late",
+        "splade-modernbert:splade",
+    ] {
+        let line = format!(
+            "judge --collection {collection} --instances mined.parquet --json \
+             --ranker {fixtures}/{name}"
+        );
+        let judged = home.run(&line).json();
+        let of = |what: &str| judged["tfc1"][what].as_u64().unwrap();
+        assert_eq!(of("unscored"), 0, "{name}: {judged}");
+        assert!(of("satisfied") + of("violated") > 0, "{name}: {judged}");
+    }
+    let refused = home.run(&format!(
+        "judge --collection {collection} --instances mined.parquet --ranker {fixtures}/electra:cross"
+    ));
+    let refused = refused.refused();
+    assert!(refused.contains("classifier.dense.weight"), "{refused}");
+}
+
+#[test]
+fn a_pair_of_many_instances_is_read_once() {
+    let home = Home::new();
+    // Texts of equal length that hold the term more and more often: each two are an instance.
+    let text = |n: usize| {
+        let words = ["river", "meadow"].map(str::to_owned);
+        let [river, meadow] = words;
+        [vec![river; n], vec![meadow; 12 - n]].concat().join(" ")
+    };
+    let corpus = (1..12).map(|n| format!("{{\"_id\": \"d{n}\", \"text\": \"{}\"}}\n", text(n)));
+    home.write("c/corpus.jsonl", corpus.collect::<String>());
+    home.write("c/queries.jsonl", "{\"_id\": \"q\", \"text\": \"river\"}\n");
+    let mined = home
+        .run("mine --collection c --pool all --probes tfc1 --json --out mined.parquet")
+        .json();
+    assert_eq!(mined["instances"]["tfc1"], 55);
+    let cross = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../neural/tests/fixtures/cross-tiny"
+    );
+    let judge = format!("judge --collection c --instances mined.parquet --json --ranker {cross}");
+    let judged = home.run(&judge);
+    let told = judged.err.clone();
+    assert_eq!(judged.json()["tfc1"]["unscored"], 0);
+    assert!(told.contains(": 11 pairs, 11 sequences of "), "{told}");
+}
