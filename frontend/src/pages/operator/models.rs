@@ -136,7 +136,12 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             <div class="act">
                 <span role="status">{verdict}</span>
                 <Show when=move || verb().is_some()>
-                    <button class="btn" type="button" aria-label=label.clone() on:click=load.clone()>
+                    <button
+                        class="btn"
+                        type="button"
+                        aria-label=label.clone()
+                        on:click=load.clone()
+                    >
                         {verb}
                     </button>
                 </Show>
