@@ -81,11 +81,11 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         tab.click(Role::Button, "Use it in this tab");
 
         tab.see("0 of 2 loaded");
-        see_in_row(tab, "own:bi", "The model has no model.safetensors");
+        see_in_row(tab, "own:bi", "own:bi: has no model.safetensors");
         see_in_row(tab, "own:bi", "from the folder own");
         see_in_row(tab, "Short", "done");
         see_in_row(tab, "Short", "all 8 pairs scored");
-        see_in_row(tab, "Long", "model own: has no model.safetensors");
+        see_in_row(tab, "Long", "model own:late: has no model.safetensors");
         tab.see("not healthy: model own:bi cannot be loaded");
         let said = tab.text("main");
         let place = home.path("").display().to_string();

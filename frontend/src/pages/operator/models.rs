@@ -119,9 +119,12 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
     };
     let reason = move || {
         let found = failed.get().map(|it| it.to_string());
-        let told = held.with(|it| match it.as_ref().map(|it| &it.state) {
-            Some(ModelState::Failed { reason }) => Some(format!("The model {reason}.")),
-            Some(ModelState::Loaded(_) | ModelState::Unloaded) | None => None,
+        let told = held.with(|it| match it.as_ref() {
+            Some(HeldModel { spec, state, .. }) => match state {
+                ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),
+                ModelState::Loaded(_) | ModelState::Unloaded => None,
+            },
+            None => None,
         });
         let reason = found.or(told);
         reason.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
