@@ -32,6 +32,9 @@ impl Reads {
     }
 }
 
+/// A forward pass over some items.
+type Work<'a, T, R> = dyn Fn(&[T]) -> Result<Vec<R>, neural::Error> + 'a;
+
 impl Passes {
     pub(super) fn so_far(&self) -> Reads {
         Reads {
@@ -54,7 +57,7 @@ impl Passes {
         &self,
         items: &[T],
         n_pieces: &dyn Fn(&T) -> usize,
-        work: &dyn Fn(&[T]) -> Result<Vec<R>, neural::Error>,
+        work: &Work<'_, T, R>,
     ) -> Result<Vec<R>, neural::Error> {
         match work(items) {
             Ok(results) => {

@@ -44,14 +44,14 @@ pub(crate) struct Ranker {
 
 /// How it reads: each text by itself, or with the query.
 pub(super) enum Reader {
-    Alone(Alone),
+    Alone(Box<Alone>),
     Together(Together),
 }
 
 /// What reads a query and a text as one.
 pub(super) enum Together {
-    Cross(CrossEncoder),
-    Mono(MonoT5),
+    Cross(Box<CrossEncoder>),
+    Mono(Box<MonoT5>),
 }
 
 /// What makes something of a text that can be compared.
@@ -60,6 +60,26 @@ pub(super) enum Alone {
     Sparse(Splade),
     Colbert(Colbert),
     Epic(Epic),
+}
+
+impl Reader {
+    pub(super) fn alone(&self) -> Option<&Alone> {
+        match self {
+            Reader::Alone(it) => Some(it),
+            Reader::Together(_) => None,
+        }
+    }
+}
+
+impl Alone {
+    fn fingerprint(&self) -> &str {
+        match self {
+            Alone::Dense(it) => it.fingerprint(),
+            Alone::Sparse(it) => it.fingerprint(),
+            Alone::Colbert(it) => it.fingerprint(),
+            Alone::Epic(it) => it.fingerprint(),
+        }
+    }
 }
 
 impl Ranker {
@@ -75,19 +95,18 @@ impl Ranker {
         let reader = match used {
             Use::Matching(matching) => {
                 Model::load(files, matching, MAX_PIECES.min(most), computing)
-                    .map(|it| Reader::Alone(Alone::Dense(it)))
+                    .map(|it| Reader::Alone(Box::new(Alone::Dense(it))))
             }
             Use::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
-                .map(|it| Reader::Alone(Alone::Sparse(it))),
+                .map(|it| Reader::Alone(Box::new(Alone::Sparse(it)))),
             Use::Cross => CrossEncoder::load(files, MAX_PAIR_PIECES.min(most), computing)
-                .map(|it| Reader::Together(Together::Cross(it))),
-            Use::Colbert => {
-                Colbert::load(files, computing).map(|it| Reader::Alone(Alone::Colbert(it)))
-            }
+                .map(|it| Reader::Together(Together::Cross(Box::new(it)))),
+            Use::Colbert => Colbert::load(files, computing)
+                .map(|it| Reader::Alone(Box::new(Alone::Colbert(it)))),
             Use::Epic => Epic::load(files, MAX_EPIC_PIECES.min(most), computing)
-                .map(|it| Reader::Alone(Alone::Epic(it))),
+                .map(|it| Reader::Alone(Box::new(Alone::Epic(it)))),
             Use::MonoT5 => MonoT5::load(files, MAX_PAIR_PIECES, computing)
-                .map(|it| Reader::Together(Together::Mono(it))),
+                .map(|it| Reader::Together(Together::Mono(Box::new(it)))),
         };
         let reader = reader.map_err(Error::model(name))?;
         let short = match name {
@@ -117,10 +136,11 @@ impl Ranker {
                 None,
             ),
             Use::Matching(Matching::BiEncoder) => {
-                let (pooling, similarity) = match &reader {
-                    Reader::Alone(Alone::Dense(it)) => (it.pooling(), it.similarity()),
-                    Reader::Alone(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_))
-                    | Reader::Together(_) => Default::default(),
+                let (pooling, similarity) = match reader.alone() {
+                    Some(Alone::Dense(it)) => (it.pooling(), it.similarity()),
+                    Some(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_)) | None => {
+                        Default::default()
+                    }
                 };
                 let (pooling, similarity) = (pooling.name(), similarity.name());
                 let detail = format!("bi-encoder, {pooling} pooling, {similarity}");
@@ -138,10 +158,7 @@ impl Ranker {
             detail,
             kind: RankerKind::Neural,
             fingerprint: match &reader {
-                Reader::Alone(Alone::Dense(it)) => it.fingerprint().to_owned(),
-                Reader::Alone(Alone::Sparse(it)) => it.fingerprint().to_owned(),
-                Reader::Alone(Alone::Colbert(it)) => it.fingerprint().to_owned(),
-                Reader::Alone(Alone::Epic(it)) => it.fingerprint().to_owned(),
+                Reader::Alone(it) => it.fingerprint().to_owned(),
                 Reader::Together(it) => it.fingerprint().to_owned(),
             },
             note,
@@ -225,7 +242,7 @@ fn bound(files: &ModelFiles, used: Use, most: usize) -> Option<u64> {
 
 /// What a ColBERT compares, for people.
 fn of_colbert(reader: &Reader) -> String {
-    let Reader::Alone(Alone::Colbert(model)) = reader else {
+    let Some(Alone::Colbert(model)) = reader.alone() else {
         return String::new();
     };
     let markers = match model.markers() {

@@ -50,13 +50,13 @@ impl Ranker {
                 _ => Scale::LogProbability,
             },
             Reader::Together(Together::Mono(_)) => Scale::LogProbability,
-            Reader::Alone(Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_)) => Scale::Open,
-            Reader::Alone(Alone::Dense(it)) => {
-                match (Named::of(&self.about.spec).used, it.similarity()) {
+            Reader::Alone(it) => match &**it {
+                Alone::Sparse(_) | Alone::Colbert(_) | Alone::Epic(_) => Scale::Open,
+                Alone::Dense(it) => match (Named::of(&self.about.spec).used, it.similarity()) {
                     (Some(Use::Matching(Matching::BiEncoder)), Similarity::Cosine) => Scale::Cosine,
                     (_, Similarity::Cosine | Similarity::Dot) => Scale::Open,
-                }
-            }
+                },
+            },
         }
     }
 

@@ -6,7 +6,7 @@ use super::table::{Row, Table};
 use super::{Bench, text};
 use crate::setup;
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
@@ -189,7 +189,7 @@ fn large_job(
             _ => break job,
         }
     };
-    if ended["state"] != Value::from("done") {
+    if ended["state"] != "done" {
         bail!("the job ended so: {ended}");
     }
     let beyond = server.memory_mib("VmHWM") - weights_mib;
