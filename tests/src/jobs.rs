@@ -122,6 +122,12 @@ pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
     let mut committed: Vec<Option<u64>> = vec![None; job.n_pairs as usize];
     for _ in 0..n_kills {
         let killed = server.ask_until(&watch, |it| it.n_done > n_done);
+        // What this process has scored is what it did not find: nothing was scored twice.
+        let n_new = n_scored(&server);
+        assert!(
+            n_new <= server.ask(&watch).n_done - n_done,
+            "{n_new} pairs were scored after {n_done} were there"
+        );
         let scores = bits(&server.ask(&fetch));
         server.kill();
         assert_eq!(killed.state, JobState::Running);

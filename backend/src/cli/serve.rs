@@ -10,7 +10,7 @@ use super::computing::ComputingArgs;
 use crate::demo;
 use crate::error::Error;
 use crate::http::{self, Settings, Token};
-use crate::models::Models;
+use crate::models::{Models, Ranker};
 use crate::runtime::runtime;
 use crate::store::DataFolder;
 
@@ -79,6 +79,8 @@ enum ModelsCommand {
         /// A folder or a name on the hub, with or without :bi, :late, :splade, :cross, :colbert,
         /// :epic or :monot5
         model: String,
+        #[command(flatten)]
+        computing: ComputingArgs,
     },
 }
 
@@ -90,19 +92,24 @@ impl ModelsArgs {
                     println!("{spec}");
                 }
             }
-            ModelsCommand::Get { name: model } | ModelsCommand::Inspect { model } => {
-                let ranker = Models::open(&model, neural::Device::Cpu)?;
-                let about = ranker.about.clone();
-                println!("spec\t{}", about.spec);
-                println!("label\t{}", about.label);
-                println!("detail\t{}", about.detail);
-                if let Some(note) = about.note {
-                    println!("note\t{note}");
-                }
-                println!("fingerprint\t{}", about.fingerprint);
-                println!("weights sha256\t{}", ranker.weights_sha256);
+            ModelsCommand::Get { name } => tell(&*Models::open(&name, neural::Device::Cpu)?),
+            ModelsCommand::Inspect { model, computing } => {
+                tell(&*Models::open(&model, computing.computing()?)?);
             }
         }
         Ok(Exit::Done)
     }
+}
+
+/// What there is to know of a model.
+fn tell(ranker: &Ranker) {
+    let about = &ranker.about;
+    println!("spec\t{}", about.spec);
+    println!("label\t{}", about.label);
+    println!("detail\t{}", about.detail);
+    if let Some(note) = &about.note {
+        println!("note\t{note}");
+    }
+    println!("fingerprint\t{}", about.fingerprint);
+    println!("weights sha256\t{}", ranker.weights_sha256);
 }

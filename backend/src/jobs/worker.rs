@@ -83,7 +83,7 @@ async fn round(
         if *stopping.borrow() {
             break;
         }
-        if let Err(error) = turn(jobs, id, running).await {
+        if let Err(error) = turn(jobs, id, running, stopping).await {
             tracing::error!("job {id}: {error}");
             running.remove(id);
             let problem = error.public();
@@ -103,7 +103,12 @@ async fn round(
 }
 
 /// One batch of one job, or its end.
-async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) -> Result<(), Error> {
+async fn turn(
+    jobs: &Jobs,
+    id: &str,
+    running: &mut BTreeMap<String, Running>,
+    stopping: &watch::Receiver<bool>,
+) -> Result<(), Error> {
     jobs.store.start_job(id).await?;
     if !running.contains_key(id) {
         jobs.told(id).await?;
@@ -132,7 +137,7 @@ async fn turn(jobs: &Jobs, id: &str, running: &mut BTreeMap<String, Running>) ->
     let (ranker, prepared, threads) = (ranker.clone(), prepared.clone(), threads.clone());
     let Some(batch) = batch else {
         running.remove(id);
-        return finish(jobs, id, ranker, threads).await;
+        return finish(jobs, id, (ranker, threads), stopping).await;
     };
     let (scores, reads) = off_thread("scoring a batch", move || {
         // What others ask of the same model at the same time counts as well.
@@ -190,8 +195,8 @@ async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
 async fn finish(
     jobs: &Jobs,
     id: &str,
-    ranker: Arc<Ranker>,
-    threads: Arc<rayon::ThreadPool>,
+    computing: Computing,
+    stopping: &watch::Receiver<bool>,
 ) -> Result<(), Error> {
     let job = jobs.store.job(id).await?;
     if job.state != JobState::Running {
@@ -200,17 +205,31 @@ async fn finish(
     let columns = jobs.store.job_columns(id).await?;
     let path = jobs.folder.scores(&job.ranker.fingerprint, id)?;
     off_thread("writing scores", move || columns.write(&path)).await?;
-    let certificate = certify(jobs, id, ranker, threads).await?;
-    jobs.store.finish_job(id, &certificate).await
+    let certificate = match certify(jobs, id, computing, stopping.clone()).await {
+        Ok(certificate) => certificate,
+        // The scores are there, whatever is wrong with this.
+        Err(error) => {
+            tracing::warn!("job {id}: no certificate: {error}");
+            None
+        }
+    };
+    if *stopping.borrow() {
+        // The next process certifies it.
+        return Ok(());
+    }
+    jobs.store.finish_job(id, certificate.as_ref()).await
 }
 
-/// Scores some pairs of a job once more.
+/// A model and the threads that it has.
+type Computing = (Arc<Ranker>, Arc<rayon::ThreadPool>);
+
+/// Scores some pairs of a job once more; none where the process is to end before.
 async fn certify(
     jobs: &Jobs,
     id: &str,
-    ranker: Arc<Ranker>,
-    threads: Arc<rayon::ThreadPool>,
-) -> Result<Certificate, Error> {
+    (ranker, threads): Computing,
+    stopping: watch::Receiver<bool>,
+) -> Result<Option<Certificate>, Error> {
     let Work { queries, pairs, .. } = jobs.store.work(id).await?;
     let mut by_query = vec![Vec::new(); queries.len()];
     for &(query, text) in &pairs {
@@ -242,11 +261,14 @@ async fn certify(
             texts: &texts,
             pairs: &pairs,
         };
-        let mut certificate = threads.install(|| ranker.certify(&run, &all))?;
-        for it in &mut certificate.again {
-            it.pairs.clone_from(&sample);
-        }
-        Ok(certificate)
+        let go_on = || !*stopping.borrow();
+        let certificate = threads.install(|| ranker.certify(&run, &all, &go_on))?;
+        Ok(certificate.map(|mut certificate| {
+            for it in &mut certificate.again {
+                it.pairs.clone_from(&sample);
+            }
+            certificate
+        }))
     })
     .await
 }

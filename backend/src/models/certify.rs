@@ -27,8 +27,13 @@ fn elsewhere(run: Computing) -> Vec<(Condition, Computing)> {
 
 impl Ranker {
     /// Scores `sample`, places in the pairs of a run, once more under every condition that can be
-    /// had here.
-    pub(crate) fn certify(&self, run: &Listed<'_>, sample: &[u32]) -> Result<Certificate, Error> {
+    /// had here; none where `go_on` has said no in between.
+    pub(crate) fn certify(
+        &self,
+        run: &Listed<'_>,
+        sample: &[u32],
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Certificate>, Error> {
         let pairs: Vec<(u32, u32)> = sample.iter().map(|&it| run.pairs[it as usize]).collect();
         let listed = &Listed {
             pairs: &pairs,
@@ -39,11 +44,17 @@ impl Ranker {
             pairs: sample.to_vec(),
             values,
         };
+        let Some(alone) = self.each_alone(listed, go_on)? else {
+            return Ok(None);
+        };
         let mut again = vec![
-            rescored(Condition::Alone, self.each_alone(listed)?),
+            rescored(Condition::Alone, alone),
             rescored(Condition::OtherOrder, self.in_other_order(listed)?),
         ];
         for (condition, computing) in elsewhere(self.computing) {
+            if !go_on() {
+                return Ok(None);
+            }
             match self.once_more(listed, computing) {
                 Ok(values) => again.push(rescored(condition, values)),
                 // An architecture may have no such way, and some weights are too large for f16.
@@ -54,12 +65,12 @@ impl Ranker {
                 ),
             }
         }
-        Ok(Certificate {
+        Ok(Some(Certificate {
             device: self.computing.device.to_string(),
             precision: self.computing.precision.to_string(),
             activation: self.activation(),
             again,
-        })
+        }))
     }
 
     /// In the batches of a run, by the same weights computed with otherwise.
@@ -76,18 +87,25 @@ impl Ranker {
         Ok(scored.iter().map(|it| it.score).collect())
     }
 
-    fn each_alone(&self, listed: &Listed<'_>) -> Result<Vec<f64>, Error> {
+    fn each_alone(
+        &self,
+        listed: &Listed<'_>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<f64>>, Error> {
         let Listed {
             queries,
             texts,
             pairs,
         } = *listed;
         let alone = |&(query, text): &(u32, u32)| {
+            if !go_on() {
+                return Ok(None);
+            }
             let (query, text) = (query as usize, text as usize);
             let (query, text) = (&queries[query..=query], &texts[text]);
             let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
             let scored = self.score_batch(&prepared, &[(0, text)])?;
-            Ok(scored[0].score)
+            Ok(Some(scored[0].score))
         };
         pairs.iter().map(alone).collect()
     }

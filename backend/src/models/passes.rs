@@ -3,14 +3,18 @@
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A device that had no memory is told of for so long.
+const RECOVERY: Duration = Duration::from_secs(60);
 
 /// What a model has read since it was loaded, whoever asked.
 #[derive(Debug, Default)]
 pub(super) struct Passes {
     sequences: AtomicU64,
     pieces: AtomicU64,
-    /// Why the last pass failed for want of memory; none after one that did not.
-    exhausted: Mutex<Option<String>>,
+    /// When and why the last pass failed for want of memory; none after one that did not.
+    exhausted: Mutex<Option<(Instant, String)>>,
 }
 
 /// How much a model has read.
@@ -43,12 +47,15 @@ impl Passes {
         }
     }
 
-    /// Why the last pass failed for want of memory, if it did.
+    /// Why the last pass failed for want of memory, if it did a short while ago: after that it is
+    /// worth being asked again.
     pub(super) fn exhausted(&self) -> Option<String> {
-        self.exhausted
+        let last = self
+            .exhausted
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (when, reason) = last.as_ref()?;
+        (when.elapsed() < RECOVERY).then(|| reason.clone())
     }
 
     /// One result for each item, from one pass over all of them, or from passes over half of them
@@ -77,18 +84,18 @@ impl Passes {
             }
             Err(error) => {
                 if error.is_out_of_memory() {
-                    self.note(Some(error.to_string()));
+                    self.note(Some((Instant::now(), error.to_string())));
                 }
                 Err(error)
             }
         }
     }
 
-    fn note(&self, reason: Option<String>) {
+    fn note(&self, failed: Option<(Instant, String)>) {
         *self
             .exhausted
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = reason;
+            .unwrap_or_else(PoisonError::into_inner) = failed;
     }
 }
 

@@ -410,30 +410,34 @@ impl Store {
         found.map(read).transpose()
     }
 
-    /// Ends a job whose batches are all done and whose file lies in the score store, and
-    /// forgets its texts.
+    /// Ends a running job whose batches are all done and whose file lies in the score store, and
+    /// forgets its texts; another, as one that was cancelled in the meantime, is left as it is.
     pub(crate) async fn finish_job(
         &self,
         id: &str,
-        certificate: &Certificate,
+        certificate: Option<&Certificate>,
     ) -> Result<(), Error> {
         let failed = |it| self.failed(it);
-        let json = serde_json::to_string(certificate);
+        let json = certificate.map(serde_json::to_string).transpose();
         let json = json.map_err(|it| damaged(id, "certificate", &it.to_string()))?;
         let mut transaction = self.begin().await?;
-        sqlx::query("UPDATE jobs SET certificate = ? WHERE id = ?")
-            .bind(json)
-            .bind(id)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+        let ended = sqlx::query(
+            "UPDATE jobs SET state = 'done', certificate = ? WHERE id = ? AND state = 'running'",
+        )
+        .bind(json)
+        .bind(id)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        if ended.rows_affected() == 0 {
+            return Ok(());
+        }
         for sql in [
             "INSERT INTO score_files (ranker, name, n_pairs, made)
              SELECT ranker, id, n_done, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')
              FROM jobs WHERE id = ? ON CONFLICT DO NOTHING",
             "DELETE FROM job_queries WHERE job = (SELECT number FROM jobs WHERE id = ?)",
             "DELETE FROM job_texts WHERE job = (SELECT number FROM jobs WHERE id = ?)",
-            "UPDATE jobs SET state = 'done' WHERE id = ?",
         ] {
             sqlx::query(sql)
                 .bind(id)

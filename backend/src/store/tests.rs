@@ -1,5 +1,6 @@
 //! A data folder with all that can be wrong with it.
 
+use shared::api::JobState;
 use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, RankerKind};
 
@@ -223,7 +224,12 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
         activation: None,
         again: Vec::new(),
     };
-    store.finish_job(&job.id, &certificate).await.unwrap();
+    store.finish_job(&job.id, Some(&certificate)).await.unwrap();
+    let state = store.job(&job.id).await.unwrap().state;
+    assert_eq!(state, JobState::Queued, "only a running job ends");
+    assert_eq!(store.job_certificate(&job.id).await.unwrap(), None);
+    store.start_job(&job.id).await.unwrap();
+    store.finish_job(&job.id, Some(&certificate)).await.unwrap();
     let kept = store.job_certificate(&job.id).await.unwrap();
     assert_eq!(kept, Some(certificate));
     let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")

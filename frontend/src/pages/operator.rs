@@ -147,7 +147,8 @@ impl Shelf {
                     Stand::Operator
                 }
                 // What is shown is still true, and a connection comes back.
-                Err(Error::Network(_)) if before == Stand::Operator => {
+                // A server that is busy for a moment comes back, too.
+                Err(_) if before == Stand::Operator => {
                     self.later.run(move || self.ask());
                     before
                 }

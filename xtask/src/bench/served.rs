@@ -13,6 +13,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+/// The job has to end within this time.
+const PATIENCE: Duration = Duration::from_secs(1_200);
+
 const CLIENTS: usize = 64;
 const SECONDS: u64 = 60;
 
@@ -94,8 +97,10 @@ fn overload(server: &Server, bench: &Bench<'_>, table: &mut Table) -> Result<()>
         });
         scope.spawn(|| {
             while Instant::now() < until {
-                let now = server.memory_mib("VmRSS");
-                take(&|it| it.memory_mib.push(now));
+                match server.memory_mib("VmRSS") {
+                    Ok(now) => take(&|it| it.memory_mib.push(now)),
+                    Err(error) => return take(&|it| it.broken.push(format!("{error:#}"))),
+                }
                 std::thread::sleep(Duration::from_secs(1));
             }
         });
@@ -185,14 +190,16 @@ fn large_job(
     let ended = loop {
         let job = server.get("/api/job", &watch)?;
         match job["state"].as_str() {
-            Some("queued" | "running") => std::thread::sleep(Duration::from_millis(200)),
+            Some("queued" | "running") if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(200));
+            }
             _ => break job,
         }
     };
     if ended["state"] != "done" {
         bail!("the job ended so: {ended}");
     }
-    let beyond = server.memory_mib("VmHWM") - weights_mib;
+    let beyond = server.memory_mib("VmHWM")? - weights_mib;
     table.add(Row {
         what: format!(
             "most memory of the server for a job of {} pairs in late interaction, beyond weights",

@@ -79,16 +79,15 @@ impl Server {
         })
     }
 
-    /// What the process holds in memory now (`VmRSS`), or held at most (`VmHWM`).
-    pub(super) fn memory_mib(&self, field: &str) -> f64 {
+    /// What the process holds in memory now (`VmRSS`), or held at most (`VmHWM`); an error where
+    /// the system does not tell.
+    pub(super) fn memory_mib(&self, field: &str) -> Result<f64> {
         let status = format!("/proc/{}/status", self.child.id());
-        let seen = fs::read_to_string(status).unwrap_or_default();
+        let seen = fs::read_to_string(&status).with_context(|| format!("reading {status}"))?;
         let found = seen.lines().find_map(|it| it.strip_prefix(field));
         let found = found.map(|it| it.trim_start_matches(':').trim().trim_end_matches("kB"));
-        found
-            .and_then(|it| it.trim().parse::<f64>().ok())
-            .unwrap_or(0.0)
-            / 1024.0
+        let kib = found.and_then(|it| it.trim().parse::<f64>().ok());
+        Ok(kib.with_context(|| format!("no {field} in {status}"))? / 1024.0)
     }
 }
 

@@ -40,8 +40,10 @@ fn gist(overview: &Overview) -> String {
     let checks: Vec<&Checked> = certified.flat_map(|it| &it.checks).collect();
     let n_verdicts: u64 = checks.iter().map(|it| it.n_verdicts).sum();
     let n_changed: u64 = checks.iter().map(|it| it.n_changed).sum();
-    let share = |it: &&Checked| it.max_difference / it.range.max(f64::MIN_POSITIVE);
-    let worst = checks.iter().map(share).fold(0.0, f64::max);
+    // Equal scores have no range to hold a difference against.
+    let ranged = checks.iter().filter(|it| it.range > 0.0);
+    let worst = ranged.map(|it| it.max_difference / it.range);
+    let worst = worst.fold(0.0, f64::max);
     format!(
         "Certificates: under other conditions scores move by up to {} of their range, {} of {} \
          verdicts change",
