@@ -239,12 +239,8 @@ pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Result<Cost, Err
     let gathered = Gathered::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.drafts {
-        Some(folder) => Draft::open(folder, &service.hash(&listed))?,
+        Some(folder) => Draft::glance(folder, &service.hash(&listed))?,
         None => Draft::none(),
     };
-    let cost = service.cost(&listed, &draft);
-    if cost.done == 0 {
-        draft.discard()?;
-    }
-    Ok(cost)
+    Ok(service.cost(&listed, &draft))
 }
