@@ -37,21 +37,21 @@ pub(crate) struct Scoring<'a> {
     pub drafts: Option<&'a Path>,
 }
 
-/// Scores all pairs with a ranker.
+/// Scores all pairs with a ranker. Whoever has put the scores where they last discards the
+/// draft.
 pub(crate) fn score(
     scoring: &Scoring<'_>,
     ranker: &RankerSpec,
     models: &Models,
-) -> Result<Scores, Error> {
+) -> Result<(Scores, Draft), Error> {
     match ranker {
-        RankerSpec::Formula(formula) => score_formula(scoring, formula),
-        RankerSpec::Scores(file) => score_file(scoring, file),
+        RankerSpec::Formula(formula) => Ok((score_formula(scoring, formula)?, Draft::none())),
+        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, Draft::none())),
         RankerSpec::Model(spec) => {
             let model = models.get(spec)?;
             score_model(scoring, &model)
         }
-        // A study that has the scores forgets their draft.
-        RankerSpec::Service(service) => Ok(score_service(scoring, service)?.0),
+        RankerSpec::Service(service) => score_service(scoring, service),
     }
 }
 
@@ -168,8 +168,11 @@ impl Gathered {
     }
 }
 
-/// Scores all pairs with a model.
-pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
+/// Scores all pairs with a model. Whoever has put the scores where they last discards the draft.
+pub(crate) fn score_model(
+    scoring: &Scoring<'_>,
+    model: &models::Ranker,
+) -> Result<(Scores, Draft), Error> {
     let gathered = Gathered::of(scoring);
     let listed = gathered.listed();
     let mut draft = match scoring.drafts {
@@ -198,7 +201,7 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
     if !scoring.sample.is_empty() {
         scores.certificate = Some(model.certify(&listed, &scoring.sample)?);
     }
-    Ok(scores)
+    Ok((scores, draft))
 }
 
 /// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever

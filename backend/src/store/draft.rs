@@ -18,7 +18,7 @@ use crate::models::PairScore;
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
 /// How the names of these files begin.
-pub(crate) const PREFIX: &str = "draft-";
+const PREFIX: &str = "draft-";
 
 /// The batches that are done.
 #[derive(Debug)]
@@ -82,6 +82,24 @@ impl Draft {
             Some((path, _locked)) => remove(&path),
             None => Ok(()),
         }
+    }
+
+    /// Forgets all drafts of a folder whose work is done, but those that somebody is writing.
+    pub(crate) fn discard_all(folder: &Path) -> Result<(), Error> {
+        for entry in std::fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
+            let entry = entry.map_err(Error::file(folder, WAY_OUT))?;
+            if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+                continue;
+            }
+            let path = entry.path();
+            match File::open(&path) {
+                Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+            }
+        }
+        Ok(())
     }
 
     /// The scores of a batch that is done.
@@ -243,12 +261,16 @@ mod tests {
         glance().discard().unwrap();
         assert_eq!(n_bytes(), before);
 
+        Draft::discard_all(folder.path()).unwrap();
+        assert!(path.exists(), "it is being written");
         drop(draft);
         let again = Draft::open(folder.path(), &hash).unwrap();
         assert_eq!(again.batch(0), Some(scores(0).as_slice()));
         // Somebody may have cleaned up by hand.
         std::fs::remove_file(&path).unwrap();
         again.discard().unwrap();
+        std::fs::write(&path, "of an earlier run").unwrap();
+        Draft::discard_all(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }
