@@ -571,7 +571,8 @@ fn is_of(stored: &RankerAbout, ranker: &RankerSpec, models: &Models) -> Result<b
     if !same {
         let detail = about.map_or_else(String::new, |it| it.detail);
         eprintln!(
-            "{}: other weights or another precision have scored ({}); it is scored again ({detail})",
+            "{}: other weights or another precision have scored ({}), so it is scored again \
+             ({detail})",
             stored.spec, stored.detail
         );
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::models::Listed;
+use crate::models::{Listed, PairScore};
 use crate::store::draft::Draft;
 
 fn service(spec: &str) -> Service {
@@ -130,12 +130,14 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
         pairs: &pairs,
     };
     let mut it = service("http://host/rerank?texts=2");
-    assert_eq!(it.batches(&listed), [0..2, 2..3, 3..5]);
+    let all = [0, 1, 2, 3, 4];
+    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..5]);
+    assert_eq!(it.batches(&listed, &[0, 2, 4]), [0..2, 2..3]);
     it.pace.texts = 10;
-    assert_eq!(it.batches(&listed), [0..3, 3..5]);
+    assert_eq!(it.batches(&listed, &all), [0..3, 3..5]);
     // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
     it.pace.bytes = 7;
-    assert_eq!(it.batches(&listed), [0..2, 2..3, 3..4, 4..5]);
+    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
     let cost = it.cost(&listed, &Draft::none());
     let expected = Cost {
         requests: 4,
@@ -293,6 +295,68 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
     assert!(answering.join().unwrap().contains("\"other\""));
     draft.discard().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_answered_stays_when_requests_become_smaller() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (address, sent) = peer(vec![
+        (200, "", scored(3)),
+        (413, "", String::new()),
+        (200, "", scored(1)),
+        (200, "", scored(1)),
+    ]);
+    let it = service(&format!("{address}?at_once=1"));
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("`texts=N`"), "{error}");
+    drop(draft);
+
+    // The way out of that message.
+    let it = service(&format!("{address}?at_once=1&texts=1"));
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let cost = it.cost(&listed, &draft);
+    assert_eq!((cost.requests, cost.done), (5, 3));
+    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
+    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    assert_eq!(scores, [(0, 0.5), (1, 1.5), (2, 2.5), (3, 0.5), (4, 0.5)]);
+    assert_eq!(sent.lock().unwrap().len(), 4);
+}
+
+#[test]
+fn what_a_draft_has_of_no_pair_is_not_believed() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (address, sent) = peer(vec![(200, "", scored(2)), (200, "", scored(2))]);
+    let it = service(&address);
+    let score = |pair, score| PairScore {
+        pair,
+        score,
+        truncated: false,
+    };
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    draft.keep(0, &[score(1, 9.0)]).unwrap();
+    draft
+        .keep(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
+        .unwrap();
+    draft.keep(2, &[score(2, f64::NAN)]).unwrap();
+    drop(draft);
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
+    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    assert_eq!(scores, [(0, 0.5), (1, 9.0), (2, 1.5), (3, 0.5), (4, 1.5)]);
+    assert_eq!(sent.lock().unwrap().len(), 2);
 }
 
 #[test]

@@ -107,6 +107,11 @@ impl Draft {
         self.done.get(&number).map(Vec::as_slice)
     }
 
+    /// The scores of all batches that are done.
+    pub(crate) fn scores(&self) -> impl Iterator<Item = &PairScore> {
+        self.done.values().flatten()
+    }
+
     /// Keeps the scores of a batch; when this returns they survive a crash.
     pub(crate) fn keep(&mut self, number: u32, scores: &[PairScore]) -> Result<(), Error> {
         let Some((path, file)) = &mut self.file else {
