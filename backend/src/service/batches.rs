@@ -111,7 +111,8 @@ impl Service {
         let mut failed = None;
         std::thread::scope(|scope| {
             let (answers, answered) = mpsc::sync_channel(self.pace.at_once);
-            for _ in 0..self.pace.at_once.min(batches.len()) {
+            let under_way = self.pace.at_once.min(batches.len());
+            for _ in 0..under_way {
                 let answers = answers.clone();
                 scope.spawn(|| work(answers));
             }
@@ -128,7 +129,10 @@ impl Service {
                     }
                     // What others answer until they have ended is kept too.
                     Err(error) => {
-                        stopped.store(true, Ordering::Relaxed);
+                        let is_first = !stopped.swap(true, Ordering::Relaxed);
+                        if is_first && under_way > 1 {
+                            eprintln!("{error}; only what is under way is waited for now");
+                        }
                         failed.get_or_insert(error);
                     }
                 }

@@ -21,6 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// No pause that a service asks for is longer.
 const MOST_PATIENCE: Duration = Duration::from_secs(300);
 
+/// A wait looks this often whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(200);
+
 /// Whoever asks a service.
 pub(super) struct Caller<'a> {
     service: &'a Service,
@@ -73,7 +76,7 @@ impl<'a> Caller<'a> {
     }
 
     /// The scores of the texts of a request, or why there are none after all tries. `given_up`
-    /// is asked before each.
+    /// is asked before each, and ends every wait.
     pub(super) fn ask(
         &self,
         body: &[u8],
@@ -83,7 +86,7 @@ impl<'a> Caller<'a> {
         let tries = self.service.pace.tries;
         let mut pause = FIRST_PAUSE;
         for tried in 1.. {
-            self.wait_for_pace();
+            self.wait_for_pace(given_up);
             if given_up() {
                 break;
             }
@@ -105,16 +108,19 @@ impl<'a> Caller<'a> {
                     asked.as_secs()
                 ));
             }
-            let wait = asked.unwrap_or(pause);
-            tracing::info!("{}: {reason}; asking again in {wait:?}", self.service.url);
-            std::thread::sleep(wait);
+            let pause_now = asked.unwrap_or(pause);
+            tracing::info!(
+                "{}: {reason}; asking again in {pause_now:?}",
+                self.service.url
+            );
+            wait(pause_now, given_up);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         Err("given up".to_owned())
     }
 
     /// Waits until a request may begin.
-    fn wait_for_pace(&self) {
+    fn wait_for_pace(&self, given_up: &dyn Fn() -> bool) {
         let Some(per_s) = self.service.pace.per_s else {
             return;
         };
@@ -125,7 +131,7 @@ impl<'a> Caller<'a> {
             *next = begin + Duration::from_secs_f64(1.0 / per_s);
             begin
         };
-        std::thread::sleep(begin - now);
+        wait(begin - now, given_up);
     }
 
     fn try_once(&self, body: &[u8], n_texts: usize) -> Tried {
@@ -186,6 +192,17 @@ impl<'a> Caller<'a> {
         match key.and_then(|it| it.strip_prefix("Bearer ")) {
             Some(key) => text.replace(key, "…"),
             None => text,
+        }
+    }
+}
+
+/// Waits so long, or until it is given up.
+fn wait(time: Duration, given_up: &dyn Fn() -> bool) {
+    let since = Instant::now();
+    while !given_up() {
+        match time.checked_sub(since.elapsed()) {
+            Some(left) if !left.is_zero() => std::thread::sleep(left.min(SLICE)),
+            Some(_) | None => break,
         }
     }
 }

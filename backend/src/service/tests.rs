@@ -360,6 +360,32 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
 }
 
 #[test]
+fn whoever_waits_ends_when_another_is_refused() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    // One is told to wait, and one is not let in.
+    let (address, _) = peer(vec![
+        (429, "retry-after: 200\r\n", String::new()),
+        (401, "", "no key".to_owned()),
+    ]);
+    let since = std::time::Instant::now();
+    let asked = service(&format!("{address}?at_once=2"));
+    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("(401)") && error.contains(KEY), "{error}");
+    // One has its turn in 1000 s.
+    let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
+    let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
+    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    assert!(error.unwrap_err().to_string().contains("(401)"));
+    assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
+}
+
+#[test]
 fn requests_begin_no_faster_than_they_may() {
     let (queries, texts, pairs) = listed();
     let listed = Listed {
