@@ -151,13 +151,13 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
 
 #[test]
 fn what_a_reply_lacks_is_named() {
-    let tei = |reply: Value| answer::read(Shape::Tei, reply.to_string().as_bytes(), 2);
+    let tei = |reply: Value| answer::read(Shape::Tei, reply.to_string().as_bytes(), 2, None);
     let sound = json!([{"index": 1, "score": -3.5, "text": null}, {"index": 0, "score": 2}]);
     assert_eq!(tei(sound).unwrap(), [2.0, -3.5]);
     let cohere = json!({"id": "x", "results": [
         {"index": 0, "relevance_score": 0.25, "document": {"text": "a"}},
         {"index": 1, "relevance_score": 1e-9}]});
-    let cohere = answer::read(Shape::Cohere, cohere.to_string().as_bytes(), 2);
+    let cohere = answer::read(Shape::Cohere, cohere.to_string().as_bytes(), 2, None);
     assert_eq!(cohere.unwrap(), [0.25, 1e-9]);
 
     for (reply, part) in [
@@ -183,11 +183,29 @@ fn what_a_reply_lacks_is_named() {
         let error = tei(reply).unwrap_err();
         assert!(error.contains(part), "{error} lacks {part}");
     }
-    let read = |body: &str| answer::read(Shape::Tei, body.as_bytes(), 2).unwrap_err();
+    let read = |body: &str| answer::read(Shape::Tei, body.as_bytes(), 2, None).unwrap_err();
     assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
     assert!(read("<html>").contains("`<html>`"));
     assert!(read("").contains("nothing"));
     assert!(read(&"x".repeat(5_000)).len() < 400);
+}
+
+#[test]
+fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
+    let key = r#"hush/"hush"\-0123456789"#;
+    let json_key = json!(key).to_string();
+    for padding in 0..260 {
+        for repeated in [key, json_key.trim_matches('"')] {
+            let body = format!("{}{repeated}", " .".repeat(padding / 2) + "é");
+            let shown = answer::beginning(body.as_bytes(), Some(key));
+            // What is left of it when it is cut begins with this.
+            assert!(!shown.contains('h'), "{padding}: {shown}");
+            let error = answer::read(Shape::Tei, body.as_bytes(), 2, Some(key));
+            assert!(!error.unwrap_err().contains("hu"), "{padding}");
+        }
+    }
+    let shown = answer::beginning(format!("a {key} b").as_bytes(), Some(key));
+    assert_eq!(shown, "`a … b`");
 }
 
 /// Answers each connection in turn with the next of these, then is gone; gives what was sent.
