@@ -237,7 +237,7 @@ pub(crate) fn run_study(
         && stored.collection_hash == hash_of(&collection, &definition)
     {
         let n_added = complete_study(&mut stored, folder, data, models)?;
-        eprintln!("the study is there already; rankers that it lacked: {n_added}");
+        eprintln!("the study is there already; rankers that were scored: {n_added}");
         return Ok(stored);
     }
     make_study(definition, collection, folder, data, models)
