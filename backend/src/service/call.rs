@@ -203,7 +203,7 @@ impl<'a> Caller<'a> {
                     .and_then(|it| it.to_str().ok());
                 Tried::Never(format!(
                     "it sends elsewhere ({number}), where nothing is sent by itself; if that is \
-                 right, give that address: {}",
+                     right, give that address: {}",
                     self.without_key(to.unwrap_or("it does not say which").to_owned())
                         .escape_debug()
                 ))
@@ -213,7 +213,7 @@ impl<'a> Caller<'a> {
             )),
             400 | 413 | 422 => Tried::Never(format!(
                 "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \
-             another `model=NAME` or another `shape` may help"
+                 another `model=NAME` or another `shape` may help"
             )),
             _ => Tried::Never(format!("it answers {number}: {said}")),
         }
