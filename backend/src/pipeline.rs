@@ -17,7 +17,7 @@ use shared::probe::pool::Supply;
 use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
-use shared::score::{Pairs, Scores, certificate};
+use shared::score::{Pairs, RankerAbout, Scores, certificate};
 use shared::study::audit::Audit;
 use shared::study::cell::{Listing, Page};
 use shared::study::make::{Asking, Parts, asked, assemble, check_collection, source};
@@ -32,6 +32,7 @@ use crate::import;
 use crate::models::Models;
 use crate::progress::Bar;
 use crate::store::DataFolder;
+use crate::store::draft::Draft;
 use crate::store::studies::files;
 use crate::vocabulary;
 pub(crate) use expand::{Expansion, expand};
@@ -236,7 +237,7 @@ pub(crate) fn run_study(
         && stored.collection_hash == hash_of(&collection, &definition)
     {
         let n_added = complete_study(&mut stored, folder, data, models)?;
-        eprintln!("the study is there already; rankers that it lacked: {n_added}");
+        eprintln!("the study is there already; rankers that were scored: {n_added}");
         return Ok(stored);
     }
     make_study(definition, collection, folder, data, models)
@@ -260,8 +261,9 @@ fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
     others.into_iter().try_for_each(vocabulary::read_for)
 }
 
-/// Makes a study and stores it, formulas first; models and score files are added one by one,
-/// so what is scored survives an interruption.
+/// Makes a study and stores it, formulas first; models, services and score files are added one
+/// by one, so what is scored survives an interruption. What a stored study of this name has of
+/// the same rankers on the same pairs is taken over: some of it was paid for.
 pub(crate) fn make_study(
     mut definition: Definition,
     mut collection: Collection,
@@ -322,7 +324,7 @@ pub(crate) fn make_study(
         .iter()
         .filter(|it| matches!(it, RankerSpec::Formula(_)));
     let scores = formulas
-        .map(|it| score(&scoring, it, models))
+        .map(|it| Ok(score(&scoring, it, models)?.0))
         .collect::<Result<_, Error>>()?;
     let audits = audits(&definition, &collection, vectors.as_ref(), &mined)?;
     let parts = Parts {
@@ -337,15 +339,69 @@ pub(crate) fn make_study(
         known: known.as_ref(),
     };
     let mut study = assemble(parts, &today());
-    files::save(data, &study)?;
-    for ranker in rankers
+    let others = rankers
         .iter()
-        .filter(|it| !matches!(it, RankerSpec::Formula(_)))
-    {
-        study.add_scores(told(score(&scoring, ranker, models)?))?;
-        files::save(data, &study)?;
+        .filter(|it| !matches!(it, RankerSpec::Formula(_)));
+    let others: Vec<&RankerSpec> = others.collect();
+    let stored = match others.is_empty() {
+        true => None,
+        false => files::load(data, &study.definition.name).ok(),
+    };
+    let mut missing = Vec::new();
+    for ranker in &others {
+        match taken_over(stored.as_ref(), &study, about(ranker, models)?) {
+            Some(scores) => {
+                eprintln!("{}: its stored scores are taken over", scores.ranker.spec);
+                study.add_scores(scores)?;
+            }
+            None => missing.push(*ranker),
+        }
     }
+    // This takes the place of what was stored, so nothing of it is left behind.
+    files::save(data, &study)?;
+    let name = |it: &RankerSpec| it.name(models);
+    let order: Vec<String> = others.iter().map(|it| name(it)).collect();
+    for ranker in missing {
+        let (scores, draft) = score(&scoring, ranker, models)?;
+        study.add_scores(told(scores))?;
+        // Formulas have no place here and stay first.
+        let place = |it: &Scores| order.iter().position(|name| *name == it.ranker.spec);
+        study.scores.sort_by_key(place);
+        files::save(data, &study)?;
+        draft.discard()?;
+    }
+    Draft::discard_all(&drafts)?;
     Ok(study)
+}
+
+/// What is known of a ranker before it scores, where that decides its scores: of formulas and
+/// score files it is nothing, since they are scored anew in no time.
+fn about(ranker: &RankerSpec, models: &Models) -> Result<Option<RankerAbout>, Error> {
+    match ranker {
+        RankerSpec::Formula(_) | RankerSpec::Scores(_) => Ok(None),
+        RankerSpec::Model(spec) => Ok(Some(models.get(spec)?.about.clone())),
+        RankerSpec::Service(it) => Ok(Some(it.about())),
+    }
+}
+
+/// The scores of a ranker in a stored study, if that has the same texts and pairs and was made
+/// by this version.
+fn taken_over(stored: Option<&Study>, study: &Study, about: Option<RankerAbout>) -> Option<Scores> {
+    let (stored, about) = (stored?, about?);
+    let same = stored.software == study.software
+        && stored.collection_hash == study.collection_hash
+        && stored.instances_hash == study.instances_hash
+        && stored.texts == study.texts
+        && stored.pairs == study.pairs
+        && stored.queries == study.queries
+        && stored.docs == study.docs;
+    let found = stored
+        .scores
+        .iter()
+        .find(|it| it.ranker.fingerprint == about.fingerprint && it.n_missing() == 0);
+    let mut scores = found.filter(|_| same)?.clone();
+    scores.ranker = about;
+    Some(scores)
 }
 
 /// Says on standard error what a ranker has left out, as a score file may.
@@ -443,7 +499,8 @@ fn mine_defined(
     Ok(mined)
 }
 
-/// Scores what a stored study lacks of its rankers; how many were added.
+/// Scores what a stored study lacks of its rankers, and what other weights or another precision
+/// have scored; how many were added.
 pub(crate) fn complete_study(
     study: &mut Study,
     folder: &Path,
@@ -455,10 +512,10 @@ pub(crate) fn complete_study(
     for spec in study.definition.rankers.clone() {
         let ranker: RankerSpec = spec.parse()?;
         let known = ranker.name(models);
-        if study
-            .scores
-            .iter()
-            .any(|it| it.ranker.spec == known && it.n_missing() == 0)
+        let place = study.scores.iter().position(|it| it.ranker.spec == known);
+        if let Some(at) = place
+            && study.scores[at].n_missing() == 0
+            && is_of(&study.scores[at].ranker, &ranker, models)?
         {
             continue;
         }
@@ -480,11 +537,46 @@ pub(crate) fn complete_study(
             folder,
             drafts: Some(&drafts),
         };
-        study.add_scores(told(score(&scoring, &ranker, models)?))?;
+        let (scores, draft) = score(&scoring, &ranker, models)?;
+        let scores = told(scores);
+        match place {
+            Some(at) => study.scores[at] = scores,
+            None => study.add_scores(scores)?,
+        }
         files::save(data, study)?;
+        draft.discard()?;
         n_added += 1;
     }
+    Draft::discard_all(&drafts)?;
     Ok(n_added)
+}
+
+/// Whether stored scores are those of the ranker as it is now; says on standard error where they
+/// are not. What is not at hand cannot be compared, and its scores stay.
+fn is_of(stored: &RankerAbout, ranker: &RankerSpec, models: &Models) -> Result<bool, Error> {
+    let about = match (about(ranker, models), ranker) {
+        (Err(error @ Error::Input(_)), RankerSpec::Model(_)) => {
+            eprintln!(
+                "{}: its stored scores stay, and cannot be compared with a model that is not \
+                 here ({error})",
+                stored.spec
+            );
+            return Ok(true);
+        }
+        (about, _) => about?,
+    };
+    let same = about
+        .as_ref()
+        .is_none_or(|it| it.fingerprint == stored.fingerprint);
+    if !same {
+        let detail = about.map_or_else(String::new, |it| it.detail);
+        eprintln!(
+            "{}: other weights or another precision have scored ({}), so it is scored again \
+             ({detail})",
+            stored.spec, stored.detail
+        );
+    }
+    Ok(same)
 }
 
 /// A stored study.

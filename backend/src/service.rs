@@ -64,9 +64,13 @@ impl Service {
             spec: self.name(),
             label: short.unwrap_or(self.host()).to_owned(),
             detail: format!("a service in the shape of {shape}, {numbers}"),
-            kind: RankerKind::File,
+            kind: RankerKind::Service,
             fingerprint: self.fingerprint(),
-            note: Some("a service may change behind its address".to_owned()),
+            note: Some(
+                "a service may change behind its address, and how much of a text it reads is not \
+                 known"
+                    .to_owned(),
+            ),
         }
     }
 

@@ -124,6 +124,8 @@ pub enum RankerKind {
     Lexical,
     /// A model; two scores tie when they are equal.
     Neural,
+    /// A ranker behind an address; two scores tie when they are equal.
+    Service,
     /// Numbers that somebody brought; two scores tie when they are equal.
     File,
 }
@@ -134,7 +136,16 @@ impl RankerKind {
         match self {
             // Sums of logarithms differ in the last digits between equal texts.
             RankerKind::Lexical => 1e-9,
-            RankerKind::Neural | RankerKind::File => 0.0,
+            RankerKind::Neural | RankerKind::Service | RankerKind::File => 0.0,
+        }
+    }
+
+    /// Whether it is known which texts were seen only in part: a service may cut a text without
+    /// a word, and a file of scores says nothing of it.
+    pub fn tells_truncation(self) -> bool {
+        match self {
+            RankerKind::Lexical | RankerKind::Neural => true,
+            RankerKind::Service | RankerKind::File => false,
         }
     }
 }

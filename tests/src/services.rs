@@ -489,3 +489,88 @@ seed = 42
     );
     ran.done();
 }
+
+#[test]
+fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
+    let home = home();
+    // Of the second ranker three requests are answered, then none until it is repaired.
+    let repaired = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (is_repaired, n_of_second) = (repaired.clone(), std::sync::atomic::AtomicUsize::new(0));
+    let peer = Peer::new(move |asked| {
+        use std::sync::atomic::Ordering;
+        let body: Value = serde_json::from_str(&asked.body).unwrap();
+        let second = body["model"] == "second";
+        let n_before = n_of_second.fetch_add(usize::from(second), Ordering::SeqCst);
+        match !second || n_before < 3 || is_repaired.load(Ordering::SeqCst) {
+            true => half_lengths(asked),
+            false => answer(500, "broken"),
+        }
+    });
+    let address = format!("{}/rerank", peer.address);
+    let study = |title: &str, pace: &str| {
+        let text = format!(
+            "format = 1\nname = \"paid\"\ntitle = \"{title}\"\ncollection = \"c\"\n\
+             pool = \"all\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
+             rankers = [\"{address}?{pace}\", \"bm25\", \"{address}?model=second&{pace}\"]\n\
+             [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
+             repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n"
+        );
+        home.write("study.toml", text);
+        home.run("study run study.toml")
+    };
+    // Each text of each ranker with how often it was asked for.
+    let texts = || {
+        let mut times = std::collections::BTreeMap::<(String, String), usize>::new();
+        for asked in peer.asked() {
+            let body: Value = serde_json::from_str(&asked.body).unwrap();
+            for text in body["texts"].as_array().unwrap() {
+                let text = text.as_str().unwrap().to_owned();
+                *times.entry((body["model"].to_string(), text)).or_default() += 1;
+            }
+        }
+        times
+    };
+    let refused = study("Before", "texts=1&at_once=1").refused();
+    assert!(refused.contains("broken"), "{refused}");
+    let n_texts = texts().iter().filter(|it| it.0.0 == "null").count();
+    assert!(n_texts > 6, "{n_texts}");
+    assert_eq!(peer.asked().len(), n_texts + 3 + 1);
+
+    repaired.store(true, std::sync::atomic::Ordering::SeqCst);
+    let ran = study("After", "texts=2&at_once=1&timeout_s=50");
+    assert!(
+        ran.err.contains("stored scores are taken over"),
+        "{}",
+        ran.err
+    );
+    ran.done();
+    let n_left = (n_texts - 3).div_ceil(2);
+    assert_eq!(peer.asked().len(), n_texts + 3 + 1 + n_left);
+    let times = texts();
+    assert_eq!(times.len(), 2 * n_texts);
+    // The one of the request that failed.
+    let again: Vec<usize> = times.into_values().filter(|&it| it != 1).collect();
+    assert_eq!(again, [2]);
+    assert!(
+        !home.files().iter().any(|it| it.contains("draft")),
+        "{:?}",
+        home.files()
+    );
+
+    // Another title alone asks nobody, and the rankers keep their order.
+    study("At last", "tries=3").done();
+    assert_eq!(peer.asked().len(), n_texts + 3 + 1 + n_left);
+    let report = home.run("report paid --format md").done();
+    assert!(report.contains("At last"), "{report}");
+    let row = |start: String| {
+        let mut lines = report.lines();
+        let found = lines.find(|it| it.contains(&start) && it.contains("| service |"));
+        found
+            .unwrap_or_else(|| panic!("{report} lacks {start}"))
+            .to_owned()
+    };
+    let first = row(format!("| {address} |"));
+    let second = row(format!("| {address}?model=second |"));
+    assert!(first.contains("| 0 | – | a service may change"), "{first}");
+    assert!(report.find(&first) < report.find(&second));
+}

@@ -87,10 +87,47 @@ fn a_killed_study_ends_with_the_same_report() {
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
     assert!(
-        again.err.contains("rankers that it lacked: 0"),
+        again.err.contains("rankers that were scored: 0"),
         "{}",
         again.err
     );
+}
+
+#[test]
+fn another_precision_scores_a_stored_study_again() {
+    let home = Home::new();
+    study(&home);
+    let rankers = || {
+        let report = home.run("report killed --format json --data data").done();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let tables = report.as_array().cloned().unwrap_or_default();
+        let table = tables
+            .into_iter()
+            .find(|it| it["name"] == "rankers")
+            .unwrap();
+        table["rows"].as_array().unwrap().clone()
+    };
+    let run = |precision: &str| {
+        let line = run_line();
+        let mut args: Vec<&str> = line.iter().map(String::as_str).collect();
+        args.extend(["--precision", precision]);
+        let ran = home.run_with(&args);
+        let told = ran.err.clone();
+        ran.done();
+        (told, rankers())
+    };
+    let (_, before) = run("f32");
+    let (told, after) = run("f16");
+    assert_eq!(told.matches("it is scored again").count(), 2, "{told}");
+    assert!(told.contains("rankers that were scored: 2"), "{told}");
+    // Each is in the place of what it was.
+    assert_eq!((before.len(), after.len()), (4, 4));
+    let same: Vec<bool> = before.iter().zip(&after).map(|(a, b)| a == b).collect();
+    assert_eq!(same, [true, true, false, false]);
+    assert!(after[2].to_string().contains("; in f16"), "{}", after[2]);
+    let (told, again) = run("f16");
+    assert!(told.contains("rankers that were scored: 0"), "{told}");
+    assert_eq!(again, after);
 }
 
 #[test]

@@ -403,7 +403,7 @@ impl Work {
             all.push(match ranker {
                 RankerSpec::Model(spec) => {
                     let model = Models::open(spec, computing)?;
-                    pipeline::score_model(&self.scoring(&index, None), &model)?
+                    pipeline::score_model(&self.scoring(&index, None), &model)?.0
                 }
                 RankerSpec::Service(service) => {
                     // What was paid for is not asked again after a crash.
@@ -415,7 +415,7 @@ impl Work {
                 }
                 RankerSpec::Formula(_) | RankerSpec::Scores(_) => {
                     let models = Models::new(&[], computing)?;
-                    pipeline::score(&self.scoring(&index, None), ranker, &models)?
+                    pipeline::score(&self.scoring(&index, None), ranker, &models)?.0
                 }
             });
         }

@@ -37,21 +37,21 @@ pub(crate) struct Scoring<'a> {
     pub drafts: Option<&'a Path>,
 }
 
-/// Scores all pairs with a ranker.
+/// Scores all pairs with a ranker. Whoever has put the scores where they last discards the
+/// draft.
 pub(crate) fn score(
     scoring: &Scoring<'_>,
     ranker: &RankerSpec,
     models: &Models,
-) -> Result<Scores, Error> {
+) -> Result<(Scores, Draft), Error> {
     match ranker {
-        RankerSpec::Formula(formula) => score_formula(scoring, formula),
-        RankerSpec::Scores(file) => score_file(scoring, file),
+        RankerSpec::Formula(formula) => Ok((score_formula(scoring, formula)?, Draft::none())),
+        RankerSpec::Scores(file) => Ok((score_file(scoring, file)?, Draft::none())),
         RankerSpec::Model(spec) => {
             let model = models.get(spec)?;
             score_model(scoring, &model)
         }
-        // A study that has the scores forgets their draft.
-        RankerSpec::Service(service) => Ok(score_service(scoring, service)?.0),
+        RankerSpec::Service(service) => score_service(scoring, service),
     }
 }
 
@@ -168,8 +168,11 @@ impl Gathered {
     }
 }
 
-/// Scores all pairs with a model.
-pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Result<Scores, Error> {
+/// Scores all pairs with a model. Whoever has put the scores where they last discards the draft.
+pub(crate) fn score_model(
+    scoring: &Scoring<'_>,
+    model: &models::Ranker,
+) -> Result<(Scores, Draft), Error> {
     let gathered = Gathered::of(scoring);
     let listed = gathered.listed();
     let mut draft = match scoring.drafts {
@@ -202,7 +205,7 @@ pub(crate) fn score_model(scoring: &Scoring<'_>, model: &models::Ranker) -> Resu
             Err(error) => tracing::warn!("{}: no certificate: {error}", model.about.spec),
         }
     }
-    Ok(scores)
+    Ok((scores, draft))
 }
 
 /// Scores all pairs with a ranker behind an address, after it is told what that sends. Whoever
@@ -243,12 +246,8 @@ pub(crate) fn cost(scoring: &Scoring<'_>, service: &Service) -> Result<Cost, Err
     let gathered = Gathered::of(scoring);
     let listed = gathered.listed();
     let draft = match scoring.drafts {
-        Some(folder) => Draft::open(folder, &service.hash(&listed))?,
+        Some(folder) => Draft::glance(folder, &service.hash(&listed))?,
         None => Draft::none(),
     };
-    let cost = service.cost(&listed, &draft);
-    if cost.done == 0 {
-        draft.discard()?;
-    }
-    Ok(cost)
+    Ok(service.cost(&listed, &draft))
 }

@@ -5,8 +5,13 @@ use serde::Deserialize;
 use super::Shape;
 
 /// The score of each of `n_texts` texts, in their order. Every place comes once, and every score
-/// is finite; what else a reply holds is not read.
-pub(super) fn read(shape: Shape, body: &[u8], n_texts: usize) -> Result<Vec<f64>, String> {
+/// is finite; what else a reply holds is not read. No error shows the `secret`.
+pub(super) fn read(
+    shape: Shape,
+    body: &[u8],
+    n_texts: usize,
+    secret: Option<&str>,
+) -> Result<Vec<f64>, String> {
     #[derive(Deserialize)]
     struct Text {
         index: u64,
@@ -22,7 +27,8 @@ pub(super) fn read(shape: Shape, body: &[u8], n_texts: usize) -> Result<Vec<f64>
         results: Vec<Document>,
     }
     let what = |it: serde_json::Error, expected: &str| {
-        format!("its answer is not {expected} ({it}): {}", beginning(body))
+        let said = beginning(body, secret);
+        format!("its answer is not {expected} ({it}): {said}")
     };
     let found: Vec<(u64, f64)> = match shape {
         Shape::Tei => {
@@ -64,18 +70,31 @@ pub(super) fn read(shape: Shape, body: &[u8], n_texts: usize) -> Result<Vec<f64>
     Ok(scores.expect("as many scores as texts, and none twice"))
 }
 
-/// The first characters of a body, on one line.
-pub(super) fn beginning(body: &[u8]) -> String {
+/// The first characters of a body, on one line. The secret is taken out of the whole before it
+/// is cut, since a part of it would not be found again.
+pub(super) fn beginning(body: &[u8], secret: Option<&str>) -> String {
     const SHOWN: usize = 200;
-    let text = String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]);
-    let mut shown: String = text.trim().chars().take(SHOWN).collect();
-    if shown.len() < text.trim().len() {
+    let text = String::from_utf8_lossy(body);
+    let text = match secret {
+        Some(secret) => without(&text, secret),
+        None => text.into_owned(),
+    };
+    let text = text.trim();
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
         shown.push('…');
     }
     match shown.is_empty() {
         true => "nothing".to_owned(),
         false => format!("`{}`", escaped(&shown)),
     }
+}
+
+/// A text without a secret, as it is and as JSON writes it.
+pub(super) fn without(text: &str, secret: &str) -> String {
+    let json = serde_json::Value::from(secret).to_string();
+    text.replace(json.trim_matches('"'), "…")
+        .replace(secret, "…")
 }
 
 /// On one line and readable: JSON keeps its quotation marks.

@@ -22,7 +22,7 @@ pub(crate) struct Cost {
     pub texts: u64,
     /// Of texts, and of the query once a request.
     pub characters: u64,
-    /// Requests that are answered already.
+    /// Requests that need not be sent, since their texts are scored already.
     pub done: u64,
 }
 
@@ -35,17 +35,18 @@ impl Service {
     /// What scoring would send.
     pub(crate) fn cost(&self, listed: &Listed<'_>, draft: &Draft) -> Cost {
         let characters = |text: &String| text.chars().count() as u64;
+        let all: Vec<u32> = (0..listed.pairs.len() as u32).collect();
+        let batches = self.batches(listed, &all);
+        let missing = missing(&known(listed, draft));
+        let n_missing = self.batches(listed, &missing).len();
         let mut cost = Cost {
-            requests: 0,
-            texts: 0,
+            requests: batches.len() as u64,
+            texts: all.len() as u64,
             characters: 0,
-            done: 0,
+            done: batches.len().saturating_sub(n_missing) as u64,
         };
-        for (batch, number) in self.batches(listed).into_iter().zip(0..) {
+        for batch in batches {
             let pairs = &listed.pairs[batch];
-            cost.requests += 1;
-            cost.texts += pairs.len() as u64;
-            cost.done += u64::from(draft.batch(number).is_some());
             cost.characters += characters(&listed.queries[pairs[0].0 as usize]);
             let texts = pairs.iter().map(|it| &listed.texts[it.1 as usize]);
             cost.characters += texts.map(characters).sum::<u64>();
@@ -53,14 +54,10 @@ impl Service {
         cost
     }
 
-    /// SHA-256, in hex, over everything on which scores and requests depend.
+    /// SHA-256, in hex, over everything on which scores depend. How many texts a request holds
+    /// is not in it: whoever is told to send fewer at once goes on with what is answered.
     pub(crate) fn hash(&self, listed: &Listed<'_>) -> String {
-        let pace = &self.pace;
-        listed.hash_with(&[
-            &self.about().fingerprint,
-            &pace.texts.to_string(),
-            &pace.bytes.to_string(),
-        ])
+        listed.hash_with(&[env!("CARGO_PKG_VERSION"), &self.about().fingerprint])
     }
 
     /// Scores all pairs, beginning with what the draft has; `done` is told how many there are
@@ -71,30 +68,27 @@ impl Service {
         draft: &mut Draft,
         mut done: impl FnMut(usize),
     ) -> Result<Vec<PairScore>, Error> {
-        let batches = self.batches(listed);
-        let mut scores = Vec::with_capacity(listed.pairs.len());
-        let mut missing = Vec::new();
-        for number in 0..batches.len() {
-            match draft.batch(number as u32) {
-                Some(known) => scores.extend(known),
-                None => missing.push(number),
-            }
-        }
+        let known = known(listed, draft);
+        let missing = missing(&known);
+        let batches = self.batches(listed, &missing);
+        let mut scores: Vec<PairScore> = known.into_iter().flatten().collect();
+        scores.reserve(missing.len());
         done(scores.len());
         let caller = Caller::new(self)?;
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
         // A worker: takes the next request until there is none, or until one has failed.
-        let work = |answers: mpsc::SyncSender<(usize, Result<Vec<PairScore>, Error>)>| {
+        let work = |answers: mpsc::SyncSender<(u32, Result<Vec<PairScore>, Error>)>| {
             let given_up = || stopped.load(Ordering::Relaxed);
             while !given_up() {
-                let Some(&number) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(batch) = batches.get(number) else {
                     break;
                 };
-                let batch = batches[number].clone();
+                let batch = &missing[batch.clone()];
                 let scored = self
-                    .ask(&caller, listed, &batch, &given_up)
+                    .ask(&caller, listed, batch, &given_up)
                     .map_err(|reason| {
-                        let query = &listed.queries[listed.pairs[batch.start].0 as usize];
+                        let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
                         let query: String = query.chars().take(40).collect();
                         Error::Service {
                             address: self.url.clone(),
@@ -108,7 +102,8 @@ impl Service {
                             reason,
                         }
                     });
-                if answers.send((number, scored)).is_err() {
+                // No two batches begin with the same pair, whatever their size.
+                if answers.send((batch[0], scored)).is_err() {
                     break;
                 }
             }
@@ -116,14 +111,15 @@ impl Service {
         let mut failed = None;
         std::thread::scope(|scope| {
             let (answers, answered) = mpsc::sync_channel(self.pace.at_once);
-            for _ in 0..self.pace.at_once.min(missing.len()) {
+            let under_way = self.pace.at_once.min(batches.len());
+            for _ in 0..under_way {
                 let answers = answers.clone();
                 scope.spawn(|| work(answers));
             }
             drop(answers);
             for (number, scored) in answered {
                 let kept = scored.and_then(|scored| {
-                    draft.keep(number as u32, &scored)?;
+                    draft.keep(number, &scored)?;
                     Ok(scored)
                 });
                 match kept {
@@ -133,7 +129,10 @@ impl Service {
                     }
                     // What others answer until they have ended is kept too.
                     Err(error) => {
-                        stopped.store(true, Ordering::Relaxed);
+                        let is_first = !stopped.swap(true, Ordering::Relaxed);
+                        if is_first && under_way > 1 {
+                            eprintln!("{error}; only what is under way is waited for now");
+                        }
                         failed.get_or_insert(error);
                     }
                 }
@@ -146,11 +145,12 @@ impl Service {
         Ok(scores)
     }
 
-    /// Pairs that are asked for together.
-    pub(super) fn batches(&self, listed: &Listed<'_>) -> Vec<Range<usize>> {
+    /// Which of the `wanted` pairs are asked for together.
+    pub(super) fn batches(&self, listed: &Listed<'_>, wanted: &[u32]) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = Vec::new();
         let (mut query, mut n_bytes) = (None, 0);
-        for (at, &(of, text)) in listed.pairs.iter().enumerate() {
+        for (at, &pair) in wanted.iter().enumerate() {
+            let (of, text) = listed.pairs[pair as usize];
             let n = listed.texts[text as usize].len();
             match batches.last_mut() {
                 Some(batch)
@@ -175,15 +175,16 @@ impl Service {
         &self,
         caller: &Caller<'_>,
         listed: &Listed<'_>,
-        batch: &Range<usize>,
+        batch: &[u32],
         given_up: &dyn Fn() -> bool,
     ) -> Result<Vec<PairScore>, String> {
-        let pairs = &listed.pairs[batch.clone()];
-        let texts = pairs.iter().map(|it| listed.texts[it.1 as usize].clone());
-        let body = self.body(&listed.queries[pairs[0].0 as usize], texts.collect());
-        let scores = caller.ask(&body, pairs.len(), given_up)?;
-        let scored = batch.clone().zip(scores).map(|(pair, score)| PairScore {
-            pair: pair as u32,
+        let pairs = || batch.iter().map(|&it| listed.pairs[it as usize]);
+        let query = &listed.queries[listed.pairs[batch[0] as usize].0 as usize];
+        let texts = pairs().map(|it| listed.texts[it.1 as usize].clone());
+        let body = self.body(query, texts.collect());
+        let scores = caller.ask(&body, batch.len(), given_up)?;
+        let scored = batch.iter().zip(scores).map(|(&pair, score)| PairScore {
+            pair,
             score,
             // A service does not say.
             truncated: false,
@@ -220,4 +221,22 @@ impl Service {
         };
         body.expect("a request has string keys and no numbers that are not finite")
     }
+}
+
+/// For each pair its score in a draft. What is there of no pair, or is no score, is asked for
+/// again.
+fn known(listed: &Listed<'_>, draft: &Draft) -> Vec<Option<PairScore>> {
+    let mut known = vec![None; listed.pairs.len()];
+    for it in draft.scores().filter(|it| it.score.is_finite()) {
+        if let Some(place) = known.get_mut(it.pair as usize) {
+            *place = Some(*it);
+        }
+    }
+    known
+}
+
+/// The pairs that have no score.
+fn missing(known: &[Option<PairScore>]) -> Vec<u32> {
+    let each = known.iter().zip(0..);
+    each.filter(|it| it.0.is_none()).map(|it| it.1).collect()
 }

@@ -21,6 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// No pause that a service asks for is longer.
 const MOST_PATIENCE: Duration = Duration::from_secs(300);
 
+/// A wait looks this often whether it is still wanted.
+const SLICE: Duration = Duration::from_millis(200);
+
 /// Whoever asks a service.
 pub(super) struct Caller<'a> {
     service: &'a Service,
@@ -73,7 +76,7 @@ impl<'a> Caller<'a> {
     }
 
     /// The scores of the texts of a request, or why there are none after all tries. `given_up`
-    /// is asked before each.
+    /// is asked before each, and ends every wait.
     pub(super) fn ask(
         &self,
         body: &[u8],
@@ -83,7 +86,7 @@ impl<'a> Caller<'a> {
         let tries = self.service.pace.tries;
         let mut pause = FIRST_PAUSE;
         for tried in 1.. {
-            self.wait_for_pace();
+            self.wait_for_pace(given_up);
             if given_up() {
                 break;
             }
@@ -105,16 +108,19 @@ impl<'a> Caller<'a> {
                     asked.as_secs()
                 ));
             }
-            let wait = asked.unwrap_or(pause);
-            tracing::info!("{}: {reason}; asking again in {wait:?}", self.service.url);
-            std::thread::sleep(wait);
+            let pause_now = asked.unwrap_or(pause);
+            tracing::info!(
+                "{}: {reason}; asking again in {pause_now:?}",
+                self.service.url
+            );
+            wait(pause_now, given_up);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         Err("given up".to_owned())
     }
 
     /// Waits until a request may begin.
-    fn wait_for_pace(&self) {
+    fn wait_for_pace(&self, given_up: &dyn Fn() -> bool) {
         let Some(per_s) = self.service.pace.per_s else {
             return;
         };
@@ -125,7 +131,7 @@ impl<'a> Caller<'a> {
             *next = begin + Duration::from_secs_f64(1.0 / per_s);
             begin
         };
-        std::thread::sleep(begin - now);
+        wait(begin - now, given_up);
     }
 
     fn try_once(&self, body: &[u8], n_texts: usize) -> Tried {
@@ -154,12 +160,12 @@ impl<'a> Caller<'a> {
             return Tried::Never(format!("its answer is larger than {} MiB", MAX_REPLY >> 20));
         }
         if parts.status == StatusCode::OK {
-            return match answer::read(self.service.shape, &reply, n_texts) {
+            return match answer::read(self.service.shape, &reply, n_texts, self.secret()) {
                 Ok(scores) => Tried::Scored(scores),
                 Err(reason) => Tried::Never(reason),
             };
         }
-        refused(parts.status, &parts.headers, &reply)
+        self.refused(parts.status, &parts.headers, &reply)
     }
 
     fn failed(&self, error: &ureq::Error) -> Tried {
@@ -180,12 +186,62 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// A service may repeat the key that it was sent.
+    /// What a reply without scores means.
+    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Tried {
+        let said = answer::beginning(body, self.secret());
+        let number = status.as_u16();
+        match number {
+            408 | 429 | 502 | 503 | 504 => {
+                let wait = headers.get(header::RETRY_AFTER);
+                let wait =
+                    wait.and_then(|it| retry_after(it.to_str().ok()?, jiff::Timestamp::now()));
+                Tried::Again(format!("it answers {number}: {said}"), wait)
+            }
+            300..=399 => {
+                let to = headers
+                    .get(header::LOCATION)
+                    .and_then(|it| it.to_str().ok());
+                Tried::Never(format!(
+                    "it sends elsewhere ({number}), where nothing is sent by itself; if that is \
+                     right, give that address: {}",
+                    self.without_key(to.unwrap_or("it does not say which").to_owned())
+                        .escape_debug()
+                ))
+            }
+            401 | 403 => Tried::Never(format!(
+                "it does not let us in ({number}): {said}; a key is taken from the variable {KEY}"
+            )),
+            400 | 413 | 422 => Tried::Never(format!(
+                "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \
+                 another `model=NAME` or another `shape` may help"
+            )),
+            _ => Tried::Never(format!("it answers {number}: {said}")),
+        }
+    }
+
+    /// A service may repeat the key that it was sent. What it says is cut and escaped only when
+    /// that is out of it, by [`answer`]; this is for what others say.
     fn without_key(&self, text: String) -> String {
-        let key = self.key.as_ref().and_then(|it| it.to_str().ok());
-        match key.and_then(|it| it.strip_prefix("Bearer ")) {
-            Some(key) => text.replace(key, "…"),
+        match self.secret() {
+            Some(key) => answer::without(&text, key),
             None => text,
+        }
+    }
+
+    /// The key alone.
+    fn secret(&self) -> Option<&str> {
+        let key = self.key.as_ref().and_then(|it| it.to_str().ok());
+        key.and_then(|it| it.strip_prefix("Bearer "))
+    }
+}
+
+/// Waits so long, or until it is given up.
+fn wait(time: Duration, given_up: &dyn Fn() -> bool) {
+    let since = Instant::now();
+    while !given_up() {
+        match time.checked_sub(since.elapsed()) {
+            Some(left) if !left.is_zero() => std::thread::sleep(left.min(SLICE)),
+            Some(_) | None => break,
         }
     }
 }
@@ -198,37 +254,6 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
 
 fn no_key() -> Error {
     Wrong::setting(KEY, "holds what no header may hold; give the key alone").into()
-}
-
-/// What a reply without scores means.
-fn refused(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Tried {
-    let said = answer::beginning(body);
-    let number = status.as_u16();
-    match number {
-        408 | 429 | 502 | 503 | 504 => {
-            let wait = headers.get(header::RETRY_AFTER);
-            let wait = wait.and_then(|it| retry_after(it.to_str().ok()?, jiff::Timestamp::now()));
-            Tried::Again(format!("it answers {number}: {said}"), wait)
-        }
-        300..=399 => {
-            let to = headers
-                .get(header::LOCATION)
-                .and_then(|it| it.to_str().ok());
-            Tried::Never(format!(
-                "it sends elsewhere ({number}), where nothing is sent by itself; if that is \
-                 right, give that address: {}",
-                to.unwrap_or("it does not say which").escape_debug()
-            ))
-        }
-        401 | 403 => Tried::Never(format!(
-            "it does not let us in ({number}): {said}; a key is taken from the variable {KEY}"
-        )),
-        400 | 413 | 422 => Tried::Never(format!(
-            "it refuses the request ({number}): {said}; fewer texts at a time (`texts=N`), \
-             another `model=NAME` or another `shape` may help"
-        )),
-        _ => Tried::Never(format!("it answers {number}: {said}")),
-    }
 }
 
 /// Seconds, or a date of HTTP (RFC 9110, section 10.2.3).

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::models::Listed;
+use crate::models::{Listed, PairScore};
 use crate::store::draft::Draft;
 
 fn service(spec: &str) -> Service {
@@ -130,12 +130,14 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
         pairs: &pairs,
     };
     let mut it = service("http://host/rerank?texts=2");
-    assert_eq!(it.batches(&listed), [0..2, 2..3, 3..5]);
+    let all = [0, 1, 2, 3, 4];
+    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..5]);
+    assert_eq!(it.batches(&listed, &[0, 2, 4]), [0..2, 2..3]);
     it.pace.texts = 10;
-    assert_eq!(it.batches(&listed), [0..3, 3..5]);
+    assert_eq!(it.batches(&listed, &all), [0..3, 3..5]);
     // 1 byte of the query, 2 and 4 of texts; a text that is too long goes alone.
     it.pace.bytes = 7;
-    assert_eq!(it.batches(&listed), [0..2, 2..3, 3..4, 4..5]);
+    assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..4, 4..5]);
     let cost = it.cost(&listed, &Draft::none());
     let expected = Cost {
         requests: 4,
@@ -149,13 +151,13 @@ fn requests_hold_texts_of_one_query_within_both_bounds() {
 
 #[test]
 fn what_a_reply_lacks_is_named() {
-    let tei = |reply: Value| answer::read(Shape::Tei, reply.to_string().as_bytes(), 2);
+    let tei = |reply: Value| answer::read(Shape::Tei, reply.to_string().as_bytes(), 2, None);
     let sound = json!([{"index": 1, "score": -3.5, "text": null}, {"index": 0, "score": 2}]);
     assert_eq!(tei(sound).unwrap(), [2.0, -3.5]);
     let cohere = json!({"id": "x", "results": [
         {"index": 0, "relevance_score": 0.25, "document": {"text": "a"}},
         {"index": 1, "relevance_score": 1e-9}]});
-    let cohere = answer::read(Shape::Cohere, cohere.to_string().as_bytes(), 2);
+    let cohere = answer::read(Shape::Cohere, cohere.to_string().as_bytes(), 2, None);
     assert_eq!(cohere.unwrap(), [0.25, 1e-9]);
 
     for (reply, part) in [
@@ -181,11 +183,29 @@ fn what_a_reply_lacks_is_named() {
         let error = tei(reply).unwrap_err();
         assert!(error.contains(part), "{error} lacks {part}");
     }
-    let read = |body: &str| answer::read(Shape::Tei, body.as_bytes(), 2).unwrap_err();
+    let read = |body: &str| answer::read(Shape::Tei, body.as_bytes(), 2, None).unwrap_err();
     assert!(read("[{\"index\":0,\"score\":1e999},{\"index\":1,\"score\":1}]").contains("range"));
     assert!(read("<html>").contains("`<html>`"));
     assert!(read("").contains("nothing"));
     assert!(read(&"x".repeat(5_000)).len() < 400);
+}
+
+#[test]
+fn a_key_that_is_repeated_is_not_shown_wherever_the_reply_is_cut() {
+    let key = r#"hush/"hush"\-0123456789"#;
+    let json_key = json!(key).to_string();
+    for padding in 0..260 {
+        for repeated in [key, json_key.trim_matches('"')] {
+            let body = format!("{}{repeated}", " .".repeat(padding / 2) + "é");
+            let shown = answer::beginning(body.as_bytes(), Some(key));
+            // What is left of it when it is cut begins with this.
+            assert!(!shown.contains('h'), "{padding}: {shown}");
+            let error = answer::read(Shape::Tei, body.as_bytes(), 2, Some(key));
+            assert!(!error.unwrap_err().contains("hu"), "{padding}");
+        }
+    }
+    let shown = answer::beginning(format!("a {key} b").as_bytes(), Some(key));
+    assert_eq!(shown, "`a … b`");
 }
 
 /// Answers each connection in turn with the next of these, then is gone; gives what was sent.
@@ -293,6 +313,94 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
     assert!(answering.join().unwrap().contains("\"other\""));
     draft.discard().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_answered_stays_when_requests_become_smaller() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (address, sent) = peer(vec![
+        (200, "", scored(3)),
+        (413, "", String::new()),
+        (200, "", scored(1)),
+        (200, "", scored(1)),
+    ]);
+    let it = service(&format!("{address}?at_once=1"));
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let error = it.score_pairs(&listed, &mut draft, |_| {}).unwrap_err();
+    assert!(error.to_string().contains("`texts=N`"), "{error}");
+    drop(draft);
+
+    // The way out of that message.
+    let it = service(&format!("{address}?at_once=1&texts=1"));
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let cost = it.cost(&listed, &draft);
+    assert_eq!((cost.requests, cost.done), (5, 3));
+    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
+    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    assert_eq!(scores, [(0, 0.5), (1, 1.5), (2, 2.5), (3, 0.5), (4, 0.5)]);
+    assert_eq!(sent.lock().unwrap().len(), 4);
+}
+
+#[test]
+fn what_a_draft_has_of_no_pair_is_not_believed() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (address, sent) = peer(vec![(200, "", scored(2)), (200, "", scored(2))]);
+    let it = service(&address);
+    let score = |pair, score| PairScore {
+        pair,
+        score,
+        truncated: false,
+    };
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    draft.keep(0, &[score(1, 9.0)]).unwrap();
+    draft
+        .keep(5, &[score(5, 9.0), score(u32::MAX, 9.0)])
+        .unwrap();
+    draft.keep(2, &[score(2, f64::NAN)]).unwrap();
+    drop(draft);
+    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
+    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
+    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    assert_eq!(scores, [(0, 0.5), (1, 9.0), (2, 1.5), (3, 0.5), (4, 1.5)]);
+    assert_eq!(sent.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn whoever_waits_ends_when_another_is_refused() {
+    let (queries, texts, pairs) = listed();
+    let listed = Listed {
+        queries: &queries,
+        texts: &texts,
+        pairs: &pairs,
+    };
+    // One is told to wait, and one is not let in.
+    let (address, _) = peer(vec![
+        (429, "retry-after: 200\r\n", String::new()),
+        (401, "", "no key".to_owned()),
+    ]);
+    let since = std::time::Instant::now();
+    let asked = service(&format!("{address}?at_once=2"));
+    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("(401)") && error.contains(KEY), "{error}");
+    // One has its turn in 1000 s.
+    let (address, _) = peer(vec![(401, "", "no key".to_owned())]);
+    let asked = service(&format!("{address}?at_once=2&per_s=0.001"));
+    let error = asked.score_pairs(&listed, &mut Draft::none(), |_| {});
+    assert!(error.unwrap_err().to_string().contains("(401)"));
+    assert!(since.elapsed().as_secs() < 20, "{:?}", since.elapsed());
 }
 
 #[test]

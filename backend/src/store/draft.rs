@@ -6,8 +6,8 @@
 //! is cut off.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -18,7 +18,7 @@ use crate::models::PairScore;
 const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
 /// How the names of these files begin.
-pub(crate) const PREFIX: &str = "draft-";
+const PREFIX: &str = "draft-";
 
 /// The batches that are done.
 #[derive(Debug)]
@@ -36,13 +36,19 @@ impl Draft {
         }
     }
 
-    /// In a folder, for work of this hash; takes up what is there.
+    /// In a folder, for work of this hash; takes up what is there, and keeps others from it.
     pub(crate) fn open(folder: &Path, hash: &str) -> Result<Draft, Error> {
-        let path = folder.join(format!("{PREFIX}{hash:.32}"));
+        let path = place(folder, hash);
         let failed = || Error::file(&path, WAY_OUT);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(failed())?;
+        take(&file, &path)?;
+        // Whoever had it has discarded it between the two lines above.
+        while !path.try_exists().map_err(failed())? {
+            file = options.open(&path).map_err(failed())?;
+            take(&file, &path)?;
+        }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed())?;
         let (done, whole) = read(&bytes);
@@ -54,18 +60,56 @@ impl Draft {
         })
     }
 
+    /// What is there now, for whoever only wants to know: nothing is made, locked or cut, since
+    /// another may be writing it, and nothing that is added is kept.
+    pub(crate) fn glance(folder: &Path, hash: &str) -> Result<Draft, Error> {
+        let path = place(folder, hash);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+        };
+        Ok(Draft {
+            done: read(&bytes).0,
+            file: None,
+        })
+    }
+
     /// Forgets it all: the scores lie somewhere else now.
     pub(crate) fn discard(self) -> Result<(), Error> {
-        let Some((path, file)) = self.file else {
-            return Ok(());
-        };
-        drop(file);
-        std::fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))
+        match self.file {
+            // It is let go only when it is no longer there.
+            Some((path, _locked)) => remove(&path),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets all drafts of a folder whose work is done, but those that somebody is writing.
+    pub(crate) fn discard_all(folder: &Path) -> Result<(), Error> {
+        for entry in std::fs::read_dir(folder).map_err(Error::file(folder, WAY_OUT))? {
+            let entry = entry.map_err(Error::file(folder, WAY_OUT))?;
+            if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+                continue;
+            }
+            let path = entry.path();
+            match File::open(&path) {
+                Ok(file) if take(&file, &path).is_ok() => remove(&path)?,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::file(&path, WAY_OUT)(error)),
+            }
+        }
+        Ok(())
     }
 
     /// The scores of a batch that is done.
     pub(crate) fn batch(&self, number: u32) -> Option<&[PairScore]> {
         self.done.get(&number).map(Vec::as_slice)
+    }
+
+    /// The scores of all batches that are done.
+    pub(crate) fn scores(&self) -> impl Iterator<Item = &PairScore> {
+        self.done.values().flatten()
     }
 
     /// Keeps the scores of a batch; when this returns they survive a crash.
@@ -76,6 +120,31 @@ impl Draft {
         let failed = || Error::file(path, WAY_OUT);
         file.write_all(&record(number, scores)).map_err(failed())?;
         file.sync_data().map_err(failed())
+    }
+}
+
+fn place(folder: &Path, hash: &str) -> PathBuf {
+    folder.join(format!("{PREFIX}{hash:.32}"))
+}
+
+/// Keeps others from a draft until the file is closed. Where a file cannot be locked at all,
+/// nobody is kept from it.
+fn take(file: &File, path: &Path) -> Result<(), Error> {
+    match file.try_lock() {
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let reason = "another axioscope is scoring the same; wait until it has ended, or take \
+                          another data folder by `--data`";
+            Err(shared::error::Error::setting(path.display().to_string(), reason).into())
+        }
+    }
+}
+
+/// Removes a file that may be gone already.
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::file(path, WAY_OUT)(error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -152,6 +221,7 @@ mod tests {
         draft.keep(0, &scores(0)).unwrap();
         draft.keep(1, &scores(3)).unwrap();
         let path = draft.file.as_ref().unwrap().0.clone();
+        drop(draft);
         let whole = std::fs::read(&path).unwrap();
         // Killed at any byte of the second record.
         for cut in whole.len() / 2 + 1..whole.len() {
@@ -168,5 +238,44 @@ mod tests {
         std::fs::write(&path, damaged).unwrap();
         assert_eq!(open().batch(0), None);
         assert_eq!(open().batch(1), None);
+    }
+
+    #[test]
+    fn a_draft_is_written_by_one_and_seen_by_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = "b".repeat(64);
+        let glance = || Draft::glance(folder.path(), &hash).unwrap();
+        assert_eq!(glance().batch(0), None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        let mut draft = Draft::open(folder.path(), &hash).unwrap();
+        draft.keep(0, &scores(0)).unwrap();
+        let error = Draft::open(folder.path(), &hash).unwrap_err().to_string();
+        assert!(
+            error.contains("draft-bbb") && error.contains("wait"),
+            "{error}"
+        );
+        // A record that another is just writing stays for it to end.
+        let path = draft.file.as_ref().unwrap().0.clone();
+        let torn = &record(1, &scores(3))[..20];
+        draft.file.as_mut().unwrap().1.write_all(torn).unwrap();
+        let n_bytes = || std::fs::metadata(&path).unwrap().len();
+        let before = n_bytes();
+        assert_eq!(glance().batch(0), Some(scores(0).as_slice()));
+        assert_eq!(glance().batch(1), None);
+        glance().discard().unwrap();
+        assert_eq!(n_bytes(), before);
+
+        Draft::discard_all(folder.path()).unwrap();
+        assert!(path.exists(), "it is being written");
+        drop(draft);
+        let again = Draft::open(folder.path(), &hash).unwrap();
+        assert_eq!(again.batch(0), Some(scores(0).as_slice()));
+        // Somebody may have cleaned up by hand.
+        std::fs::remove_file(&path).unwrap();
+        again.discard().unwrap();
+        std::fs::write(&path, "of an earlier run").unwrap();
+        Draft::discard_all(folder.path()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -232,7 +232,8 @@ impl Store {
         .bind(match ranker.kind {
             RankerKind::Lexical => "lexical",
             RankerKind::Neural => "neural",
-            RankerKind::File => "file",
+            // Only models score in jobs, and the column knows no fourth kind.
+            RankerKind::Service | RankerKind::File => "file",
         })
         .bind(&ranker.note)
         .execute(&self.pool)

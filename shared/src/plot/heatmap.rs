@@ -44,6 +44,7 @@ pub fn heatmap(overview: &Overview) -> Figure {
     for (kind, name) in [
         (RankerKind::Lexical, "Lexical"),
         (RankerKind::Neural, "Neural"),
+        (RankerKind::Service, "Services"),
         (RankerKind::File, "Scores that were brought"),
     ] {
         let rows: Vec<&Row> = overview

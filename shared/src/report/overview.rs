@@ -177,25 +177,21 @@ fn rankers(overview: &Overview) -> Table {
         Column::new("pairs seen in part", Kind::Number),
         Column::new("note", Kind::Text),
     ];
-    let rows = overview.rankers.iter().map(
-        |Row {
-             ranker,
-             n_missing,
-             n_truncated,
-             ..
-         }| {
-            vec![
-                Value::Text(ranker.label.clone()),
-                Value::Text(ranker.detail.clone()),
-                Value::Text(kind(ranker.kind).to_owned()),
-                Value::Text(ranker.spec.clone()),
-                Value::Text(ranker.fingerprint.clone()),
-                Value::Count(*n_missing),
-                Value::Count(*n_truncated),
-                ranker.note.clone().map_or(Value::Missing, Value::Text),
-            ]
-        },
-    );
+    let rows = overview.rankers.iter().map(|row| {
+        let Row {
+            ranker, n_missing, ..
+        } = row;
+        vec![
+            Value::Text(ranker.label.clone()),
+            Value::Text(ranker.detail.clone()),
+            Value::Text(kind(ranker.kind).to_owned()),
+            Value::Text(ranker.spec.clone()),
+            Value::Text(ranker.fingerprint.clone()),
+            Value::Count(*n_missing),
+            row.seen_in_part().map_or(Value::Missing, Value::Count),
+            ranker.note.clone().map_or(Value::Missing, Value::Text),
+        ]
+    });
     Table {
         name: "rankers".to_owned(),
         title: format!("{}: who was asked", overview.title),
@@ -288,6 +284,7 @@ fn kind(kind: RankerKind) -> &'static str {
     match kind {
         RankerKind::Lexical => "formula",
         RankerKind::Neural => "model",
+        RankerKind::Service => "service",
         RankerKind::File => "scores that were brought",
     }
 }

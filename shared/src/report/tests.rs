@@ -270,3 +270,29 @@ fn every_row_has_a_value_for_every_column() {
         );
     }
 }
+
+#[test]
+fn what_a_service_saw_in_part_is_not_known() {
+    use crate::score::RankerKind;
+    let seen = |kind: RankerKind| {
+        let mut overview = fixture::overview();
+        overview.rankers[0].ranker.kind = kind;
+        let tables = of_overview(&overview);
+        let table = tables.into_iter().find(|it| it.name == "rankers").unwrap();
+        let place = |name: &str| table.columns.iter().position(|it| it.name == name).unwrap();
+        let of = |name: &str| table.rows[0][place(name)].clone();
+        (of("kind"), of("pairs seen in part"))
+    };
+    let word = |it: &str| Value::Text(it.to_owned());
+    let missing = Value::Missing;
+    assert_eq!(
+        seen(RankerKind::Lexical),
+        (word("formula"), Value::Count(0))
+    );
+    assert_eq!(
+        seen(RankerKind::Service),
+        (word("service"), missing.clone())
+    );
+    let brought = word("scores that were brought");
+    assert_eq!(seen(RankerKind::File), (brought, missing));
+}

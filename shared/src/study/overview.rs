@@ -134,6 +134,14 @@ pub struct Row {
     pub certified: Option<Certified>,
 }
 
+impl Row {
+    /// Pairs of which the ranker saw only a part; none where that is not known.
+    pub fn seen_in_part(&self) -> Option<u64> {
+        let known = self.ranker.kind.tells_truncation() || self.n_truncated > 0;
+        known.then_some(self.n_truncated)
+    }
+}
+
 /// One ranker on one axiom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -18,9 +18,9 @@ use shared::study::Study;
 
 use super::mapped;
 use crate::error::Error;
+use crate::store::DataFolder;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::scores::StudyScores;
-use crate::store::{DataFolder, draft};
 
 pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
@@ -114,8 +114,7 @@ fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
         let named = |it: &Columns| name == it.file;
         let old = (name.ends_with(".parquet") && name != head.instances && name != head.scores)
             || (name.ends_with(".columns") && !head.columns.as_ref().is_some_and(named));
-        // A study is saved when a ranker has scored everything: its draft is in the columns now.
-        if old || name.starts_with(draft::PREFIX) {
+        if old {
             fs::remove_file(&path).map_err(Error::file(&path, WAY_OUT))?;
         }
     }

@@ -106,7 +106,18 @@ fn truncated(shown: &Shown) -> String {
     let names = shown.said.iter().filter(|it| it.truncated.contains(&true));
     let names: Vec<&str> = names.map(|it| it.ranker.label.as_str()).collect();
     match names.as_slice() {
-        [] => "No text was truncated.".to_owned(),
+        [] => {
+            let silent = shown.said.iter().map(|it| &it.ranker);
+            let silent = silent.filter(|it| !it.kind.tells_truncation());
+            let silent: Vec<&str> = silent.map(|it| it.label.as_str()).collect();
+            match silent.as_slice() {
+                [] => "No text was truncated.".to_owned(),
+                all => format!(
+                    "How much of a text was seen is not known of {}.",
+                    all.join(", ")
+                ),
+            }
+        }
         all => format!(
             "A star marks what was seen only in part, by {}.",
             all.join(", ")
@@ -127,7 +138,12 @@ fn table(shown: &Shown, name: &str) -> Table {
         let score = |value: Option<f64>| {
             value.map_or(Value::Missing, |value| Value::Score { value, digits })
         };
-        let word = |it: bool| Value::Text(if it { "yes" } else { "no" }.to_owned());
+        let known = it.ranker.kind.tells_truncation();
+        let word = |cut: bool| match (cut, known) {
+            (true, _) => Value::Text("yes".to_owned()),
+            (false, true) => Value::Text("no".to_owned()),
+            (false, false) => Value::Missing,
+        };
         let mut row = vec![Value::Text(it.ranker.label.clone())];
         row.extend(it.scores.iter().map(|it| score(*it)));
         row.extend(it.truncated.iter().map(|it| word(*it)));

@@ -469,7 +469,7 @@ fn Facts(
     });
     let note = row.as_ref().and_then(|it| it.ranker.note.clone());
     let note = note.map(|it| view! { <dt>"Note"</dt> <dd>{it}</dd> });
-    let truncated = row.as_ref().is_some_and(|it| it.n_truncated > 0);
+    let in_part = row.as_ref().and_then(|it| it.seen_in_part());
     let of = move |other: Option<&Arc<Overview>>| {
         let cell = other.and_then(|it| spot.cell(it));
         cell.map_or(format::MISSING.to_owned(), |cell| {
@@ -482,9 +482,10 @@ fn Facts(
     };
     let parts = move || match besides.get() {
         Some(Ok(Some(found))) => {
-            let whole = match truncated {
-                true => of(found.whole.as_ref()),
-                false => "every text was seen whole".to_owned(),
+            let whole = match in_part {
+                Some(0) => "every text was seen whole".to_owned(),
+                Some(_) => of(found.whole.as_ref()),
+                None => "how much of a text was seen is not known".to_owned(),
             };
             let whole = row
                 .is_some()

@@ -77,6 +77,7 @@ impl Layout {
         for (kind, name) in [
             (RankerKind::Lexical, "Lexical"),
             (RankerKind::Neural, "Neural"),
+            (RankerKind::Service, "Services"),
             (RankerKind::File, "Scores that were brought"),
         ] {
             let rows = frame.rankers.iter().enumerate();
