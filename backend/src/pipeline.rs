@@ -35,7 +35,7 @@ use crate::store::DataFolder;
 use crate::store::draft::Draft;
 use crate::store::studies::files;
 use crate::vocabulary;
-pub(crate) use expand::{Expansion, expand};
+pub(crate) use expand::{Expanded, Expansion, expand};
 use score::read_scores;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 

@@ -18,7 +18,9 @@ use serde::Deserialize;
 
 use crate::bert::Linear;
 use crate::config::Config;
-use crate::declared::{Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special};
+use crate::declared::{
+    Architecture, Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special,
+};
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -50,8 +52,12 @@ impl Colbert {
     /// how many pieces there are at most, or the presets: 32 of a query, 180 of a text.
     pub fn load(files: &ModelFiles, computing: impl Into<Computing>) -> Result<Colbert, Error> {
         let config = Config::read(&files.config)?;
-        let declared = files.declared()?;
-        let artifact = files.artifact.as_deref().map(Artifact::read).transpose()?;
+        let declared = files.declared_as(Architecture::Colbert)?;
+        let preset = declared.colbert.as_ref().and_then(|it| it.preset);
+        let artifact = match preset {
+            None => files.artifact.as_deref().map(Artifact::read).transpose()?,
+            Some(_) => None,
+        };
         let plan = Plan::of(&declared, artifact.as_ref(), config.max_pieces());
         if config.modern.is_some() && plan.augmentation == Augmentation::Unattended {
             return Err(Error::Declared {
@@ -69,7 +75,11 @@ impl Colbert {
         let most = plan.bounds.most();
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, most)?;
         let sides = declared.sides(most, &config)?;
-        let cutter = cutter.with_sides(plan.bounds, sides.prompts);
+        let cutter = cutter.with_sides(plan.bounds, sides.prompts)?;
+        cutter.check_prompts(Bounds {
+            query: plan.bounds.query + 1 - least,
+            text: plan.bounds.text + 1 - least,
+        })?;
         let punctuation = match plan.punctuation {
             Punctuation::Kept => Vec::new(),
             Punctuation::LeftOut => punctuation(&cutter)?,
@@ -77,10 +87,13 @@ impl Colbert {
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let bare = weights.without_prefix();
         let (h, name) = (config.hidden_size, "linear.weight");
-        let rows = match artifact.and_then(|it| it.dim) {
-            Some(dim) => dim,
-            None => bare.rows(name, h)?,
-        };
+        let rows = bare.rows(name, h)?;
+        if let Some(dim) = artifact.and_then(|it| it.dim)
+            && dim != rows
+        {
+            let expected = format!("{rows}, the rows of `{name}`");
+            return refuse("dim", &dim.to_string(), &expected);
+        }
         let weight = bare.numbers(name, &[rows, h])?;
         Ok(Colbert {
             setting: Setting::of(plan, &cutter)?,
@@ -237,10 +250,11 @@ struct Plan {
 }
 
 impl Plan {
+    /// `artifact` only where there is no preset.
     fn of(declared: &Declared, artifact: Option<&Artifact>, most: usize) -> Plan {
         let choices = declared.colbert.clone().unwrap_or_default();
         let mut plan = Plan::preset(choices.preset.unwrap_or(Preset::Khattab2020), most);
-        if let (Some(artifact), None) = (artifact, choices.preset) {
+        if let Some(artifact) = artifact {
             artifact.change(&mut plan);
         }
         let ColbertChoices {
@@ -351,23 +365,40 @@ struct Artifact {
     mask_punctuation: Option<bool>,
     attend_to_mask_tokens: Option<bool>,
     similarity: Option<String>,
+    interaction: Option<String>,
+}
+
+const ARTIFACT: &str = "artifact.metadata";
+
+fn refuse<T>(field: &'static str, found: &str, expected: &str) -> Result<T, Error> {
+    Err(Error::Sentence {
+        file: ARTIFACT.to_owned(),
+        field,
+        found: found.to_owned(),
+        expected: expected.to_owned(),
+    })
 }
 
 impl Artifact {
     fn read(json: &[u8]) -> Result<Artifact, Error> {
-        const FILE: &str = "artifact.metadata";
         let found: Artifact = serde_json::from_slice(json).map_err(|source| Error::Settings {
-            file: FILE.to_owned(),
+            file: ARTIFACT.to_owned(),
             source,
         })?;
-        match found.similarity.as_deref() {
-            None | Some("cosine") => Ok(found),
-            Some(other) => Err(Error::Sentence {
-                file: FILE.to_owned(),
-                field: "similarity",
-                found: other.to_owned(),
-                expected: "cosine".to_owned(),
-            }),
+        for (field, value, expected) in [
+            ("similarity", &found.similarity, "cosine"),
+            ("interaction", &found.interaction, "colbert"),
+        ] {
+            if let Some(other) = value
+                && other != expected
+            {
+                return refuse(field, other, expected);
+            }
+        }
+        match (&found.query_token_id, &found.doc_token_id) {
+            (Some(_), None) => refuse("doc_token_id", "absent", "there, as query_token_id is"),
+            (None, Some(_)) => refuse("query_token_id", "absent", "there, as doc_token_id is"),
+            (Some(_), Some(_)) | (None, None) => Ok(found),
         }
     }
 

@@ -13,6 +13,12 @@ pub(crate) use modern::{HeadPooling, Modern, Reach};
 
 use crate::error::Error;
 
+/// The most layers that are believed of a file.
+const MOST_LAYERS: usize = 4_096;
+
+/// The most pieces of a text, whatever the file of a family says that has no table of positions.
+const MOST_PIECES: usize = 65_536;
+
 /// A family of encoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -38,6 +44,17 @@ impl Family {
             "modernbert" => Family::ModernBert,
             _ => return None,
         })
+    }
+
+    /// The `model_type` that stands for all of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Family::Bert => "bert",
+            Family::Roberta => "roberta",
+            Family::Electra => "electra",
+            Family::DistilBert => "distilbert",
+            Family::ModernBert => "modernbert",
+        }
     }
 
     /// How many separators stand between a query and a text that are read together.
@@ -71,7 +88,7 @@ pub(crate) struct Config {
     pub(crate) num_hidden_layers: usize,
     pub(crate) num_attention_heads: usize,
     pub(crate) intermediate_size: usize,
-    /// Rows of the table of positions.
+    /// Rows of the table of positions; of a ModernBERT, which has none, the most pieces.
     pub(crate) n_position_rows: usize,
     /// The row of the first piece.
     pub(crate) first_position: usize,
@@ -86,6 +103,8 @@ pub(crate) struct Config {
     pub(crate) fills_masks: bool,
     /// Whether it says that it is a ColBERT of Stanford's.
     pub(crate) is_colbert: bool,
+    /// Whether a head for masked pieces predicts by what pieces are read as.
+    pub(crate) ties_words: bool,
     /// What ModernBERT has beside the above, and no other family.
     pub(crate) modern: Option<Modern>,
 }
@@ -116,6 +135,7 @@ struct Fields {
     #[serde(default)]
     architectures: Vec<String>,
     auto_map: Option<serde_json::Value>,
+    tie_word_embeddings: Option<bool>,
 }
 
 impl Config {
@@ -132,7 +152,7 @@ impl Config {
             });
         };
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
-        fields.check()?;
+        fields.check(family)?;
         let (type_vocab_size, eps) = match family {
             // Neither is in its configuration.
             Family::DistilBert => (0, 1e-12),
@@ -161,6 +181,10 @@ impl Config {
             }
             _ => None,
         };
+        let n_position_rows = match family {
+            Family::ModernBert => fields.max_position_embeddings.min(MOST_PIECES),
+            _ => fields.max_position_embeddings,
+        };
         let labels = fields.id2label.as_ref().map(|it| it.len());
         Ok(Config {
             family,
@@ -170,7 +194,7 @@ impl Config {
             num_hidden_layers: fields.num_hidden_layers,
             num_attention_heads: fields.num_attention_heads,
             intermediate_size: fields.intermediate_size,
-            n_position_rows: fields.max_position_embeddings,
+            n_position_rows,
             first_position,
             type_vocab_size,
             layer_norm_eps: eps,
@@ -179,6 +203,7 @@ impl Config {
             classifies: fields.has("ForSequenceClassification"),
             fills_masks: fields.has("ForMaskedLM"),
             is_colbert: fields.has("HF_ColBERT"),
+            ties_words: fields.tie_word_embeddings.unwrap_or(true),
             modern,
         })
     }
@@ -194,7 +219,7 @@ impl Fields {
         self.architectures.iter().any(|it| it.ends_with(head))
     }
 
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self, family: Family) -> Result<(), Error> {
         if self.auto_map.is_some() {
             let expected = "absent: code that comes with a model is not run";
             return Err(unsupported("auto_map", &"there", expected));
@@ -202,7 +227,9 @@ impl Fields {
         if self.hidden_act != "gelu" {
             return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
         }
-        if let Some(found) = self.position_embedding_type.as_deref()
+        // A ModernBERT has no embeddings of positions, and files of some say `sans_pos`.
+        if family != Family::ModernBert
+            && let Some(found) = self.position_embedding_type.as_deref()
             && found != "absolute"
         {
             return Err(unsupported("position_embedding_type", &found, "absolute"));
@@ -216,9 +243,15 @@ impl Fields {
             ("max_position_embeddings", self.max_position_embeddings),
             ("type_vocab_size", self.type_vocab_size.unwrap_or(1)),
         ] {
-            if size == 0 {
-                return Err(unsupported(field, &size, "positive"));
+            // So that no product of two of them is beyond a usize.
+            if !(1..=1 << 24).contains(&size) {
+                return Err(unsupported(field, &size, "from 1 to 2^24"));
             }
+        }
+        if !(1..=MOST_LAYERS).contains(&self.num_hidden_layers) {
+            let expected = format!("from 1 to {MOST_LAYERS}");
+            let found = self.num_hidden_layers;
+            return Err(unsupported("num_hidden_layers", &found, &expected));
         }
         if !self.hidden_size.is_multiple_of(self.num_attention_heads) {
             let expected = format!("a multiple of {} heads", self.num_attention_heads);

@@ -3,11 +3,12 @@
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Family, HeadPooling};
+use crate::declared::Architecture;
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
 use crate::model::ModelFiles;
-use crate::pieces::{Cutter, Pieces, Side};
+use crate::pieces::{Bounds, Cutter, Pieces, Side};
 use crate::weights::Weights;
 
 /// A query and a text as one sequence of pieces.
@@ -54,12 +55,18 @@ impl CrossEncoder {
                 expected: "1, or 2 of which the second says relevant".to_owned(),
             });
         }
-        let sides = files.declared()?.sides(max_pieces, &config)?;
+        let sides = files
+            .declared_as(Architecture::CrossEncoder)?
+            .sides(max_pieces, &config)?;
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
         let head = Head::load(&weights, &config)?;
         let cutter = cutter.with_separators(config.family.separators());
-        let cutter = cutter.with_sides(sides.bounds, sides.prompts);
+        let cutter = cutter.with_sides(sides.bounds, sides.prompts)?;
+        // Of a pair that is too long, each side may lose all but this.
+        cutter.check_prompts(Bounds::both(
+            (max_pieces - 2 - config.family.separators()) / 2,
+        ))?;
         Ok(CrossEncoder {
             encoder: Encoder::load(&weights, config, max_pieces, computing)?,
             cutter,
@@ -190,13 +197,16 @@ impl Head {
         }
         match self.out.apply(&pooled)[..] {
             [logit] => logit,
-            [not, relevant] => {
-                let most = not.max(relevant);
-                relevant - most - libm::log(libm::exp(not - most) + libm::exp(relevant - most))
-            }
+            [not, relevant] => log_share(relevant, not),
             _ => f64::NAN,
         }
     }
+}
+
+/// Of two logits the logarithm of the softmax of the first; at most 0.
+pub(crate) fn log_share(of: f64, other: f64) -> f64 {
+    let most = of.max(other);
+    of - most - libm::log(libm::exp(of - most) + libm::exp(other - most))
 }
 
 /// What the heads of ModernBERT begin with.

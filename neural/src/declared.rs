@@ -1,7 +1,8 @@
 //! `ranker.toml` beside a model: what its folder is, where `config.json` cannot say.
 //!
 //! ```toml
-//! architecture = "colbert" # or bi-encoder, late-interaction, splade, cross-encoder, epic
+//! # bi-encoder, late-interaction, splade, cross-encoder, colbert, epic or monot5
+//! architecture = "colbert"
 //! query_pieces = 32        # the most pieces of a query, special ones among them
 //! text_pieces = 180        # … and of a text
 //!
@@ -19,7 +20,8 @@
 //! ```
 //!
 //! Nothing has to be there; a key that is not listed here is refused. A folder with an
-//! `architecture` is that ranker alone.
+//! `architecture` is that ranker alone. Of a monoT5 nothing else can be set, and of a T5 that writes
+//! queries nothing at all.
 
 use serde::Deserialize;
 
@@ -64,6 +66,21 @@ pub enum Architecture {
     /// [`crate::MonoT5`].
     #[serde(rename = "monot5")]
     MonoT5,
+}
+
+impl Architecture {
+    /// As `ranker.toml` has it.
+    fn name(self) -> &'static str {
+        match self {
+            Architecture::BiEncoder => "bi-encoder",
+            Architecture::LateInteraction => "late-interaction",
+            Architecture::Splade => "splade",
+            Architecture::CrossEncoder => "cross-encoder",
+            Architecture::Colbert => "colbert",
+            Architecture::Epic => "epic",
+            Architecture::MonoT5 => "monot5",
+        }
+    }
 }
 
 /// What is put before queries and texts; none leaves it to the other files.
@@ -174,6 +191,39 @@ impl Declared {
             return Err(broken(reason));
         }
         Ok(found)
+    }
+
+    /// Refuses a folder that says it is another than what it is loaded as.
+    pub(crate) fn check_use(&self, used: Architecture) -> Result<(), Error> {
+        let refuse = |reason| Err(Error::Declared { reason });
+        let used_as = used.name();
+        match self.architecture {
+            Some(other) if other != used => refuse(format!(
+                "`architecture` is {}, and the folder was to be loaded as {used_as}; load it as \
+                 what it is, or change that line",
+                other.name()
+            )),
+            None if self.colbert.is_some() && used != Architecture::Colbert => refuse(format!(
+                "[colbert] is there, and the folder was to be loaded as {used_as}; add \
+                 `architecture = \"colbert\"`, or take the table out"
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses bounds and prompts, which `what` has no use for.
+    pub(crate) fn check_unset(&self, what: &str) -> Result<(), Error> {
+        for (name, set) in [
+            ("query_pieces", self.query_pieces.is_some()),
+            ("text_pieces", self.text_pieces.is_some()),
+            ("prompts", self.prompts != DeclaredPrompts::default()),
+        ] {
+            if set {
+                let reason = format!("`{name}` cannot be set of {what}; take it out");
+                return Err(Error::Declared { reason });
+            }
+        }
+        Ok(())
     }
 
     /// Both sides with at most `max_pieces` where nothing else is said.

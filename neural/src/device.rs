@@ -13,7 +13,8 @@ pub enum Device {
     Metal(usize),
 }
 
-/// Of weights and hidden states. What a model gives is always f32.
+/// Of the weights and hidden states of an encoder. The heads on it compute in f32 or f64, and what a
+/// model gives is f32 or f64 too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bits, IEEE 754 binary32.

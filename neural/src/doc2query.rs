@@ -11,6 +11,7 @@
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use crate::declared::Declared;
 use crate::device::Computing;
 use crate::encoder::Input;
 use crate::error::Error;
@@ -62,6 +63,15 @@ pub struct WrittenQuery {
     pub text: String,
 }
 
+/// The queries of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenQueries {
+    /// In the order of their numbers.
+    pub queries: Vec<WrittenQuery>,
+    /// Whether the end of the text was left out, to keep to the bound.
+    pub truncated: bool,
+}
+
 /// A T5 that writes queries.
 pub struct Doc2Query {
     model: T5,
@@ -79,6 +89,12 @@ impl Doc2Query {
         computing: impl Into<Computing>,
     ) -> Result<Doc2Query, Error> {
         let config = Config::read(&files.config)?;
+        if files.declared()? != Declared::default() {
+            let reason = "nothing can be set of a T5 that writes queries; take the lines out";
+            return Err(Error::Declared {
+                reason: reason.to_owned(),
+            });
+        }
         t5::check_bound(max_pieces, 2)?;
         Ok(Doc2Query {
             words: Words::load(&files.tokenizer, config.vocab_size)?,
@@ -89,11 +105,7 @@ impl Doc2Query {
     }
 
     /// The queries of each text, in order; texts are shared among the threads.
-    pub fn write(
-        &self,
-        texts: &[&str],
-        sampling: &Sampling,
-    ) -> Result<Vec<Vec<WrittenQuery>>, Error> {
+    pub fn write(&self, texts: &[&str], sampling: &Sampling) -> Result<Vec<WrittenQueries>, Error> {
         sampling.check(self.model.config().vocab_size)?;
         let each = texts.par_iter().map(|it| self.write_of(it, sampling));
         each.collect()
@@ -104,8 +116,9 @@ impl Doc2Query {
         &self.fingerprint
     }
 
-    fn write_of(&self, text: &str, sampling: &Sampling) -> Result<Vec<WrittenQuery>, Error> {
-        let mut ids = self.words.cut(Side::Text, text, self.max_pieces - 1)?.ids;
+    fn write_of(&self, text: &str, sampling: &Sampling) -> Result<WrittenQueries, Error> {
+        let pieces = self.words.cut(Side::Text, text, self.max_pieces - 1)?;
+        let mut ids = pieces.ids;
         ids.push(self.model.config().end);
         let input = Input::whole(&ids);
         let states = self.model.read(&[input], gemm::Parallelism::None); // [l, h]
@@ -120,7 +133,10 @@ impl Doc2Query {
             let text = self.words.join(&ids)?.trim().to_owned();
             Ok(WrittenQuery { ids, text })
         });
-        queries.collect()
+        Ok(WrittenQueries {
+            queries: queries.collect::<Result<_, Error>>()?,
+            truncated: pieces.truncated,
+        })
     }
 
     /// The queries of these numbers, in their order.

@@ -28,6 +28,7 @@ use rayon::prelude::*;
 
 use crate::bert::Linear;
 use crate::config::{Config, Family};
+use crate::declared::Architecture;
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -92,11 +93,13 @@ impl Epic {
         if config.family != Family::Bert {
             return Err(Error::Unsupported {
                 field: "model_type",
-                found: config.family.prefix().trim_end_matches('.').to_owned(),
+                found: config.family.name().to_owned(),
                 expected: "bert, the encoder of EPIC".to_owned(),
             });
         }
-        let sides = files.declared()?.sides(max_pieces, &config)?;
+        let sides = files
+            .declared_as(Architecture::Epic)?
+            .sides(max_pieces, &config)?;
         let cutter = Cutter::load(&files.tokenizer, config.vocab_size, max_pieces)?;
         let theirs = Weights::open(&files.weights, "encoder.bert.bert.")?;
         let (weights, head) = match theirs.is_prefixed() {
@@ -121,7 +124,7 @@ impl Epic {
             return Err(Error::NotFinite);
         }
         Ok(Epic {
-            cutter: cutter.with_sides(sides.bounds, sides.prompts),
+            cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
             head,
             query_salience: Linear::load(&bare, "query_salience", h, 1)?,
             text_salience: Linear::load(&bare, "doc_salience", h, 1)?,

@@ -9,8 +9,8 @@ pub enum Error {
 
     /// The folder holds a model of another architecture.
     #[error(
-        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `electra`, \
-         `distilbert` and `modernbert` can be loaded"
+        "config.json describes a `{found}` model; `bert`, `roberta`, `xlm-roberta`, `camembert`, \
+         `electra`, `distilbert` and `modernbert` can be loaded, and `t5` as `NAME:monot5`"
     )]
     Architecture {
         /// `model_type` in `config.json`.
@@ -55,6 +55,20 @@ pub enum Error {
     Declared {
         /// What is wrong, and where.
         reason: String,
+    },
+
+    /// A prompt that would hide every text from the model.
+    #[error(
+        "the prompt of {side} has {n_pieces} pieces where there is room for {room}, and one of the \
+         text; make it shorter, or allow more pieces"
+    )]
+    Prompt {
+        /// `queries` or `texts`.
+        side: &'static str,
+        /// Of the prompt, without special ones.
+        n_pieces: usize,
+        /// Of the prompt and the text together.
+        room: usize,
     },
 
     /// A piece that a ColBERT puts beside those of the text.
@@ -191,9 +205,10 @@ impl Error {
         let Error::Compute(error) = self else {
             return false;
         };
-        // Drivers say it in words alone: `CUDA_ERROR_OUT_OF_MEMORY`, "out of memory".
+        // Drivers say it in words alone: `CUDA_ERROR_OUT_OF_MEMORY`, "out of memory"; of a product
+        // that finds no room for its own work, `CUBLAS_STATUS_ALLOC_FAILED`.
         let said = error.to_string().to_lowercase().replace('_', " ");
-        said.contains("out of memory")
+        said.contains("out of memory") || said.contains("status alloc failed")
     }
 
     /// As a device says it that has too little memory: for tests of what is done then.
@@ -212,6 +227,8 @@ mod tests {
         assert!(
             said("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")").is_out_of_memory()
         );
+        assert!(said("CublasError(CUBLAS_STATUS_ALLOC_FAILED)").is_out_of_memory());
+        assert!(!said("CublasError(CUBLAS_STATUS_NOT_INITIALIZED)").is_out_of_memory());
         assert!(Error::out_of_memory().is_out_of_memory());
         assert!(!said("shape mismatch").is_out_of_memory());
         assert!(!Error::NotFinite.is_out_of_memory());

@@ -64,7 +64,7 @@ pub use declared::{
     Special,
 };
 pub use device::{Computing, Device, Precision};
-pub use doc2query::{Doc2Query, Sampling, WrittenQuery};
+pub use doc2query::{Doc2Query, Sampling, WrittenQueries, WrittenQuery};
 pub use epic::{Epic, EpicQuery, EpicText};
 pub use error::Error;
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};

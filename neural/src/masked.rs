@@ -13,7 +13,8 @@ use crate::weights::Weights;
 pub(crate) struct MaskedHead {
     dense: Linear,
     norm: Norm,
-    /// `[vocabulary, h]`: what a piece is read as is what it is predicted by.
+    /// `[vocabulary, h]`: what a piece is read as, or where the file says that they differ what
+    /// it is predicted by.
     pub(crate) words: Vec<f32>,
     /// `[vocabulary]`.
     pub(crate) bias: Vec<f32>,
@@ -28,25 +29,44 @@ impl MaskedHead {
     ) -> Result<MaskedHead, Error> {
         let (h, v) = (config.hidden_size, config.vocab_size);
         let mut words = "embeddings.word_embeddings.weight";
-        let named = |dense: &str, norm: &str, bias: &str| {
+        let named = |dense: &str, norm: &str, output: &str, bias: &str| {
+            // What is not tied has a bias of its own too, which the reference then adds.
+            let own = format!("{output}.bias");
+            let bias = match !config.ties_words && head.has(&own) {
+                true => &own,
+                false => bias,
+            };
             Ok::<_, Error>((
                 Linear::load(head, dense, h, h)?,
                 Norm::load(head, norm, h, config)?,
                 head.numbers(bias, &[v])?,
             ))
         };
+        let output = match config.family {
+            Family::Bert => "cls.predictions.decoder",
+            Family::DistilBert => "vocab_projector",
+            Family::Roberta => "lm_head.decoder",
+            Family::ModernBert | Family::Electra => "decoder",
+        };
         let (dense, norm, bias) = match config.family {
             Family::Bert => named(
                 "cls.predictions.transform.dense",
                 "cls.predictions.transform.LayerNorm",
+                output,
                 "cls.predictions.bias",
             )?,
             Family::DistilBert => named(
                 "vocab_transform",
                 "vocab_layer_norm",
+                output,
                 "vocab_projector.bias",
             )?,
-            Family::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
+            Family::Roberta => named(
+                "lm_head.dense",
+                "lm_head.layer_norm",
+                output,
+                "lm_head.bias",
+            )?,
             Family::ModernBert => {
                 words = "embeddings.tok_embeddings.weight";
                 let (dense, norm) = modern_head(head, config)?;
@@ -69,7 +89,10 @@ impl MaskedHead {
             dense,
             norm,
             bias,
-            words: encoder.numbers(words, &[v, h])?,
+            words: match config.ties_words {
+                true => encoder.numbers(words, &[v, h])?,
+                false => head.numbers(&format!("{output}.weight"), &[v, h])?,
+            },
         })
     }
 

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
-use crate::declared::Declared;
+use crate::declared::{Architecture, Declared};
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -58,9 +58,16 @@ impl ModelFiles {
         Ok(read.transpose()?.unwrap_or_default())
     }
 
+    /// The same, of a folder that is loaded as `used`; one that says it is another is refused.
+    pub(crate) fn declared_as(&self, used: Architecture) -> Result<Declared, Error> {
+        let declared = self.declared()?;
+        declared.check_use(used)?;
+        Ok(declared)
+    }
+
     /// Names what is made of these files: SHA-256 in hex over them, the use and the bound on
-    /// pieces. Each part is preceded by its length, so that no two models share the bytes that
-    /// are hashed.
+    /// pieces. Each part is preceded by its length, so that none runs into the next. The files of
+    /// sentence-transformers carry no name, and so are told apart by what is in them alone.
     pub(crate) fn fingerprint(&self, used: &str, max_pieces: usize) -> String {
         let max_pieces = (max_pieces as u64).to_le_bytes();
         let mut parts: Vec<&[u8]> = vec![
@@ -111,12 +118,25 @@ impl Model {
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
+        let declared = files.declared_as(match matching {
+            Matching::BiEncoder => Architecture::BiEncoder,
+            Matching::LateInteraction => Architecture::LateInteraction,
+        })?;
+        if matching == Matching::BiEncoder && config.is_colbert && declared.architecture.is_none() {
+            return Err(Error::Unsupported {
+                field: "architectures",
+                found: "HF_ColBERT".to_owned(),
+                expected: "another for a bi-encoder: load it as `NAME:colbert`, or put \
+                           `architecture = \"bi-encoder\"` into ranker.toml"
+                    .to_owned(),
+            });
+        }
         let sentence = match matching {
             Matching::BiEncoder => Sentence::read(files, config.hidden_size)?,
             // Its vectors are those of pieces, before anything that these files say.
             Matching::LateInteraction => Sentence::default(),
         };
-        let mut sides = files.declared()?.sides(max_pieces, &config)?;
+        let mut sides = declared.sides(max_pieces, &config)?;
         if matching == Matching::BiEncoder {
             sides.prompts = Sentence::prompts(files)?;
         }
@@ -128,7 +148,7 @@ impl Model {
         };
         Ok(Model {
             encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
-            cutter: cutter.with_sides(sides.bounds, sides.prompts),
+            cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
             matching,
             sentence,
             fingerprint: files.fingerprint(used, max_pieces),
@@ -187,7 +207,8 @@ impl Model {
     }
 
     /// Names the ranker: SHA-256 in hex over the files, the matching and the bound on pieces. Two
-    /// models with the same fingerprint give the same scores, up to rounding on other devices.
+    /// models with the same fingerprint give the same scores in the same [`crate::Precision`], up
+    /// to rounding on other devices; in how many bits they compute it does not tell.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

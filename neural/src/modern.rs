@@ -16,7 +16,7 @@ use crate::bert::{Linear, Norm};
 use crate::config::{Config, Modern, Reach};
 use crate::encoder::Input;
 use crate::error::Error;
-use crate::fused::{self, Rows, View, erf, fold, multiply};
+use crate::fused::{self, Rows, View, fold, gelu, multiply};
 use crate::weights::Weights;
 
 /// Queries that look at their keys at once; the scores of a long text are not in memory together.
@@ -50,7 +50,7 @@ struct Layer {
     down: Linear,
 }
 
-/// By how much each pair of units of a head is turned at a position.
+/// Rotary embedding of positions: by how much each pair of units of a head is turned at one.
 struct Turns {
     /// `[positions, d/2]`.
     cos: Vec<f32>,
@@ -86,13 +86,14 @@ impl Parameters {
             true => Norm::load(weights, name, h, config),
             false => Norm::load_without_shift(weights, name, h, config),
         };
-        let linear = |name: &str, [inputs, outputs]: [usize; 2], bias: bool| match bias {
-            true => Linear::load(weights, name, inputs, outputs),
-            false => Linear::load_without_bias(weights, name, inputs, outputs),
-        };
+        let with_bias = [modern.attention_bias, modern.mlp_bias];
+        let [attention, mlp] = with_bias.map(|it| match it {
+            true => Linear::load,
+            false => Linear::load_without_bias,
+        });
         let layer = |(at, &reach): (usize, &Reach)| {
             let of = |name: &str| format!("layers.{at}.{name}");
-            let mut qkv = linear(&of("attn.Wqkv"), [h, 3 * h], modern.attention_bias)?;
+            let mut qkv = attention(weights, &of("attn.Wqkv"), h, 3 * h)?;
             qkv.scale_first(h, 1.0 / (d as f32).sqrt());
             Ok(Layer {
                 reach,
@@ -101,10 +102,10 @@ impl Parameters {
                     _ => Some(norm(&of("attn_norm"))?),
                 },
                 qkv,
-                out: linear(&of("attn.Wo"), [h, h], modern.attention_bias)?,
+                out: attention(weights, &of("attn.Wo"), h, h)?,
                 feed_norm: norm(&of("mlp_norm"))?,
-                up: linear(&of("mlp.Wi"), [h, 2 * m], modern.mlp_bias)?,
-                down: linear(&of("mlp.Wo"), [m, h], modern.mlp_bias)?,
+                up: mlp(weights, &of("mlp.Wi"), h, 2 * m)?,
+                down: mlp(weights, &of("mlp.Wo"), m, h)?,
             })
         };
         let words = "embeddings.tok_embeddings.weight";
@@ -280,7 +281,7 @@ impl WithSimd for Step<'_> {
         match self {
             Step::Norm(x, how, y) => norm(x, how, y),
             Step::Add(y, x, bias) => add(y, x, bias),
-            Step::Gelu(rows, bias) => gelu(rows, bias),
+            Step::Gelu(rows, bias) => activate(rows, bias),
             Step::Turn(rows, bias, turns, d) => turn(rows, bias, turns, d),
             Step::Softmax(rows, width, at, reach) => softmax(rows, width, at, reach),
         }
@@ -312,15 +313,13 @@ fn add(y: &mut [f32], x: &[f32], bias: &[f32]) {
 }
 
 #[inline(always)]
-fn gelu(rows: &mut [f32], bias: &[f32]) {
+fn activate(rows: &mut [f32], bias: &[f32]) {
     let m = bias.len() / 2;
     for row in rows.chunks_exact_mut(2 * m) {
         let (active, gate) = row.split_at_mut(m);
         let biases = bias[..m].iter().zip(&bias[m..]);
         for ((x, gate), (b, c)) in active.iter_mut().zip(gate).zip(biases) {
-            let y = *x + b;
-            let active = 0.5 * y * (1.0 + erf(y * std::f32::consts::FRAC_1_SQRT_2));
-            *x = active * (*gate + c);
+            *x = gelu(*x + b) * (*gate + c);
         }
     }
 }

@@ -4,20 +4,22 @@
 //! `Query: q Document: d Relevant:`; the score is the logarithm of the softmax over the logits of
 //! the pieces `▁true` and `▁false` at the first step of the decoder, of `▁true`.
 //!
-//! Where the prompt is too long, the text loses its end and the prompt keeps its own; the query
-//! is cut only where it leaves no room at all. The parts are cut into pieces each by itself and
-//! joined: pieces of a T5 do not reach over white space, which is checked of the tokenizer.
+//! Where query and text do not fit, the longer one loses its end first and the prompt keeps its
+//! own, so that however long one is some of the other is read. The parts are cut into pieces each by
+//! itself and joined: pieces of a T5 do not reach over white space, which is checked of the
+//! tokenizer.
 
 use rayon::prelude::*;
 
-use crate::cross::PairPieces;
+use crate::cross::{PairPieces, log_share};
+use crate::declared::Architecture;
 use crate::device::Computing;
 use crate::encoder::Input;
 use crate::error::Error;
 use crate::fused;
 use crate::model::ModelFiles;
-use crate::pieces::{Pieces, Side};
-use crate::t5::{self, Config, Memory, T5, Words};
+use crate::pieces::{Pieces, Side, longest_first};
+use crate::t5::{self, Config, T5, Words};
 
 /// A ranker that asks a T5.
 pub struct MonoT5 {
@@ -42,7 +44,7 @@ impl MonoT5 {
     /// Whether `config.json` says that the folder holds a T5 that writes. Whether it was trained
     /// to say `true` and `false` nothing in the folder tells.
     pub fn is_in(config: &[u8]) -> bool {
-        Config::read(config).is_ok_and(|it| it.writes)
+        Config::writes(config)
     }
 
     /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
@@ -53,6 +55,8 @@ impl MonoT5 {
         computing: impl Into<Computing>,
     ) -> Result<MonoT5, Error> {
         let config = Config::read(&files.config)?;
+        let declared = files.declared_as(Architecture::MonoT5)?;
+        declared.check_unset("a monoT5, whose prompt is its own")?;
         let words = Words::load(&files.tokenizer, config.vocab_size)?;
         let prompt = Prompt::of(&words, config.end)?;
         // One piece of the query and one of the text.
@@ -72,11 +76,10 @@ impl MonoT5 {
         self.words.cut(side, text, self.max_pieces)
     }
 
-    /// Both in the prompt; where they are too long the text loses its end first.
+    /// Both in the prompt; where they are too long the longer one loses its end first.
     pub fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
         let room = self.max_pieces - self.prompt.len();
-        let n_query = query.ids.len().min(room);
-        let n_text = text.ids.len().min(room - n_query);
+        let (n_query, n_text) = longest_first(query.ids.len(), text.ids.len(), room);
         let cut = n_query < query.ids.len() || n_text < text.ids.len();
         let mut ids = self.prompt.query.clone();
         ids.extend(&query.ids[..n_query]);
@@ -95,8 +98,7 @@ impl MonoT5 {
     pub fn score(&self, batch: &[&PairPieces]) -> Result<Vec<f64>, Error> {
         let logits = self.logits(batch)?;
         let scores = logits.into_iter().map(|[yes, no]| {
-            let most = yes.max(no);
-            let score = yes - most - libm::log(libm::exp(yes - most) + libm::exp(no - most));
+            let score = log_share(yes, no);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });
         scores.collect()
@@ -116,26 +118,24 @@ impl MonoT5 {
         let of_share = |share: &[Input<'_>]| {
             let states = self.model.read(share, parallelism); // [t, h]
             let mut rest = states.as_slice();
-            let memories: Vec<Memory> = share
+            let texts: Vec<&[f32]> = share
                 .iter()
                 .map(|it| {
                     let (own, others) = rest.split_at(it.ids.len() * self.model.config().d_model);
                     rest = others;
-                    self.model.remember(own, parallelism)
+                    own
                 })
                 .collect();
-            self.ask(&memories)
+            self.ask(&texts, parallelism)
         };
         let shares: Vec<Vec<[f64; 2]>> = shares.into_par_iter().map(of_share).collect();
         Ok(shares.concat())
     }
 
-    /// The first step of the decoder.
-    fn ask(&self, memories: &[Memory]) -> Vec<[f64; 2]> {
+    /// From the states of each prompt, `[l, h]`, the first step of the decoder.
+    fn ask(&self, texts: &[&[f32]], parallelism: gemm::Parallelism) -> Vec<[f64; 2]> {
         let decoder = self.model.decoder(1);
-        let mut lines: Vec<_> = memories.iter().map(|_| decoder.begin()).collect();
-        let memories: Vec<&Memory> = memories.iter().collect();
-        let states = decoder.step(&mut lines.iter_mut().collect::<Vec<_>>(), &memories);
+        let states = decoder.first_step(texts, parallelism); // [r, h]
         let of_pair = |it: &[f32]| self.answers.map(|piece| decoder.logit(it, piece));
         let each = states.chunks_exact(self.model.config().d_model);
         each.map(of_pair).collect()

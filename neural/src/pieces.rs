@@ -20,11 +20,11 @@ pub enum Side {
 pub struct Pieces {
     /// What it is read as.
     pub side: Side,
-    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least two; of a ColBERT also
-    /// a marker after `[CLS]` and `[MASK]` after `[SEP]`.
+    /// Ids in the vocabulary, with those of `[CLS]` and `[SEP]`, at least these two but for a T5;
+    /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
     /// Where each piece of the text itself stands in it: from and to, in characters (Unicode
-    /// scalar values); two fewer than `ids` but for a ColBERT. A piece of a prompt is at 0.
+    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A piece of a prompt is at 0.
     pub spans: Vec<(u32, u32)>,
     /// Whether pieces of the text were left out, to keep to the model's bound.
     pub truncated: bool,
@@ -125,17 +125,41 @@ impl Cutter {
         }
     }
 
-    /// With bounds on each side, and with what is put before texts.
-    pub(crate) fn with_sides(self, bounds: Bounds, prompts: Prompts) -> Cutter {
-        Cutter {
+    /// With bounds on each side, and with what is put before texts; refuses what
+    /// [`Cutter::check_prompts`] does.
+    pub(crate) fn with_sides(self, bounds: Bounds, prompts: Prompts) -> Result<Cutter, Error> {
+        let cutter = Cutter {
             bounds,
             prompts,
             ..self
-        }
+        };
+        cutter.check_prompts(Bounds {
+            query: bounds.query - 2,
+            text: bounds.text - 2,
+        })?;
+        Ok(cutter)
     }
 
-    /// A query and a text as one sequence. Where both do not fit, the longer one is cut to what
-    /// the other leaves, or both to a half, as `longest_first` does in the library.
+    /// Refuses a prompt after which not one piece of a text would be read, where a side has room
+    /// for so many pieces without special ones.
+    pub(crate) fn check_prompts(&self, room: Bounds) -> Result<(), Error> {
+        for side in [Side::Query, Side::Text] {
+            let n_pieces = self.inner(side, "", usize::MAX)?.ids.len();
+            if n_pieces >= room.of(side) {
+                return Err(Error::Prompt {
+                    side: match side {
+                        Side::Query => "queries",
+                        Side::Text => "texts",
+                    },
+                    n_pieces,
+                    room: room.of(side),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A query and a text as one sequence, cut by [`longest_first`].
     pub(crate) fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
         let inner = |it: &Pieces| {
             let inner = it.ids.get(1..it.ids.len().saturating_sub(1));
@@ -144,20 +168,9 @@ impl Cutter {
         let (mut query_ids, mut text_ids) = (inner(query), inner(text));
         let most = self.max_pieces - 2 - self.n_separators;
         let cut = query_ids.len() + text_ids.len() > most;
-        if cut {
-            let (n_query, n_text) = (query_ids.len(), text_ids.len());
-            let short = n_query.min(n_text);
-            let (short, long) = match short > most / 2 {
-                true => (most / 2, most / 2 + most % 2),
-                false => (short, most - short),
-            };
-            let (n_query, n_text) = match n_query > n_text {
-                true => (long, short),
-                false => (short, long),
-            };
-            query_ids.truncate(n_query);
-            text_ids.truncate(n_text);
-        }
+        let (n_query, n_text) = longest_first(query_ids.len(), text_ids.len(), most);
+        query_ids.truncate(n_query);
+        text_ids.truncate(n_text);
         let mut ids = vec![self.cls];
         ids.extend(query_ids);
         ids.push(self.sep);
@@ -235,6 +248,24 @@ impl Cutter {
     /// The piece as it stands in the vocabulary, `##ing`.
     pub(crate) fn piece(&self, id: u32) -> String {
         self.tokenizer.id_to_token(id).unwrap_or_default()
+    }
+}
+
+/// How many pieces of a query and of a text are kept where there is room for `most` of both. If
+/// they do not fit, the longer one is cut to what the other leaves, or both to a half, as
+/// `longest_first` does in the tokenizers library.
+pub(crate) fn longest_first(n_query: usize, n_text: usize, most: usize) -> (usize, usize) {
+    if n_query + n_text <= most {
+        return (n_query, n_text);
+    }
+    let short = n_query.min(n_text);
+    let (short, long) = match short > most / 2 {
+        true => (most / 2, most / 2 + most % 2),
+        false => (short, most - short),
+    };
+    match n_query > n_text {
+        true => (long, short),
+        false => (short, long),
     }
 }
 

@@ -69,6 +69,7 @@ enum Activation {
 
 const MODULES: &str = "modules.json";
 const SETTINGS: &str = "config_sentence_transformers.json";
+const POOLING_FOLDER: &str = "1_Pooling";
 const POOLING: &str = "1_Pooling/config.json";
 
 /// `config_sentence_transformers.json`, of what is looked at.
@@ -123,6 +124,14 @@ impl Sentence {
         for module in &modules {
             match module.kind() {
                 "Transformer" => {}
+                // Without its settings it would be the mean, whatever they say.
+                "Pooling" if module.path != POOLING_FOLDER => {
+                    return refuse((MODULES, "path"), &module.path, POOLING_FOLDER);
+                }
+                "Pooling" if files.pooling.is_none() => {
+                    let expected = "a folder with config.json";
+                    return refuse((MODULES, "path"), &module.path, expected);
+                }
                 "Pooling" => pooled = true,
                 "Dense" | "Normalize" if !pooled => {
                     let expected = "after Pooling: vectors of pieces are taken as they are";

@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use crate::config::Config;
+use crate::declared::Architecture;
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -56,7 +57,9 @@ impl Splade {
     ) -> Result<Splade, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
-        let sides = files.declared()?.sides(max_pieces, &config)?;
+        let sides = files
+            .declared_as(Architecture::Splade)?
+            .sides(max_pieces, &config)?;
         let (h, v) = (config.hidden_size, config.vocab_size);
         let cutter = Cutter::load(&files.tokenizer, v, max_pieces)?;
         let weights = Weights::open(&files.weights, config.family.prefix())?;
@@ -65,7 +68,7 @@ impl Splade {
             head,
             hidden_size: h,
             encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
-            cutter: cutter.with_sides(sides.bounds, sides.prompts),
+            cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
             fingerprint: files.fingerprint("splade", max_pieces),
         })
     }

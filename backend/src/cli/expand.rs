@@ -10,7 +10,7 @@ use crate::config::count;
 use crate::error::Error;
 use crate::import;
 use crate::models::open_doc2query;
-use crate::pipeline::{self, Expansion};
+use crate::pipeline::{self, Expanded, Expansion};
 
 /// Runs on the CPU. Stopped in between it leaves no folder, and goes on where it was when it is
 /// started again in the same way.
@@ -49,6 +49,8 @@ struct Told {
     docs: usize,
     /// Without those that are empty.
     queries: usize,
+    /// Of which the model did not read the end.
+    truncated_documents: usize,
     model: String,
     fingerprint: String,
 }
@@ -74,13 +76,20 @@ impl Expand {
             sampling,
             out: &self.out,
         };
-        let queries = pipeline::expand(loaded, &wanted)?;
+        let Expanded {
+            n_queries: queries,
+            n_truncated,
+        } = pipeline::expand(loaded, &wanted)?;
         let told = Told {
             docs,
             queries,
+            truncated_documents: n_truncated,
             fingerprint: model.fingerprint().to_owned(),
             model: name,
         };
+        if n_truncated > 0 {
+            eprintln!("{n_truncated} documents were read only in part");
+        }
         if self.json {
             print_json(&told);
         } else {

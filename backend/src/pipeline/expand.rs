@@ -7,8 +7,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use neural::{Doc2Query, Sampling};
-use serde::Serialize;
+use neural::{Doc2Query, Sampling, WrittenQueries};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Doc};
 
@@ -33,7 +33,25 @@ pub(crate) struct Expansion<'a> {
     pub out: &'a Path,
 }
 
-/// `expansion.json` of the new folder: everything needed to make it again.
+/// What came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Expanded {
+    /// Queries that are not empty.
+    pub n_queries: usize,
+    /// Documents whose end the model did not read.
+    pub n_truncated: usize,
+}
+
+/// `expansion.json` of the new folder.
+#[derive(Serialize)]
+struct Account<'a> {
+    #[serde(flatten)]
+    record: &'a Record<'a>,
+    /// Documents whose end was not read, to keep to the model's bound.
+    truncated_documents: usize,
+}
+
+/// Everything needed to make the folder again.
 #[derive(Serialize)]
 struct Record<'a> {
     format: u32,
@@ -49,6 +67,24 @@ struct Record<'a> {
     query_pieces: usize,
 }
 
+/// A line of the draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    queries: Vec<String>,
+    /// Whether the model did not read the end of the document.
+    truncated: bool,
+}
+
+impl Kept {
+    fn of(written: WrittenQueries) -> Kept {
+        let queries = written.queries.into_iter();
+        Kept {
+            queries: queries.map(|it| it.text).collect(),
+            truncated: written.truncated,
+        }
+    }
+}
+
 /// A line of `expansions.jsonl`.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -58,8 +94,8 @@ struct Line<'a> {
 }
 
 /// Writes the new folder: the collection, each document's text with its queries after it, what
-/// was added, and how it was made. Gives the number of queries that are not empty.
-pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<usize, Error> {
+/// was added, and how it was made.
+pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<Expanded, Error> {
     let record = Record::of(&loaded.collection, wanted);
     let parent = check_out(wanted.out)?;
     let mut draft = Draft::open(wanted.out, parent, &record)?;
@@ -73,13 +109,14 @@ pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<usize
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let queries = wanted.model.write(&texts, &wanted.sampling);
         let queries = queries.map_err(Error::model(wanted.name))?.into_iter();
-        draft.keep(queries.map(|it| it.into_iter().map(|it| it.text).collect()))?;
+        draft.keep(queries.map(Kept::of))?;
         bar.at(draft.written.len() as u64);
     }
     let written = std::mem::take(&mut draft.written);
-    for (doc, queries) in loaded.collection.docs.iter_mut().zip(&written) {
-        add(doc, queries);
+    for (doc, kept) in loaded.collection.docs.iter_mut().zip(&written) {
+        add(doc, &kept.queries);
     }
+    let n_truncated = written.iter().filter(|it| it.truncated).count();
 
     let beside = tempfile::tempdir_in(parent).map_err(Error::file(parent, WAY_OUT))?;
     // A folder inside has the usual rights, where a temporary one is for its owner alone.
@@ -87,20 +124,27 @@ pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<usize
     fs::create_dir(&whole).map_err(Error::file(&whole, WAY_OUT))?;
     write_files(&loaded, &whole)?;
     let lines = loaded.collection.docs.iter().zip(&written);
-    let lines = lines.map(|(doc, queries)| {
+    let lines = lines.map(|(doc, kept)| {
         json(&Line {
             id: &doc.id,
-            queries,
+            queries: &kept.queries,
         })
     });
     write_lines(&whole.join("expansions.jsonl"), lines)?;
-    write_lines(&whole.join("expansion.json"), [json(&record)].into_iter())?;
+    let account = json(&Account {
+        record: &record,
+        truncated_documents: n_truncated,
+    });
+    write_lines(&whole.join("expansion.json"), [account].into_iter())?;
     // Somebody may have put one there meanwhile, and an empty one would be replaced.
     check_out(wanted.out)?;
     fs::rename(&whole, wanted.out).map_err(Error::file(wanted.out, WAY_OUT))?;
     draft.remove()?;
-    let filled = |it: &&String| !it.is_empty();
-    Ok(written.iter().flatten().filter(filled).count())
+    let queries = written.iter().flat_map(|it| &it.queries);
+    Ok(Expanded {
+        n_queries: queries.filter(|it| !it.is_empty()).count(),
+        n_truncated,
+    })
 }
 
 /// Refuses an output that is there; gives the folder in which it is to lie.
@@ -151,7 +195,7 @@ impl<'a> Record<'a> {
 /// The queries of the documents that are done, in memory and in a file.
 struct Draft {
     /// Of the first documents of the collection.
-    written: Vec<Vec<String>>,
+    written: Vec<Kept>,
     path: PathBuf,
     file: File,
 }
@@ -183,14 +227,14 @@ impl Draft {
         })
     }
 
-    /// Keeps the queries of the next documents; when this returns they survive a crash.
-    fn keep(&mut self, queries: impl Iterator<Item = Vec<String>>) -> Result<(), Error> {
+    /// Keeps what was written of the next documents; when this returns it survives a crash.
+    fn keep(&mut self, written: impl Iterator<Item = Kept>) -> Result<(), Error> {
         let failed = || Error::file(&self.path, WAY_OUT);
         let mut lines = String::new();
-        for queries in queries {
-            lines += &json(&queries);
+        for kept in written {
+            lines += &json(&kept);
             lines.push('\n');
-            self.written.push(queries);
+            self.written.push(kept);
         }
         self.file.write_all(lines.as_bytes()).map_err(failed())?;
         self.file.sync_data().map_err(failed())
@@ -202,15 +246,15 @@ impl Draft {
     }
 }
 
-/// The queries of the sound lines at the beginning, so many each, and where these lines end.
-fn read(bytes: &[u8], n_queries: usize) -> (Vec<Vec<String>>, usize) {
+/// The sound lines at the beginning, of so many queries each, and where these lines end.
+fn read(bytes: &[u8], n_queries: usize) -> (Vec<Kept>, usize) {
     let (mut written, mut whole) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|&it| it == b'\n') {
         let Some(sound) = line.strip_suffix(b"\n") else {
             break;
         };
-        match serde_json::from_slice::<Vec<String>>(sound) {
-            Ok(queries) if queries.len() == n_queries => written.push(queries),
+        match serde_json::from_slice::<Kept>(sound) {
+            Ok(kept) if kept.queries.len() == n_queries => written.push(kept),
             _ => break,
         }
         whole += line.len();
@@ -237,7 +281,7 @@ mod tests {
         import::load_folder(folder, &Default::default()).unwrap()
     }
 
-    /// Three documents, of which the last has no text of its own.
+    /// Four documents, of which the third has no text of its own and the last a long one.
     fn collection(home: &Path) -> PathBuf {
         let folder = home.join("from");
         fs::create_dir_all(folder.join("runs")).unwrap();
@@ -248,6 +292,12 @@ mod tests {
              {\"_id\":\"b\",\"title\":\"\",\"text\":\"東京 🌊 lakes\",\"doc_group\":\"g\"}\n\
              {\"_id\":\"c\",\"title\":\"the end\",\"text\":\"\"}\n",
         );
+        // More pieces than the model reads of a text.
+        let long = "lake ".repeat(600);
+        let long = long.trim_end();
+        let long = format!("{{\"_id\":\"d\",\"title\":\"\",\"text\":\"{long}\"}}\n");
+        let corpus = fs::read_to_string(folder.join("corpus.jsonl")).unwrap();
+        file("corpus.jsonl", &(corpus + &long));
         file(
             "queries.jsonl",
             "{\"_id\":\"1\",\"text\":\"where do rivers end\",\"split\":\"test\"}\n",
@@ -270,7 +320,7 @@ mod tests {
             out: &out,
         };
         let before = loaded(&from);
-        let n = expand(loaded(&from), &wanted).unwrap();
+        let expanded = expand(loaded(&from), &wanted).unwrap();
         let after = loaded(&out);
         assert_eq!((after.reading.n_refused, after.reading.n_warned), (0, 0));
         assert_eq!(after.collection.queries, before.collection.queries);
@@ -283,7 +333,7 @@ mod tests {
             .lines()
             .map(|it| serde_json::from_str(it).unwrap())
             .collect();
-        let mut n_filled = 0;
+        let (mut n_filled, mut n_truncated) = (0, 0);
         for ((old, new), added) in before
             .collection
             .docs
@@ -298,14 +348,24 @@ mod tests {
             assert_eq!(added["_id"], old.id.as_str());
             // What the model says of the document alone.
             let alone = model.write(&[&old.body()], &wanted.sampling).unwrap();
-            let queries: Vec<&str> = alone[0].iter().map(|it| it.text.as_str()).collect();
+            let queries = alone[0].queries.iter();
+            let queries: Vec<&str> = queries.map(|it| it.text.as_str()).collect();
+            n_truncated += usize::from(alone[0].truncated);
             assert_eq!(added["queries"], serde_json::json!(queries));
             let filled: Vec<&str> = queries.into_iter().filter(|it| !it.is_empty()).collect();
             n_filled += filled.len();
             let expected = format!("{} {}", old.text, filled.join(" "));
             assert_eq!(new.text, expected.trim());
         }
-        assert!(n == n_filled && n >= 6, "{n}");
+        assert!(
+            n_filled >= 6 && n_truncated == 1,
+            "{n_filled} {n_truncated}"
+        );
+        let counted = Expanded {
+            n_queries: n_filled,
+            n_truncated,
+        };
+        assert_eq!(expanded, counted);
 
         let record = fs::read_to_string(out.join("expansion.json")).unwrap();
         let record: serde_json::Value = serde_json::from_str(&record).unwrap();
@@ -314,6 +374,7 @@ mod tests {
         assert_eq!(record["collection"], before.collection.hash());
         assert_eq!((&record["seed"], &record["k"]), (&5.into(), &10.into()));
         assert_eq!(record["queries_per_document"], 3);
+        assert_eq!(record["truncated_documents"], 1);
         // Nothing else is left beside it.
         let mut left: Vec<_> = fs::read_dir(home.path())
             .unwrap()
@@ -345,16 +406,18 @@ mod tests {
         let open = || Draft::open(&twice, home.path(), &record).unwrap();
         let mut draft = open();
         // A sign that the first document is not asked about again.
-        draft
-            .keep([vec!["kept".to_owned(), "too".to_owned()]].into_iter())
-            .unwrap();
+        let kept = Kept {
+            queries: vec!["kept".to_owned(), "too".to_owned()],
+            truncated: true,
+        };
+        draft.keep([kept.clone()].into_iter()).unwrap();
         draft.file.write_all(b"[\"torn\", \"of").unwrap();
         let other = Draft::open(&twice, home.path(), &record).err().unwrap();
         assert!(other.to_string().contains("another axioscope"), "{other}");
         drop(draft);
-        assert_eq!(open().written, [["kept", "too"]]);
+        assert_eq!(open().written, [kept]);
 
-        expand(loaded(&from), &wanted).unwrap();
+        assert_eq!(expand(loaded(&from), &wanted).unwrap().n_truncated, 2);
         let [once, twice] = [&once, &twice].map(|it| loaded(it).collection.docs);
         assert!(
             twice[0].text.ends_with("sea. kept too"),
@@ -366,13 +429,17 @@ mod tests {
 
     #[test]
     fn a_damaged_draft_counts_up_to_the_damage() {
+        let kept = |queries: &str| format!("{{\"queries\":{queries},\"truncated\":false}}\n");
+        let [a, b, two] = ["[\"a\"]", "[\"b\"]", "[\"b\",\"c\"]"].map(kept);
         for (bytes, n, whole) in [
-            ("", 0, 0),
-            ("[\"a\"]\n[\"b\"]\n", 2, 12),
-            ("[\"a\"]\n[\"b\"]", 1, 6),
-            ("[\"a\"]\n[\"b\", \"c\"]\n[\"d\"]\n", 1, 6),
-            ("[1]\n", 0, 0),
-            ("\n[\"a\"]\n", 0, 0),
+            (String::new(), 0, 0),
+            (format!("{a}{b}"), 2, 2 * a.len()),
+            (format!("{a}{}", b.trim_end()), 1, a.len()),
+            (format!("{a}{two}{b}"), 1, a.len()),
+            (kept("[1]"), 0, 0),
+            // As an earlier version kept them.
+            (format!("[\"a\"]\n{a}"), 0, 0),
+            (format!("\n{a}"), 0, 0),
         ] {
             let (written, end) = read(bytes.as_bytes(), 1);
             assert_eq!((written.len(), end), (n, whole), "{bytes}");

@@ -28,7 +28,7 @@ pub(crate) struct Modern {
     pub(crate) pooling: HeadPooling,
 }
 
-/// How far attention goes.
+/// How far attention goes: its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Over the whole text.
@@ -72,13 +72,16 @@ struct Fields {
     classifier_pooling: Option<String>,
 }
 
+/// A rotation that is told otherwise, as one for all layers, would be another model.
 #[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Ropes {
     full_attention: Option<Rope>,
     sliding_attention: Option<Rope>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Rope {
     rope_theta: Option<f64>,
     rope_type: Option<String>,
@@ -130,9 +133,9 @@ impl Modern {
 
 impl Fields {
     fn reaches(&self, n_layers: usize) -> Result<Vec<Reach>, Error> {
-        if self.local_attention < 2 {
+        if !(2..=1 << 24).contains(&self.local_attention) {
             let found = self.local_attention;
-            return Err(unsupported("local_attention", &found, "2 or more"));
+            return Err(unsupported("local_attention", &found, "from 2 to 2^24"));
         }
         let near = Reach::Near(self.local_attention / 2);
         let Some(kinds) = &self.layer_types else {

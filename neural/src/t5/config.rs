@@ -27,8 +27,6 @@ pub(crate) struct Config {
     pub(crate) start: u32,
     /// What ends a text that is read or written.
     pub(crate) end: u32,
-    /// Whether the file says that it holds a model with an output.
-    pub(crate) writes: bool,
 }
 
 /// How distances become buckets.
@@ -73,8 +71,6 @@ struct Fields {
     pad_token_id: Option<u32>,
     eos_token_id: Option<u32>,
     is_encoder_decoder: Option<bool>,
-    #[serde(default)]
-    architectures: Vec<String>,
     auto_map: Option<serde_json::Value>,
 }
 
@@ -115,10 +111,6 @@ impl Config {
             }
         };
         let tied = fields.tie_word_embeddings.unwrap_or(true);
-        let writes = |it: &String| {
-            // The second is the older name of the first.
-            it == "T5ForConditionalGeneration" || it == "T5WithLMHeadModel"
-        };
         Ok(Config {
             vocab_size: fields.vocab_size,
             d_model: fields.d_model,
@@ -136,7 +128,24 @@ impl Config {
             scales_output: fields.scale_decoder_outputs.unwrap_or(tied),
             start: fields.start(),
             end: fields.end(),
-            writes: fields.architectures.iter().any(writes),
+        })
+    }
+
+    /// Whether the file says that it holds a T5 with an output, be the rest as it may.
+    pub(crate) fn writes(json: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Kind {
+            model_type: String,
+            architectures: Vec<String>,
+        }
+        serde_json::from_slice::<Kind>(json).is_ok_and(|it| {
+            // The second is the older name of the first.
+            let names = ["T5ForConditionalGeneration", "T5WithLMHeadModel"];
+            it.model_type == "t5"
+                && it
+                    .architectures
+                    .iter()
+                    .any(|it| names.contains(&it.as_str()))
         })
     }
 

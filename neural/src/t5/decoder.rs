@@ -4,6 +4,8 @@
 //! number is summed by itself (see [`Product`]): what is written of a text does not depend on what
 //! is written beside it.
 
+use std::borrow::Cow;
+
 use gemm::Parallelism;
 use pulp::Arch;
 
@@ -18,7 +20,7 @@ pub(crate) struct Memory {
     layers: Vec<Vec<f32>>,
 }
 
-/// A text that is being written.
+/// A text that is being written, a hypothesis.
 pub(crate) struct Line {
     /// Keys and values of the pieces before this one, for each layer `[n, 2i]`.
     past: Vec<Vec<f32>>,
@@ -37,20 +39,28 @@ pub(crate) struct Decoder<'a> {
 impl Memory {
     /// Of a text's states `[l, h]`.
     pub(super) fn of(model: &Parameters, states: &[f32], parallelism: Parallelism) -> Memory {
-        let (h, i) = (model.config.d_model, model.config.inner());
-        let l = states.len() / h;
-        let of_layer = |cross: &CrossAttention| {
-            let mut pairs = vec![0.0; l * 2 * i];
-            let states = View::new(states, [l, h], h);
-            let weight = View::new(&cross.memory, [2 * i, h], h).transposed();
-            multiply(states, weight, Rows::new(&mut pairs, 2 * i), parallelism);
-            pairs
-        };
-        let layers = model.decoder.iter().map(|it| of_layer(&it.cross));
+        let layers = model.decoder.iter();
+        let layers = layers.map(|it| look_up_of(model, &it.cross, states, parallelism));
         Memory {
             layers: layers.collect(),
         }
     }
+}
+
+/// Keys and values of a text's states `[l, h]` for one layer, `[l, 2i]`.
+fn look_up_of(
+    model: &Parameters,
+    cross: &CrossAttention,
+    states: &[f32],
+    parallelism: Parallelism,
+) -> Vec<f32> {
+    let (h, i) = (model.config.d_model, model.config.inner());
+    let l = states.len() / h;
+    let mut pairs = vec![0.0; l * 2 * i];
+    let states = View::new(states, [l, h], h);
+    let weight = View::new(&cross.memory, [2 * i, h], h).transposed();
+    multiply(states, weight, Rows::new(&mut pairs, 2 * i), parallelism);
+    pairs
 }
 
 impl Decoder<'_> {
@@ -76,6 +86,31 @@ impl Decoder<'_> {
     /// Reads the last piece of each line, with the memory of the text that it is written about.
     /// Gives the states that tell the next ones, `[r, h]`.
     pub(crate) fn step(&self, lines: &mut [&mut Line], memories: &[&Memory]) -> Vec<f32> {
+        self.run(lines, |at| {
+            let each = memories.iter();
+            each.map(|it| Cow::Borrowed(it.layers[at].as_slice()))
+                .collect()
+        })
+    }
+
+    /// The first step of texts with these states, each `[l, h]`. The same numbers as after
+    /// [`Memory::of`], but what is looked up is in memory for one layer at a time.
+    pub(crate) fn first_step(&self, texts: &[&[f32]], parallelism: Parallelism) -> Vec<f32> {
+        let mut lines: Vec<Line> = texts.iter().map(|_| self.begin()).collect();
+        self.run(&mut lines.iter_mut().collect::<Vec<_>>(), |at| {
+            let cross = &self.model.decoder[at].cross;
+            let each = texts.iter();
+            each.map(|it| Cow::Owned(look_up_of(self.model, cross, it, parallelism)))
+                .collect()
+        })
+    }
+
+    /// A step, with what each line looks up in a layer, `[l, 2i]`.
+    fn run<'m>(
+        &self,
+        lines: &mut [&mut Line],
+        pairs_of: impl Fn(usize) -> Vec<Cow<'m, [f32]>>,
+    ) -> Vec<f32> {
         let h = self.model.config.d_model;
         let mut hidden = Vec::with_capacity(lines.len() * h);
         for line in lines.iter() {
@@ -83,10 +118,11 @@ impl Decoder<'_> {
         }
         for (at, layer) in self.model.decoder.iter().enumerate() {
             self.look_back(at, &layer.attention, lines, &mut hidden);
-            let memories: Vec<Seen<'_>> = memories
+            let pairs = pairs_of(at);
+            let memories: Vec<Seen<'_>> = pairs
                 .iter()
-                .map(|it| Seen {
-                    pairs: &it.layers[at],
+                .map(|pairs| Seen {
+                    pairs,
                     distances: None,
                 })
                 .collect();
@@ -115,7 +151,7 @@ impl Decoder<'_> {
         each.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum()
     }
 
-    /// Attention over what is written.
+    /// Self-attention: over what is written.
     fn look_back(
         &self,
         at: usize,
@@ -141,7 +177,7 @@ impl Decoder<'_> {
         self.gather(&queries, &seen, &part.out, hidden);
     }
 
-    /// Attention over what was read.
+    /// Cross-attention: over what was read.
     fn look_up(&self, part: &CrossAttention, memories: &[Seen<'_>], hidden: &mut [f32]) {
         let normed = self.norm(hidden, &part.norm); // [r, h]
         let queries = self.linear(&normed, self.model.config.d_model, &part.query); // [r, i]

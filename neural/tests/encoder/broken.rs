@@ -83,7 +83,7 @@ fn another_architecture_is_named() {
     check_broken(
         |files| edit_config(files, "model_type", json!("gpt2")),
         expect![
-            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `electra`, `distilbert` and `modernbert` can be loaded"
+            "config.json describes a `gpt2` model; `bert`, `roberta`, `xlm-roberta`, `camembert`, `electra`, `distilbert` and `modernbert` can be loaded, and `t5` as `NAME:monot5`"
         ],
     );
     check_broken(
@@ -106,7 +106,21 @@ fn another_architecture_is_named() {
     );
     check_broken(
         |files| edit_config(files, "num_attention_heads", json!(0)),
-        expect!["`num_attention_heads` in config.json is 0, but must be positive"],
+        expect!["`num_attention_heads` in config.json is 0, but must be from 1 to 2^24"],
+    );
+    check_broken(
+        |files| edit_config(files, "intermediate_size", json!(u64::MAX)),
+        expect![
+            "`intermediate_size` in config.json is 18446744073709551615, but must be from 1 to 2^24"
+        ],
+    );
+    check_broken(
+        |files| edit_config(files, "num_hidden_layers", json!(1_u64 << 40)),
+        expect!["`num_hidden_layers` in config.json is 1099511627776, but must be from 1 to 4096"],
+    );
+    check_broken(
+        |files| edit_config(files, "position_embedding_type", json!("relative_key")),
+        expect!["`position_embedding_type` in config.json is relative_key, but must be absolute"],
     );
     check_broken(
         |files| edit_config(files, "vocab_size", Value::Null),
@@ -140,17 +154,36 @@ fn a_tokenizer_of_another_model_or_none_is_refused() {
 fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     let modules = |kind: &str| {
         let kinds = ["Transformer", "Pooling", kind];
-        let all = kinds.map(|it| json!({"type": format!("sentence_transformers.models.{it}")}));
+        let all = kinds.map(
+            |it| json!({"path": "1_Pooling", "type": format!("sentence_transformers.models.{it}")}),
+        );
         Some(json!(all).to_string().into_bytes())
     };
     let mut fine = tiny();
     fine.modules = modules("Normalize");
+    fine.pooling = Some(heads::pooling("cls_token"));
     load(&fine, Matching::BiEncoder, 48);
     check_broken(
-        |files| files.modules = modules("LSTM"),
+        |files| {
+            files.modules = modules("LSTM");
+            files.pooling = Some(heads::pooling("cls_token"));
+        },
         expect![
             "`type` in modules.json is sentence_transformers.models.LSTM, but must be Transformer, Pooling, Dense or Normalize"
         ],
+    );
+    // What is listed has to be there, or the mean would be taken for it.
+    check_broken(
+        |files| files.modules = modules("Normalize"),
+        expect!["`path` in modules.json is 1_Pooling, but must be a folder with config.json"],
+    );
+    check_broken(
+        |files| {
+            let modules = json!([{"type": "models.Pooling", "path": "2_Pooling"}]);
+            files.modules = Some(modules.to_string().into_bytes());
+            files.pooling = Some(heads::pooling("cls_token"));
+        },
+        expect!["`path` in modules.json is 2_Pooling, but must be 1_Pooling"],
     );
     check_broken(
         |files| files.settings = Some(br#"{"default_prompt_name": "query"}"#.to_vec()),
@@ -198,7 +231,11 @@ fn a_colbert_without_its_parts_is_refused() {
             });
         }),
         artifact(r#"{"dim": 128}"#),
+        artifact(r#"{"dim": 0}"#),
         artifact(r#"{"similarity": "l2"}"#),
+        artifact(r#"{"interaction": "flipr"}"#),
+        artifact(r#"{"query_token_id": "[unused0]"}"#),
+        artifact(r#"{"doc_token_id": "[unused1]"}"#),
         artifact("[]"),
         artifact(r#"{"query_maxlen": 3}"#),
         artifact(r#"{"doc_maxlen": 220}"#),
@@ -208,15 +245,29 @@ fn a_colbert_without_its_parts_is_refused() {
     expect![[r#"
         model.safetensors has no tensor `linear.weight`
         tensor `linear.weight` has shape [24, 20], but config.json asks for [24, 24]
-        tensor `linear.weight` has shape [20, 24], but config.json asks for [128, 24]
+        `dim` in artifact.metadata is 128, but must be 20, the rows of `linear.weight`
+        `dim` in artifact.metadata is 0, but must be 20, the rows of `linear.weight`
         `similarity` in artifact.metadata is l2, but must be cosine
-        artifact.metadata cannot be read: invalid length 0, expected struct Artifact with 8 elements at line 1 column 2
+        `interaction` in artifact.metadata is flipr, but must be colbert
+        `doc_token_id` in artifact.metadata is absent, but must be there, as query_token_id is
+        `query_token_id` in artifact.metadata is absent, but must be there, as doc_token_id is
+        artifact.metadata cannot be read: invalid length 0, expected struct Artifact with 9 elements at line 1 column 2
         at most 3 pieces were asked for; the model takes from 4 to 64
         at most 220 pieces were asked for; the model takes from 4 to 64
         tokenizer.json has no piece `[Q]`, which is put beside those of a text; `markers` and `augmentation` under [colbert] in ranker.toml say which there are
         ranker.toml: `markers` has 1 pieces, but must have two or none
     "#]]
     .assert_eq(&(found.join("\n") + "\n"));
+}
+
+#[test]
+fn with_a_preset_the_artifact_is_not_looked_at() {
+    let mut files = colbert_tiny();
+    files.artifact = Some(b"no JSON".to_vec());
+    assert!(Colbert::load(&files, Device::Cpu).is_err());
+    files.ranker = Some(b"[colbert]\npreset = \"khattab2020\"".to_vec());
+    let model = Colbert::load(&files, Device::Cpu).unwrap();
+    assert_eq!(model.width(), 20);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is built on an encoder: pooling, SPLADE, cross-encoders.
 
 use super::*;
-use neural::{CrossEncoder, PairPieces, Pooling, Similarity, Splade};
+use neural::{Computing, CrossEncoder, PairPieces, Pooling, Precision, Similarity, Splade};
 
 /// As sentence-transformers writes it.
 pub(crate) fn pooling(mode: &str) -> Vec<u8> {
@@ -75,6 +75,8 @@ fn splade_equals_the_reference() {
         relative!("splade-roberta"),
         relative!("splade-distilbert"),
         relative!("splade-modernbert"),
+        // Its output is not the table of words.
+        relative!("splade-untied"),
     ] {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
@@ -111,6 +113,58 @@ fn splade_equals_the_reference() {
         exact(name, "score", worst);
     }
     assert!(!Splade::is_in(&tiny().config));
+}
+
+#[test]
+fn an_output_that_is_not_tied_has_to_be_there() {
+    let missing = [
+        relative!("splade-tiny"),
+        relative!("splade-roberta"),
+        relative!("splade-distilbert"),
+        relative!("splade-modernbert"),
+    ]
+    .map(|(_, mut files, _)| {
+        broken::edit_config(&mut files, "tie_word_embeddings", json!(false));
+        let model = Splade::load(&files, 48, Device::Cpu);
+        model.err().unwrap().to_string()
+    });
+    expect![[r#"
+        model.safetensors has no tensor `cls.predictions.decoder.weight`
+        model.safetensors has no tensor `lm_head.decoder.weight`
+        model.safetensors has no tensor `vocab_projector.weight`
+        model.safetensors has no tensor `decoder.weight`
+    "#]]
+    .assert_eq(&(missing.join("\n") + "\n"));
+}
+
+/// Half precision is candle's pass for GPUs, here on the CPU. Numbers of unit vectors are at most
+/// 1; two layers round them to 11 and to 8 digits some dozens of times.
+#[test]
+fn fewer_bits_are_close_to_the_reference_and_not_the_same() {
+    let fixture = Fixture::read(include_str!("../fixtures/tiny.json"));
+    let in_bits = |precision| {
+        let computing = Computing {
+            device: Device::Cpu,
+            precision,
+        };
+        let model = Model::load(&tiny(), Matching::BiEncoder, fixture.max_pieces, computing);
+        let model = model.unwrap();
+        let pieces = fixture.tokenized(&model);
+        let encoded = model.encode(&pieces.iter().collect::<Vec<_>>()).unwrap();
+        let mut worst = 0.0_f64;
+        for (text, encoded) in fixture.texts.iter().zip(&encoded) {
+            let vector = encoded.vectors().next().unwrap();
+            for (&found, &expected) in vector.iter().zip(&text.pooled) {
+                worst = worst.max((f64::from(found) - expected).abs());
+            }
+        }
+        println!("{precision}: {worst:.1e}");
+        worst
+    };
+    assert!(in_bits(Precision::F32) < 1e-5);
+    let (half, brain) = (in_bits(Precision::F16), in_bits(Precision::Bf16));
+    assert!((1e-5..5e-3).contains(&half), "{half}");
+    assert!((1e-4..5e-2).contains(&brain), "{brain}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn what_its_configuration_may_not_say_is_refused() {
     check_broken(
         "local_attention",
         json!(1),
-        expect!["`local_attention` in config.json is 1, but must be 2 or more"],
+        expect!["`local_attention` in config.json is 1, but must be from 2 to 2^24"],
     );
     check_broken(
         "layer_types",
@@ -60,6 +60,31 @@ fn what_its_configuration_may_not_say_is_refused() {
         ropes,
         expect!["`rope_type` in config.json is yarn, but must be default"],
     );
+    // One rotation for all layers, as other models have it.
+    check_broken(
+        "rope_parameters",
+        json!({"rope_type": "default", "rope_theta": 10_000.0}),
+        expect![
+            "config.json is not the configuration of an encoder: unknown field `rope_theta`, expected `full_attention` or `sliding_attention` at line 1 column 790"
+        ],
+    );
+    check_broken(
+        "rope_parameters",
+        json!({"full_attention": {"rope_type": "default", "factor": 4.0}}),
+        expect![
+            "config.json is not the configuration of an encoder: unknown field `factor`, expected `rope_theta` or `rope_type` at line 1 column 804"
+        ],
+    );
+    for field in ["num_hidden_layers", "local_attention", "intermediate_size"] {
+        let mut files = modern();
+        edit_config(&mut files, field, json!(u64::MAX));
+        let error = Model::load(&files, Matching::BiEncoder, 48, Device::Cpu).err();
+        let error = error.unwrap().to_string();
+        assert!(
+            error.contains(&format!("`{field}` in config.json")),
+            "{error}"
+        );
+    }
     check_broken(
         "classifier_activation",
         json!("silu"),
@@ -125,6 +150,17 @@ fn each_of_the_settings_of_attention_counts() {
     let mut files = modern();
     edit_config(&mut files, "local_attention", json!(9));
     assert_eq!(vector(&files), plain);
+}
+
+#[test]
+fn positions_that_are_no_embeddings_go_by_any_name_and_have_an_end() {
+    let mut files = modern();
+    edit_config(&mut files, "position_embedding_type", json!("sans_pos"));
+    edit_config(&mut files, "max_position_embeddings", json!(1 << 24));
+    assert_eq!(files.most_pieces(), Some(65_536));
+    load(&files, Matching::BiEncoder, 48);
+    let error = Model::load(&files, Matching::BiEncoder, 65_537, Device::Cpu).err();
+    assert!(matches!(error, Some(Error::MaxPieces { most: 65_536, .. })));
 }
 
 #[test]

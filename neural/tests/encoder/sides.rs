@@ -2,7 +2,7 @@
 //! are made by `fixtures/sides.py`.
 
 use super::*;
-use neural::{Augmentation, Colbert, Epic, EpicQuery, EpicText};
+use neural::{Augmentation, Colbert, CrossEncoder, Epic, EpicQuery, EpicText, Splade};
 
 /// Scores of every text as a query with every text, and those of each alone.
 const SAME: f64 = 1e-5;
@@ -320,9 +320,10 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     files.ranker = Some(b"[prompts]\nquery = \"where \"\ntext = \"\"\n".to_vec());
     assert_eq!(ids(&files, Side::Query, "the sea"), plain("where the sea"));
     assert_eq!(ids(&files, Side::Text, "the sea"), plain("the sea"));
-    files.ranker = Some(b"query_pieces = 5\ntext_pieces = 3".to_vec());
-    assert_eq!(ids(&files, Side::Query, "the sea").len(), 5);
-    assert_eq!(ids(&files, Side::Text, "the sea").len(), 3);
+    files.ranker = Some(b"query_pieces = 11\ntext_pieces = 13".to_vec());
+    let many = "the sea ".repeat(20);
+    assert_eq!(ids(&files, Side::Query, &many).len(), 11);
+    assert_eq!(ids(&files, Side::Text, &many).len(), 13);
     // The place of a piece is that in the text, whatever was put before it.
     files.ranker = Some(b"[prompts]\ntext = \"where \"".to_vec());
     let model = load(&files, Matching::LateInteraction, 48);
@@ -335,6 +336,100 @@ fn ranker_toml_has_the_last_word_on_prompts_and_bounds() {
     files.settings = Some(settings.as_bytes().to_vec());
     assert_eq!(ids(&files, Side::Query, "sea"), plain("the sea"));
     assert_eq!(ids(&files, Side::Text, "sea"), plain("the sea"));
+}
+
+#[test]
+fn a_prompt_that_would_hide_every_text_is_refused() {
+    let prompt = "[prompts]\nquery = \"where do rivers \"";
+    let with = |mut files: ModelFiles, n: usize| {
+        files.ranker = Some(format!("query_pieces = {n}\n{prompt}").into_bytes());
+        files
+    };
+    let told = |it: Option<Error>| it.map_or_else(|| "fine".to_owned(), |it| it.to_string());
+    let mut found = Vec::new();
+    // Three pieces of the prompt, one of the query, [CLS] and [SEP]; of a ColBERT a marker too.
+    for n in [5, 6] {
+        let files = with(tiny(), n);
+        for &matching in Matching::ALL {
+            found.push(told(Model::load(&files, matching, 48, Device::Cpu).err()));
+        }
+    }
+    for n in [6, 7] {
+        found.push(told(
+            Colbert::load(&with(colbert_tiny(), n), Device::Cpu).err(),
+        ));
+    }
+    // Of a pair that is too long each side may be cut to a half.
+    let (_, cross, _) = relative!("cross-tiny");
+    for max_pieces in [10, 11] {
+        let loaded = CrossEncoder::load(&with(cross.clone(), 10), max_pieces, Device::Cpu);
+        found.push(told(loaded.err()));
+    }
+    expect![[r#"
+        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        fine
+        fine
+        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        fine
+        the prompt of queries has 3 pieces where there is room for 3, and one of the text; make it shorter, or allow more pieces
+        fine
+    "#]].assert_eq(&(found.join("\n") + "\n"));
+    let model = load(&with(tiny(), 6), Matching::LateInteraction, 48);
+    let one = model.tokenize(Side::Query, "the sea").unwrap();
+    assert_eq!(one.spans, [(0, 0), (0, 0), (0, 0), (0, 3)]);
+}
+
+#[test]
+fn a_folder_that_says_what_it_is_is_nothing_else() {
+    let mut files = tiny();
+    let mut loaded = |ranker: &str| {
+        files.ranker = Some(ranker.as_bytes().to_vec());
+        let [bi, late] = [Matching::BiEncoder, Matching::LateInteraction]
+            .map(|it| Model::load(&files, it, 48, Device::Cpu).err());
+        let splade = Splade::load(&files, 48, Device::Cpu).err();
+        let cross = CrossEncoder::load(&files, 48, Device::Cpu).err();
+        let colbert = Colbert::load(&files, Device::Cpu).err();
+        let epic = Epic::load(&files, 48, Device::Cpu).err();
+        [bi, late, splade, cross, colbert, epic]
+            .map(|it| it.map_or_else(|| "fine".to_owned(), |it| it.to_string()))
+    };
+    let names = [
+        "bi-encoder",
+        "late-interaction",
+        "splade",
+        "cross-encoder",
+        "colbert",
+        "epic",
+    ];
+    for (at, name) in names.into_iter().enumerate() {
+        let said = loaded(&format!("architecture = \"{name}\""));
+        for (other, said) in said.iter().enumerate() {
+            let refused = format!(
+                "ranker.toml: `architecture` is {name}, and the folder was to be loaded as {}; \
+                 load it as what it is, or change that line",
+                names[other]
+            );
+            assert_eq!(other != at, *said == refused, "{name}: {said}");
+        }
+    }
+    let refused = "ranker.toml: [colbert] is there, and the folder was to be loaded as epic; add \
+                   `architecture = \"colbert\"`, or take the table out";
+    let said = loaded("[colbert]\npreset = \"formal2021\"");
+    assert_eq!(said[5], refused);
+    assert!(said[..4].iter().all(|it| it.contains("[colbert] is there")));
+    assert!(said[4].contains("no tensor `linear.weight`"), "{}", said[4]);
+}
+
+#[test]
+fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
+    let mut files = colbert_tiny();
+    let loaded = |files: &ModelFiles, matching| Model::load(files, matching, 48, Device::Cpu).err();
+    let refused = loaded(&files, Matching::BiEncoder).unwrap().to_string();
+    expect![[r#"`architectures` in config.json is HF_ColBERT, but must be another for a bi-encoder: load it as `NAME:colbert`, or put `architecture = "bi-encoder"` into ranker.toml"#]].assert_eq(&refused);
+    assert!(loaded(&files, Matching::LateInteraction).is_none());
+    files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
+    assert!(loaded(&files, Matching::BiEncoder).is_none());
 }
 
 pub(crate) fn colbert_tiny() -> ModelFiles {

@@ -3,7 +3,7 @@
 use super::broken::{edit_config, edit_header};
 use super::*;
 use expect_test::Expect;
-use neural::{Doc2Query, MonoT5, PairPieces, Sampling};
+use neural::{Computing, Doc2Query, MonoT5, PairPieces, Precision, Sampling};
 
 /// What t5.py wrote.
 #[derive(Deserialize)]
@@ -117,7 +117,7 @@ fn pieces_of_texts_are_those_of_the_reference() {
 }
 
 #[test]
-fn a_prompt_keeps_its_end_and_the_query_goes_before_the_text() {
+fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
     let model = MonoT5::load(&files, 14, Device::Cpu).unwrap();
     let cut = |text: &str| model.tokenize(neural::Side::Text, text).unwrap();
@@ -126,7 +126,13 @@ fn a_prompt_keeps_its_end_and_the_query_goes_before_the_text() {
     assert_eq!(whole.ids.len(), whole.second + 1 + 4);
     let n_around = whole.ids.len() - 3;
     let many = "river ".repeat(50);
-    for (query, text, n_query) in [("sea", many.as_str(), 1), (&many, "sea", 14 - n_around)] {
+    let room = 14 - n_around;
+    // However long a query is, pieces of the text are read.
+    for (query, text, n_query) in [
+        ("sea", many.as_str(), 1),
+        (&many, "sea", room - 1),
+        (&many, &many, room / 2),
+    ] {
         let pair = model.pair(&cut(query), &cut(text));
         assert!(pair.truncated);
         assert_eq!(pair.ids.len(), 14);
@@ -152,8 +158,10 @@ fn the_likeliest_pieces_equal_those_of_the_reference() {
             "{lengths:?}"
         );
         for (written, expected) in written.iter().zip(&fixture.texts) {
-            assert_eq!(written.len(), 1);
-            assert_eq!(written[0].ids, expected.greedy, "{name}: {}", expected.text);
+            assert_eq!(written.queries.len(), 1);
+            let ids = &written.queries[0].ids;
+            assert_eq!(*ids, expected.greedy, "{name}: {}", expected.text);
+            assert_eq!(written.truncated, expected.truncated, "{name}");
         }
     }
 }
@@ -166,7 +174,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
         let texts = fixture.texts();
         let written = model.write(&texts, &fixture.sampling(n_queries)).unwrap();
         for (written, expected) in written.iter().zip(&fixture.texts) {
-            for (query, expected_query) in written.iter().zip(&expected.sampled) {
+            for (query, expected_query) in written.queries.iter().zip(&expected.sampled) {
                 assert_eq!(query.ids, expected_query.ids, "{name}: {}", expected.text);
                 assert_eq!(query.text, expected_query.text.trim());
             }
@@ -181,8 +189,8 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
                 .unwrap();
             more.reverse();
             for (more, written) in more.iter().zip(&written) {
-                assert_eq!(more.len(), 20);
-                assert_eq!(more[..n_queries], written[..]);
+                assert_eq!(more.queries.len(), 20);
+                assert_eq!(more.queries[..n_queries], written.queries[..]);
             }
         }
         let mut another = fixture.sampling(n_queries);
@@ -204,7 +212,7 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
         let written = model
             .write(&[fixture.texts[0].text.as_str()], &sampling)
             .unwrap();
-        let pieces = written[0].iter().map(|it| it.ids[0]);
+        let pieces = written[0].queries.iter().map(|it| it.ids[0]);
         let mut left = n as f64;
         let each = fixture.first.iter().map(|(piece, p)| {
             let found = pieces.clone().filter(|it| it == piece).count() as f64;
@@ -278,6 +286,17 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
         .assert_eq(&load(1 << 20, Device::Cpu));
     expect!["cannot compute on cuda:0: a T5 computes on the CPU only; use `cpu`"]
         .assert_eq(&load(48, Device::Cuda(0)));
+    let half = Computing {
+        device: Device::Cpu,
+        precision: Precision::F16,
+    };
+    let error = |it: Option<Error>| it.unwrap().to_string();
+    let in_half = MonoT5::load(&files, 48, half).err();
+    expect!["cannot compute on cpu in f16: a T5 computes in f32 only; use `f32`"]
+        .assert_eq(&error(in_half));
+    let in_half = Doc2Query::load(&files, 48, half).err();
+    expect!["cannot compute on cpu in f16: a T5 computes in f32 only; use `f32`"]
+        .assert_eq(&error(in_half));
     let model = MonoT5::load(&files, 20, Device::Cpu).unwrap();
     for ids in [vec![], vec![5; 21], vec![4_000]] {
         let pair = PairPieces {
@@ -288,6 +307,56 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
         let error = model.score(&[&pair]).unwrap_err();
         assert!(matches!(error, Error::ForeignPieces { .. }), "{error}");
     }
+}
+
+#[test]
+fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
+    let [(_, mut files, _), _] = fixtures();
+    let mut refused = Vec::new();
+    for ranker in [
+        "architecture = \"monot5\"",
+        "architecture = \"splade\"",
+        "query_pieces = 20",
+        "text_pieces = 20",
+        "[prompts]\nquery = \"\"",
+        "[colbert]",
+        "",
+    ] {
+        files.ranker = Some(ranker.as_bytes().to_vec());
+        let mono = MonoT5::load(&files, 48, Device::Cpu).err();
+        let doc2query = Doc2Query::load(&files, 48, Device::Cpu).err();
+        for error in [mono, doc2query] {
+            refused.push(error.map_or_else(|| "fine".to_owned(), |it| it.to_string()));
+        }
+    }
+    expect![[r#"
+        fine
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `architecture` is splade, and the folder was to be loaded as monot5; load it as what it is, or change that line
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `query_pieces` cannot be set of a monoT5, whose prompt is its own; take it out
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `text_pieces` cannot be set of a monoT5, whose prompt is its own; take it out
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: `prompts` cannot be set of a monoT5, whose prompt is its own; take it out
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        ranker.toml: [colbert] is there, and the folder was to be loaded as monot5; add `architecture = "colbert"`, or take the table out
+        ranker.toml: nothing can be set of a T5 that writes queries; take the lines out
+        fine
+        fine
+    "#]].assert_eq(&(refused.join("\n") + "\n"));
+    files.ranker = Some(b"architecture = monot5".to_vec());
+    assert!(MonoT5::load(&files, 48, Device::Cpu).is_err());
+    assert!(Doc2Query::load(&files, 48, Device::Cpu).is_err());
+}
+
+#[test]
+fn a_t5_with_a_wrong_field_is_one_and_is_told_of() {
+    let [(_, mut files, _), _] = fixtures();
+    edit_config(&mut files, "auto_map", json!({}));
+    assert!(MonoT5::is_in(&files.config));
+    edit_config(&mut files, "architectures", json!(["T5EncoderModel"]));
+    assert!(!MonoT5::is_in(&files.config));
 }
 
 #[test]
