@@ -50,6 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Models {
     places: Vec<Place>,
     computing: Computing,
+    /// By spec, read whole; another reading shares their weights.
     loaded: RwLock<BTreeMap<String, Arc<Ranker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
     /// Held while a model is loaded, so that none is loaded twice.
@@ -138,7 +139,7 @@ impl Models {
         used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
     }
 
-    /// The rankers that are loaded.
+    /// The rankers that are loaded, each once however long texts are read.
     pub(crate) fn loaded(&self) -> Vec<Arc<Ranker>> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         loaded.values().cloned().collect()
@@ -169,14 +170,18 @@ impl Models {
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
-        let Named {
-            name,
-            used,
-            reading,
-        } = Named::of(wanted);
+        let Named { used, reading, .. } = Named::of(wanted);
         let place = self.place(wanted)?;
-        let used = used.unwrap_or(place.uses()[0]);
-        let spec = spec(name, used, reading);
+        let ranker = self.whole(place, used.unwrap_or(place.uses()[0]))?;
+        Ok(match reading {
+            Reading::Whole => ranker,
+            Reading::Passages { .. } => Arc::new(ranker.reading(reading)),
+        })
+    }
+
+    /// A ranker that reads texts whole, loaded unless it is in memory.
+    fn whole(&self, place: &Place, used: Use) -> Result<Arc<Ranker>, Error> {
+        let spec = spec(&place.name, used, Reading::Whole);
         let loaded = || {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
             loaded.get(&spec).cloned()
@@ -199,7 +204,7 @@ impl Models {
         }
         match place.load(used, self.computing) {
             Ok(ranker) => {
-                let ranker = Arc::new(ranker.reading(reading));
+                let ranker = Arc::new(ranker);
                 let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
                 loaded.insert(spec.clone(), ranker.clone());
                 failed().remove(&spec);

@@ -388,3 +388,20 @@ fn a_long_text_is_worth_what_its_passages_are() {
     assert_eq!(read.about.label, "tiny MaxP");
     assert_ne!(read.about.fingerprint, plain.about.fingerprint);
 }
+
+#[test]
+fn however_texts_are_read_the_weights_are_in_memory_once() {
+    let models = tiny();
+    let whole = models.get("tiny:bi").unwrap();
+    for n_words in 7..40 {
+        let read = models.get(&format!("tiny:bi+maxp={n_words}/3")).unwrap();
+        assert!(Arc::ptr_eq(&read.reader, &whole.reader), "{n_words}");
+    }
+    assert_eq!(models.loaded().len(), 1);
+    // What one of them reads counts for the weights.
+    let (before, text) = (whole.reads(), ["a river".to_owned()]);
+    models.get("tiny:bi+maxp").unwrap().say("a", &text).unwrap();
+    assert_eq!(whole.reads().since(before).sequences, 2);
+    let error = models.get("tiny:bi+maxp=10001/3").err().unwrap();
+    assert!(matches!(error, Error::Input(_)), "{error}");
+}
