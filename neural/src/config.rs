@@ -13,6 +13,11 @@ pub(crate) use modern::{HeadPooling, Modern, Reach};
 
 use crate::error::Error;
 
+/// Whether `config.json` describes an encoder that can be loaded.
+pub fn is_encoder(config: &[u8]) -> bool {
+    Config::read(config).is_ok()
+}
+
 /// A family of encoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {

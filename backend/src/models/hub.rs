@@ -176,7 +176,7 @@ impl<'a> Hub<'a> {
     }
 
     /// A commit is found by itself, anything else by what it meant when it was fetched.
-    fn cached(&self, file: &str) -> Option<PathBuf> {
+    pub(super) fn cached(&self, file: &str) -> Option<PathBuf> {
         self.cache.get(file).or_else(|| {
             let revision = self.name.revision.as_deref()?;
             let path = self.cache.pointer_path(revision).join(file);

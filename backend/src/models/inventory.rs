@@ -9,7 +9,7 @@ use shared::api::operator::{HeldModel, LoadedModel, ModelSource, ModelState};
 use crate::error::Error;
 use crate::models::named::{Named, spec};
 use crate::models::passages::Reading;
-use crate::models::{Models, Place, Ranker, Source};
+use crate::models::{Models, Place, Ranker, Source, reason};
 
 impl Models {
     /// Every use of every model, in the order they were named. Waits for nothing that is being loaded.
@@ -31,7 +31,7 @@ impl Models {
                 source: place.source.told(&place.name),
                 spec,
             };
-            place.specs().into_iter().map(held).collect()
+            self.specs_of(place).into_iter().map(held).collect()
         };
         self.places.iter().flat_map(of_place).collect()
     }
@@ -40,21 +40,23 @@ impl Models {
     /// texts are read is left out, as in the inventory.
     pub(crate) fn load(&self, wanted: &str) -> Result<HeldModel, Error> {
         let place = self.place(wanted)?;
-        let used = Named::of(wanted).used.unwrap_or(place.uses()[0]);
-        let spec = spec(&place.name, used, Reading::Whole);
+        let wanted = Named::of(wanted).used;
+        let spec = || {
+            let used = wanted.unwrap_or_else(|| self.uses(place)[0]);
+            spec(&place.name, used, Reading::Whole)
+        };
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed().remove(&spec);
-        let state = match self.get(&spec) {
+        failed().remove(&spec());
+        let state = match self.whole(place, wanted) {
             Ok(ranker) => ModelState::Loaded(Box::new(ranker.told())),
-            Err(error) => {
-                let reason = failed().get(&spec).map(|it| it.1.clone());
-                let reason = reason.unwrap_or_else(|| error.public());
-                ModelState::Failed { reason }
-            }
+            Err(error @ Error::Input(_)) => return Err(error),
+            Err(error) => ModelState::Failed {
+                reason: reason(&error),
+            },
         };
         Ok(HeldModel {
             source: place.source.told(&place.name),
-            spec,
+            spec: spec(),
             state,
         })
     }
