@@ -134,20 +134,20 @@ pub(super) fn read_hub<T>(
     let [config, tokenizer, weights] = FILES;
     let said = Said {
         config: hub.need(config)?,
-        ranker: hub.perhaps(RANKER),
+        ranker: hub.perhaps(RANKER)?,
     };
     let found = first(&said)?;
-    let modules = hub.perhaps(MODULES);
+    let modules = hub.perhaps(MODULES)?;
     let files = ModelFiles {
         config: said.config,
         ranker: said.ranker,
         tokenizer: hub.need(tokenizer)?,
         weights: hub.need(weights)?,
-        pooling: hub.perhaps(POOLING),
+        pooling: hub.perhaps(POOLING)?,
         further: further(modules.as_deref(), &name.to_string(), |file| hub.need(file))?,
         modules,
-        settings: hub.perhaps(SETTINGS),
-        artifact: hub.perhaps(ARTIFACT),
+        settings: hub.perhaps(SETTINGS)?,
+        artifact: hub.perhaps(ARTIFACT)?,
     };
     Ok((files, found))
 }
