@@ -287,7 +287,7 @@ impl Models {
 /// What is wrong with a model, without its name.
 fn reason(error: &Error) -> String {
     match error {
-        Error::NoModel { reason, .. } => reason.clone(),
+        Error::NoModel { reason, .. } | Error::NoModelFile { reason, .. } => reason.clone(),
         Error::Model { source, .. } => source.to_string(),
         other => other.public(),
     }

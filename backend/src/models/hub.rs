@@ -144,9 +144,8 @@ impl<'a> Hub<'a> {
             self.no_model(match missing {
                 Missing::NotThere(reason) | Missing::Hidden(reason) => reason,
                 Missing::Unheard(reason) | Missing::Unsent(reason) => format!(
-                    "{file} is not in the cache {}, and {reason}. Without a network, put {} into \
-                     a folder and name that by `--model`",
-                    self.folder.display(),
+                    "{file} is not in the cache, and {reason}. Without a network, put {} into a \
+                     folder and name that by `--model`",
                     FILES.join(", ")
                 ),
             })
@@ -182,13 +181,24 @@ impl<'a> Hub<'a> {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        fs::read(path).map_err(|error| self.no_model(format!("{}: {error}", path.display())))
+        fs::read(path).map_err(|error| Error::NoModelFile {
+            model: self.name.to_string(),
+            reason: format!("a file in the cache cannot be read: {error}"),
+            here: path.display().to_string(),
+        })
     }
 
     fn no_model(&self, reason: String) -> Error {
-        Error::NoModel {
+        // What others say of the cache may name it.
+        let reason = reason.replace(&self.folder.display().to_string(), "the cache");
+        Error::NoModelFile {
             model: self.name.to_string(),
             reason,
+            here: format!(
+                "the cache is {}, a token is looked for in {}",
+                self.folder.display(),
+                self.folder.with_file_name("token").display()
+            ),
         }
     }
 
@@ -270,9 +280,8 @@ impl<'a> Hub<'a> {
             ))),
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Err(Missing::Hidden(format!(
                 "{endpoint} does not show it ({}): there is no such repository, or it needs a \
-                     token that may read it, in {}",
-                status.as_u16(),
-                self.folder.with_file_name("token").display()
+                 token that may read it",
+                status.as_u16()
             ))),
             (StatusCode::NOT_FOUND, _) => Err(Missing::NotThere(format!(
                 "there is no {file} of {name} on {endpoint} (404); check owner, name and revision, \
@@ -372,6 +381,39 @@ fn seconds_of(variable: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_the_cache_is_only_its_owner_reads() {
+        let home = tempfile::tempdir().unwrap();
+        let name = Name::parse("owner/name").unwrap();
+        let cache = Cache::new(home.path().join("hub"));
+        let hub = Hub {
+            name: &name,
+            folder: cache.path().clone(),
+            token: None,
+            cache: cache.repo(name.repo()),
+            network: Network::LeftAlone,
+            weights: Weights::Elsewhere,
+            silent: OnceCell::new(),
+        };
+        let path = home.path().display().to_string();
+        let broken = home.path().join("gone.json");
+        for (error, said) in [
+            (
+                hub.need(FILES[0]).unwrap_err(),
+                "config.json is not in the cache",
+            ),
+            (hub.read(&broken).unwrap_err(), "cannot be read"),
+            (
+                hub.no_model(format!("no lock of {}/hub/x", home.path().display())),
+                "no lock of the cache/x",
+            ),
+        ] {
+            assert!(error.to_string().contains(&path), "{error}");
+            let public = error.public();
+            assert!(public.contains(said) && !public.contains(&path), "{public}");
+        }
+    }
 
     #[test]
     fn a_name_has_an_owner_and_perhaps_a_revision() {
