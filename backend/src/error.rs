@@ -138,6 +138,16 @@ pub(crate) enum Error {
     #[error("model {model}: {reason}")]
     NoModel { model: String, reason: String },
 
+    /// A file of a model that cannot be had.
+    #[error("model {model}: {reason} ({here})")]
+    NoModelFile {
+        model: String,
+        /// Without folders of this machine.
+        reason: String,
+        /// Where it was looked for on this machine.
+        here: String,
+    },
+
     /// A model that cannot be loaded or cannot compute.
     #[error("model {model}: {source}")]
     Model {
@@ -205,7 +215,7 @@ impl Error {
                 let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
                 return format!("{name} is damaged: {reason}");
             }
-            Error::NoModel { model, reason } => {
+            Error::NoModel { model, reason } | Error::NoModelFile { model, reason, .. } => {
                 let name = model.rsplit(['/', '\\']).next().unwrap_or(model);
                 return format!("model {name}: {reason}");
             }
@@ -227,4 +237,39 @@ pub(crate) async fn off_thread<T: Send + 'static>(
             tracing::error!("{what}: {error}");
             Err(Error::Crashed { what })
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_this_machine_are_nobodys_business() {
+        let home = "/home/somebody/models";
+        let no_entry = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        for (error, public) in [
+            (
+                Error::NoModelFile {
+                    model: format!("{home}/tiny"),
+                    reason: "config.json cannot be read".to_owned(),
+                    here: format!("the cache is {home}"),
+                },
+                "model tiny: config.json cannot be read",
+            ),
+            (
+                Error::NoModel {
+                    model: format!("{home}/tiny"),
+                    reason: "has no config.json".to_owned(),
+                },
+                "model tiny: has no config.json",
+            ),
+            (
+                Error::file(Path::new("/home/somebody/models/a.db"), "move it")(no_entry()),
+                "a.db: entity not found; move it",
+            ),
+        ] {
+            assert!(error.to_string().contains(home), "{error}");
+            assert_eq!(error.public(), public);
+        }
+    }
 }

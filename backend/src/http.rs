@@ -194,13 +194,27 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {
         .map_err(|source| Error::Listen { address, source })
 }
 
-/// Loads the models before somebody waits for them.
+/// Loads the models before somebody waits for them, each with its usual use first: what one from
+/// the hub can be used for is known when its files are here.
 async fn warm_up(models: Arc<Models>) {
-    for spec in models.specs() {
+    let load = async |spec: String| {
         let models = models.clone();
         if let Err(error) = off_thread("loading a model", move || models.get(&spec)).await {
             tracing::error!("{error}");
         }
+    };
+    for name in models.names() {
+        load(name).await;
+    }
+    let listed = models.clone();
+    let others = off_thread("listing models", move || {
+        let failed = listed.failures();
+        let told = |spec: &String| failed.iter().any(|it| it.0 == *spec);
+        Ok(listed.specs().into_iter().filter(|it| !told(it)).collect())
+    });
+    let others: Vec<String> = others.await.unwrap_or_default();
+    for spec in others {
+        load(spec).await;
     }
 }
 

@@ -20,17 +20,14 @@ mod scale;
 mod scoring;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use neural::{
-    Colbert, Computing, CrossEncoder, Declared, Device, Doc2Query, ModelFiles, MonoT5, Splade,
-};
+use neural::{Computing, Device, Doc2Query, ModelFiles};
 
 use crate::error::Error;
-use crate::models::files::{CONFIG, RANKER};
+use crate::models::files::Said;
 use crate::models::named::{Named, Use, spec};
 use crate::models::passages::Reading;
 use crate::models::ranker::MAX_PAIR_PIECES;
@@ -50,8 +47,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Models {
     places: Vec<Place>,
     computing: Computing,
+    /// By spec, read whole; another reading shares their weights.
     loaded: RwLock<BTreeMap<String, Arc<Ranker>>>,
     failed: Mutex<BTreeMap<String, (Instant, String)>>,
+    /// What models from the hub can be used for, by name, since their small files were read.
+    settled: Mutex<BTreeMap<String, &'static [Use]>>,
     /// Held while a model is loaded, so that none is loaded twice.
     loading: Mutex<()>,
 }
@@ -91,12 +91,13 @@ impl Models {
             }
             places.push(place);
         }
-        let (loaded, failed, loading) = Default::default();
+        let (loaded, failed, settled, loading) = Default::default();
         Ok(Models {
             places,
             computing: computing.into(),
             loaded,
             failed,
+            settled,
             loading,
         })
     }
@@ -121,9 +122,63 @@ impl Models {
         }
     }
 
-    /// The specs of all rankers.
+    /// The names of all models, without endings.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.places.iter().map(|it| it.name.clone()).collect()
+    }
+
+    /// The specs of all rankers, as far as the files of their models are here.
     pub(crate) fn specs(&self) -> Vec<String> {
-        self.places.iter().flat_map(Place::specs).collect()
+        let each = self.places.iter();
+        each.flat_map(|it| self.specs_of(it)).collect()
+    }
+
+    /// Of every use of a model, read whole.
+    fn specs_of(&self, place: &Place) -> Vec<String> {
+        let uses = self.uses(place).iter();
+        uses.map(|&it| spec(&place.name, it, Reading::Whole))
+            .collect()
+    }
+
+    /// What a model can be used for, the usual first. One of which nothing is known yet is taken
+    /// for an encoder.
+    fn uses(&self, place: &Place) -> &'static [Use] {
+        let held = || match &place.source {
+            Source::Folder(_) => None,
+            Source::Hub(name) => Said::in_cache(name)?.uses(),
+        };
+        self.known_uses(place).or_else(held).unwrap_or(Use::ENCODER)
+    }
+
+    /// The same; none where the files that say it are not here or cannot be read, which is told
+    /// when the model is loaded. What the cache of the hub holds may not be all of them.
+    fn known_uses(&self, place: &Place) -> Option<&'static [Use]> {
+        match &place.source {
+            Source::Folder(folder) => Said::in_folder(folder)?.uses(),
+            Source::Hub(_) => {
+                let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+                settled.get(&place.name).copied()
+            }
+        }
+    }
+
+    /// What a model is used for whose small files are here.
+    fn settle(&self, place: &Place, wanted: Option<Use>, said: &Said) -> Result<Use, Error> {
+        let Some(uses) = said.uses() else {
+            return Ok(wanted.unwrap_or(Use::ENCODER[0]));
+        };
+        if let Source::Hub(_) = &place.source {
+            let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+            settled.insert(place.name.clone(), uses);
+        }
+        self.allowed(place, wanted.unwrap_or(uses[0]), uses)
+    }
+
+    fn allowed(&self, place: &Place, used: Use, uses: &[Use]) -> Result<Use, Error> {
+        match uses.contains(&used) {
+            true => Ok(used),
+            false => Err(self.unknown(&spec(&place.name, used, Reading::Whole))),
+        }
     }
 
     /// A spec with the ending that is meant.
@@ -134,58 +189,72 @@ impl Models {
             reading,
         } = Named::of(wanted);
         let place = self.places.iter().find(|it| it.name == name);
-        let used = used.or_else(|| Some(place?.uses()[0]));
+        let used = used.or_else(|| Some(self.uses(place?)[0]));
         used.map_or_else(|| wanted.to_owned(), |it| spec(name, it, reading))
     }
 
-    /// The rankers that are loaded.
+    /// The rankers that are loaded, each once however long texts are read.
     pub(crate) fn loaded(&self) -> Vec<Arc<Ranker>> {
         let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
         loaded.values().cloned().collect()
     }
 
-    /// Specs that could not be loaded, with what is wrong.
+    /// Which of [`Models::specs`] could not be loaded, with what is wrong.
     pub(crate) fn failures(&self) -> Vec<(String, String)> {
+        let specs = self.specs();
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed
-            .iter()
-            .map(|(spec, (_, reason))| (spec.clone(), reason.clone()))
+        specs
+            .into_iter()
+            .filter_map(|it| Some((failed.get(&it)?.1.clone(), it)))
+            .map(|(reason, spec)| (spec, reason))
             .collect()
     }
 
     fn place(&self, wanted: &str) -> Result<&Place, Error> {
         let name = Named::of(wanted).name;
         let found = self.places.iter().find(|it| it.name == name);
-        found.ok_or_else(|| {
-            let known = self.specs().join("`, `");
-            let among = if known.is_empty() {
-                known
-            } else {
-                format!("` among `{known}")
-            };
-            shared::error::Error::unknown("model", format!("{wanted}{among}")).into()
-        })
+        found.ok_or_else(|| self.unknown(wanted))
+    }
+
+    fn unknown(&self, wanted: &str) -> Error {
+        let known = self.specs().join("`, `");
+        let among = if known.is_empty() {
+            known
+        } else {
+            format!("` among `{known}")
+        };
+        shared::error::Error::unknown("model", format!("{wanted}{among}")).into()
     }
 
     /// A ranker by its spec. The first time this takes seconds, with a download minutes.
     pub(crate) fn get(&self, wanted: &str) -> Result<Arc<Ranker>, Error> {
-        let Named {
-            name,
-            used,
-            reading,
-        } = Named::of(wanted);
+        let Named { used, reading, .. } = Named::of(wanted);
         let place = self.place(wanted)?;
-        let used = used.unwrap_or(place.uses()[0]);
-        let spec = spec(name, used, reading);
-        let loaded = || {
+        let ranker = self.whole(place, used)?;
+        Ok(match reading {
+            Reading::Whole => ranker,
+            Reading::Passages { .. } => Arc::new(ranker.reading(reading)),
+        })
+    }
+
+    /// A ranker that reads texts whole, loaded unless it is in memory.
+    fn whole(&self, place: &Place, wanted: Option<Use>) -> Result<Arc<Ranker>, Error> {
+        let used = || wanted.unwrap_or_else(|| self.uses(place)[0]);
+        let spec_of = |used| spec(&place.name, used, Reading::Whole);
+        let loaded = |spec: &str| {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
-            loaded.get(&spec).cloned()
+            loaded.get(spec).cloned()
         };
-        if let Some(ranker) = loaded() {
+        if let Some(ranker) = loaded(&spec_of(used())) {
             return Ok(ranker);
         }
+        // Before anything is read or noted: whoever asks may ask for anything.
+        if let Some(uses) = self.known_uses(place) {
+            self.allowed(place, used(), uses)?;
+        }
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ranker) = loaded() {
+        let spec = spec_of(used());
+        if let Some(ranker) = loaded(&spec) {
             return Ok(ranker);
         }
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -197,24 +266,30 @@ impl Models {
                 reason: reason.clone(),
             });
         }
-        match place.load(used, self.computing) {
+        match place.load(self.computing, |said| self.settle(place, wanted, said)) {
             Ok(ranker) => {
-                let ranker = Arc::new(ranker.reading(reading));
+                let ranker = Arc::new(ranker);
                 let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
-                loaded.insert(spec.clone(), ranker.clone());
-                failed().remove(&spec);
+                loaded.insert(ranker.about.spec.clone(), ranker.clone());
+                failed().remove(&ranker.about.spec);
                 Ok(ranker)
             }
+            // It has no such use, which its files said only now.
+            Err(error @ Error::Input(_)) => Err(error),
             Err(error) => {
-                let reason = match &error {
-                    Error::NoModel { reason, .. } => reason.clone(),
-                    Error::Model { source, .. } => source.to_string(),
-                    other => other.public(),
-                };
-                failed().insert(spec, (Instant::now(), reason));
+                failed().insert(spec_of(used()), (Instant::now(), reason(&error)));
                 Err(error)
             }
         }
+    }
+}
+
+/// What is wrong with a model, without its name.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::NoModel { reason, .. } | Error::NoModelFile { reason, .. } => reason.clone(),
+        Error::Model { source, .. } => source.to_string(),
+        other => other.public(),
     }
 }
 
@@ -246,49 +321,28 @@ impl Place {
         }
     }
 
-    /// Of every use, read whole.
-    fn specs(&self) -> Vec<String> {
-        let uses = self.uses().iter();
-        uses.map(|&it| spec(&self.name, it, Reading::Whole))
-            .collect()
-    }
-
-    /// What it can be used for, the usual first. Of a name on the hub nothing is known before it
-    /// is there, and it is taken for an encoder.
-    fn uses(&self) -> &'static [Use] {
-        let read = |file: &str| match &self.source {
-            Source::Folder(folder) => fs::read(folder.join(file)).unwrap_or_default(),
-            Source::Hub(_) => Vec::new(),
-        };
-        // What is wrong with it is told when the model is loaded.
-        let declared = Declared::read(&read(RANKER)).unwrap_or_default();
-        if let Some(architecture) = declared.architecture {
-            return Use::declared(architecture);
-        }
-        let config = read(CONFIG);
-        if MonoT5::is_in(&config) {
-            return &[Use::MonoT5];
-        }
-        if Colbert::is_in(&config) {
-            return &[Use::Colbert];
-        }
-        match (CrossEncoder::is_in(&config), Splade::is_in(&config)) {
-            (true, _) => &Use::ALL[3..4],
-            (_, true) => &Use::ALL[..3],
-            _ => &Use::ALL[..2],
-        }
-    }
-
-    fn load(&self, used: Use, computing: Computing) -> Result<Ranker, Error> {
+    /// Used as `settle` says of its small files.
+    fn load(
+        &self,
+        computing: Computing,
+        settle: impl FnOnce(&Said) -> Result<Use, Error>,
+    ) -> Result<Ranker, Error> {
+        let (files, used) = self.read(settle)?;
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        let ranker = Ranker::load(self, &self.read()?, used, computing)?;
+        // Not everything that is loaded asks for it.
+        files.declared().map_err(Error::model(&self.name))?;
+        let ranker = Ranker::load(self, &files, used, computing)?;
         Ok(ranker.told_in(computing.precision))
     }
 
-    fn read(&self) -> Result<ModelFiles, Error> {
+    /// The files, and what `first` made of the small ones before the others were read.
+    fn read<T>(
+        &self,
+        first: impl FnOnce(&Said) -> Result<T, Error>,
+    ) -> Result<(ModelFiles, T), Error> {
         match &self.source {
-            Source::Folder(folder) => files::read_folder(folder),
-            Source::Hub(name) => files::read_hub(name),
+            Source::Folder(folder) => files::read_folder(folder, first),
+            Source::Hub(name) => files::read_hub(name, first),
         }
     }
 }
@@ -296,7 +350,7 @@ impl Place {
 /// A T5 that writes queries, with the name of its folder or repository.
 pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
     let place = Place::parse(named)?;
-    let files = place.read()?;
+    let (files, ()) = place.read(|_| Ok(()))?;
     let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu);
     Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }

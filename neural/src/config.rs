@@ -19,6 +19,11 @@ const MOST_LAYERS: usize = 4_096;
 /// The most pieces of a text, whatever the file of a family says that has no table of positions.
 const MOST_PIECES: usize = 65_536;
 
+/// Whether `config.json` describes an encoder that can be loaded.
+pub fn is_encoder(config: &[u8]) -> bool {
+    Config::read(config).is_ok()
+}
+
 /// A family of encoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {

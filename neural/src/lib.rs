@@ -58,6 +58,7 @@ mod doc2query;
 
 pub use batch::plan_batches;
 pub use colbert::Colbert;
+pub use config::is_encoder;
 pub use cross::{CrossEncoder, PairPieces};
 pub use declared::{
     Architecture, Augmentation, ColbertChoices, Declared, DeclaredPrompts, Preset, Punctuation,

@@ -60,7 +60,7 @@ impl Error {
             Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
             Error::Crowded { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
-            Error::NoModel { .. } | Error::Model { .. } => {
+            Error::NoModel { .. } | Error::NoModelFile { .. } | Error::Model { .. } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "model")
             }
             Error::Service { .. } => (StatusCode::BAD_GATEWAY, "service"),

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use neural::{ModelFiles, ModuleFiles};
+use neural::{Colbert, CrossEncoder, Declared, ModelFiles, ModuleFiles, MonoT5, Splade};
 
 use crate::error::Error;
 use crate::models::hub;
+use crate::models::named::Use;
 
 /// How sentence-transformers says what it does with the vectors of pieces.
 const POOLING: &str = "1_Pooling/config.json";
@@ -23,8 +24,65 @@ pub(super) const RANKER: &str = "ranker.toml";
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const FILES: [&str; 3] = [CONFIG, "tokenizer.json", "model.safetensors"];
 
-/// Reads a folder.
-pub(super) fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
+/// The small files of a model, which say what it can be used for.
+pub(super) struct Said {
+    config: Vec<u8>,
+    ranker: Option<Vec<u8>>,
+}
+
+impl Said {
+    /// None where there is no `config.json`, or one of them cannot be read.
+    pub(super) fn in_folder(folder: &Path) -> Option<Said> {
+        let ranker = folder.join(RANKER);
+        Some(Said {
+            config: fs::read(folder.join(CONFIG)).ok()?,
+            ranker: match ranker.exists() {
+                true => Some(fs::read(ranker).ok()?),
+                false => None,
+            },
+        })
+    }
+
+    /// As far as the hub's cache on this machine holds them.
+    pub(super) fn in_cache(name: &hub::Name) -> Option<Said> {
+        let hub = hub::Hub::open(name);
+        let held = |file: &str| fs::read(hub.cached(file)?).ok();
+        Some(Said {
+            config: held(CONFIG)?,
+            ranker: held(RANKER),
+        })
+    }
+
+    /// What the model can be used for, the usual first; none where these files cannot be read,
+    /// which is told by what loads it.
+    pub(super) fn uses(&self) -> Option<&'static [Use]> {
+        let declared = Declared::read(self.ranker.as_deref().unwrap_or_default()).ok()?;
+        if let Some(architecture) = declared.architecture {
+            return Some(Use::declared(architecture));
+        }
+        let config = self.config.as_slice();
+        if MonoT5::is_in(config) {
+            return Some(&[Use::MonoT5]);
+        }
+        if !neural::is_encoder(config) {
+            return None;
+        }
+        if Colbert::is_in(config) {
+            return Some(&[Use::Colbert]);
+        }
+        Some(match (CrossEncoder::is_in(config), Splade::is_in(config)) {
+            (true, _) => &Use::ALL[3..4],
+            (_, true) => &Use::ALL[..3],
+            _ => Use::ENCODER,
+        })
+    }
+}
+
+/// Reads a folder; with the files, what `first` made of the small ones.
+pub(super) fn read_folder<T>(
+    folder: &Path,
+    first: impl FnOnce(&Said) -> Result<T, Error>,
+) -> Result<(ModelFiles, T), Error> {
     let read = |file: &str| {
         fs::read(folder.join(file)).map_err(|error| Error::NoModel {
             model: folder.display().to_string(),
@@ -46,9 +104,15 @@ pub(super) fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
         false => Ok(None),
     };
     let [config, tokenizer, weights] = FILES;
-    let modules = perhaps(MODULES)?;
-    Ok(ModelFiles {
+    let said = Said {
         config: read(config)?,
+        ranker: perhaps(RANKER)?,
+    };
+    let found = first(&said)?;
+    let modules = perhaps(MODULES)?;
+    let files = ModelFiles {
+        config: said.config,
+        ranker: said.ranker,
         tokenizer: read(tokenizer)?,
         weights: read(weights)?,
         pooling: perhaps(POOLING)?,
@@ -56,26 +120,36 @@ pub(super) fn read_folder(folder: &Path) -> Result<ModelFiles, Error> {
         modules,
         settings: perhaps(SETTINGS)?,
         artifact: perhaps(ARTIFACT)?,
-        ranker: perhaps(RANKER)?,
-    })
+    };
+    Ok((files, found))
 }
 
-/// Takes what the hub's own cache on this machine holds, and asks the hub for the rest.
-pub(super) fn read_hub(name: &hub::Name) -> Result<ModelFiles, Error> {
+/// Takes what the hub's own cache on this machine holds, and asks the hub for the rest, the small
+/// files before the others.
+pub(super) fn read_hub<T>(
+    name: &hub::Name,
+    first: impl FnOnce(&Said) -> Result<T, Error>,
+) -> Result<(ModelFiles, T), Error> {
     let hub = hub::Hub::open(name);
     let [config, tokenizer, weights] = FILES;
-    let modules = hub.perhaps(MODULES);
-    Ok(ModelFiles {
+    let said = Said {
         config: hub.need(config)?,
+        ranker: hub.perhaps(RANKER)?,
+    };
+    let found = first(&said)?;
+    let modules = hub.perhaps(MODULES)?;
+    let files = ModelFiles {
+        config: said.config,
+        ranker: said.ranker,
         tokenizer: hub.need(tokenizer)?,
         weights: hub.need(weights)?,
-        pooling: hub.perhaps(POOLING),
+        pooling: hub.perhaps(POOLING)?,
         further: further(modules.as_deref(), &name.to_string(), |file| hub.need(file))?,
         modules,
-        settings: hub.perhaps(SETTINGS),
-        artifact: hub.perhaps(ARTIFACT),
-        ranker: hub.perhaps(RANKER),
-    })
+        settings: hub.perhaps(SETTINGS)?,
+        artifact: hub.perhaps(ARTIFACT)?,
+    };
+    Ok((files, found))
 }
 
 /// The folders of modules that have weights of their own.

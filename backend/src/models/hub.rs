@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -85,6 +85,7 @@ pub(super) struct Hub<'a> {
     folder: PathBuf,
     token: Option<String>,
     network: Network,
+    weights: Weights,
     /// Why the hub is not asked any more.
     silent: OnceCell<String>,
 }
@@ -95,12 +96,23 @@ enum Network {
     LeftAlone,
 }
 
+/// Where the weights were before anything was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weights {
+    InCache,
+    Elsewhere,
+}
+
 /// Why a file is not there.
 enum Missing {
     /// The hub does not have it.
     NotThere(String),
-    /// Nothing is known.
-    Unknown(String),
+    /// It shows nothing to whoever has no token.
+    Hidden(String),
+    /// Nobody was asked, or nobody is there who could be.
+    Unheard(String),
+    /// The hub answers otherwise, or does not send what it says to have.
+    Unsent(String),
 }
 
 impl<'a> Hub<'a> {
@@ -108,7 +120,7 @@ impl<'a> Hub<'a> {
         let cache = Cache::from_env();
         let set = std::env::var(OFFLINE).unwrap_or_default();
         let offline = ["1", "on", "yes", "true"].contains(&set.to_lowercase().as_str());
-        Hub {
+        let mut hub = Hub {
             name,
             folder: cache.path().clone(),
             token: cache.token(),
@@ -117,43 +129,76 @@ impl<'a> Hub<'a> {
                 true => Network::LeftAlone,
                 false => Network::Asked,
             },
+            weights: Weights::Elsewhere,
             silent: OnceCell::new(),
+        };
+        if hub.cached(FILES[2]).is_some() {
+            hub.weights = Weights::InCache;
         }
+        hub
     }
 
     /// A file without which there is no model.
     pub(super) fn need(&self, file: &str) -> Result<Vec<u8>, Error> {
-        let no_model = |reason: String| Error::NoModel {
-            model: self.name.to_string(),
-            reason,
-        };
         let path = self.find(file).map_err(|missing| {
-            no_model(match missing {
-                Missing::NotThere(reason) => reason,
-                Missing::Unknown(reason) => format!(
-                    "{file} is not in the cache {}, and {reason}. Without a network, put {} into \
-                     a folder and name that by `--model`",
-                    self.folder.display(),
+            self.no_model(match missing {
+                Missing::NotThere(reason) | Missing::Hidden(reason) => reason,
+                Missing::Unheard(reason) | Missing::Unsent(reason) => format!(
+                    "{file} is not in the cache, and {reason}. Without a network, put {} into a \
+                     folder and name that by `--model`",
                     FILES.join(", ")
                 ),
             })
         })?;
-        fs::read(&path).map_err(|error| no_model(format!("{}: {error}", path.display())))
+        self.read(&path)
     }
 
-    /// A file that some models have. Without a network one that is not in the cache cannot be
-    /// told from one that is nowhere.
-    pub(super) fn perhaps(&self, file: &str) -> Option<Vec<u8>> {
-        match self.find(file) {
-            Ok(path) => fs::read(path).ok(),
-            Err(Missing::NotThere(_)) => None,
-            Err(Missing::Unknown(reason)) => {
+    /// A file that some models have. Without it a model may be another, so that it is left out
+    /// only where the hub says that there is none, or where nobody can be asked and the weights
+    /// were in the cache before.
+    pub(super) fn perhaps(&self, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        let missing = match self.find(file) {
+            Ok(path) => return self.read(&path).map(Some),
+            Err(missing) => missing,
+        };
+        let reason = match missing {
+            Missing::NotThere(_) => return Ok(None),
+            Missing::Unheard(reason)
+                if self.network == Network::LeftAlone || self.weights == Weights::InCache =>
+            {
                 tracing::warn!(
                     "{}: {file} was not looked for on the hub: {reason}",
                     self.name
                 );
-                None
+                return Ok(None);
             }
+            Missing::Hidden(reason) | Missing::Unheard(reason) | Missing::Unsent(reason) => reason,
+        };
+        Err(self.no_model(format!(
+            "{file} may be there or not, and the model be another without it: {reason}. {OFFLINE}=1 \
+             takes what the cache holds"
+        )))
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        fs::read(path).map_err(|error| Error::NoModelFile {
+            model: self.name.to_string(),
+            reason: format!("a file in the cache cannot be read: {error}"),
+            here: path.display().to_string(),
+        })
+    }
+
+    fn no_model(&self, reason: String) -> Error {
+        // What others say of the cache may name it.
+        let reason = reason.replace(&self.folder.display().to_string(), "the cache");
+        Error::NoModelFile {
+            model: self.name.to_string(),
+            reason,
+            here: format!(
+                "the cache is {}, a token is looked for in {}",
+                self.folder.display(),
+                self.folder.with_file_name("token").display()
+            ),
         }
     }
 
@@ -163,20 +208,20 @@ impl<'a> Hub<'a> {
         }
         if self.network == Network::LeftAlone {
             let reason = format!("{OFFLINE} says that nobody is asked for it");
-            return Err(Missing::Unknown(reason));
+            return Err(Missing::Unheard(reason));
         }
         if let Some(reason) = self.silent.get() {
-            return Err(Missing::Unknown(reason.clone()));
+            return Err(Missing::Unheard(reason.clone()));
         }
         let found = self.look(file).and_then(|()| self.fetch(file));
-        if let Err(Missing::Unknown(reason)) = &found {
+        if let Err(Missing::Unheard(reason)) = &found {
             let _ = self.silent.set(reason.clone());
         }
         found
     }
 
     /// A commit is found by itself, anything else by what it meant when it was fetched.
-    fn cached(&self, file: &str) -> Option<PathBuf> {
+    pub(super) fn cached(&self, file: &str) -> Option<PathBuf> {
         self.cache.get(file).or_else(|| {
             let revision = self.name.revision.as_deref()?;
             let path = self.cache.pointer_path(revision).join(file);
@@ -191,7 +236,10 @@ impl<'a> Hub<'a> {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .timeout_global(Some(timeout))
+            .timeout_resolve(Some(timeout))
+            .timeout_connect(Some(timeout))
+            .timeout_recv_response(Some(timeout))
+            .timeout_global(Some(2 * timeout))
             .build()
             .into();
         let endpoint = endpoint();
@@ -205,12 +253,16 @@ impl<'a> Hub<'a> {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let response = request.call().map_err(|error| {
-            Missing::Unknown(match error {
+            let reason = match &error {
                 ureq::Error::Timeout(_) => {
                     format!("{endpoint} says nothing for {} s", timeout.as_secs())
                 }
                 other => format!("{endpoint} cannot be asked: {other}"),
-            })
+            };
+            match is_nobody(&error) {
+                true => Missing::Unheard(reason),
+                false => Missing::Unsent(reason),
+            }
         })?;
         let status = response.status();
         let code = response.headers().get("x-error-code");
@@ -226,20 +278,17 @@ impl<'a> Hub<'a> {
                 "has no {file} on {endpoint}; a model that can be read has {}",
                 FILES.join(", ")
             ))),
-            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
-                Err(Missing::NotThere(format!(
-                    "{endpoint} does not show it ({}): there is no such repository, or it needs a \
-                     token that may read it, in {}",
-                    status.as_u16(),
-                    self.folder.with_file_name("token").display()
-                )))
-            }
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Err(Missing::Hidden(format!(
+                "{endpoint} does not show it ({}): there is no such repository, or it needs a \
+                 token that may read it",
+                status.as_u16()
+            ))),
             (StatusCode::NOT_FOUND, _) => Err(Missing::NotThere(format!(
                 "there is no {file} of {name} on {endpoint} (404); check owner, name and revision, \
                  and that it has {}",
                 FILES.join(", ")
             ))),
-            (status, _) => Err(Missing::Unknown(format!(
+            (status, _) => Err(Missing::Unsent(format!(
                 "{endpoint} answers {}; try again later",
                 status.as_u16()
             ))),
@@ -251,7 +300,7 @@ impl<'a> Hub<'a> {
     fn fetch(&self, file: &str) -> Result<PathBuf, Missing> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let api = ApiBuilder::from_env().with_progress(false).build();
-        let api = api.map_err(|it| Missing::Unknown(it.to_string()))?;
+        let api = api.map_err(|it| Missing::Unsent(it.to_string()))?;
         let (repository, wanted) = (api.repo(self.name.repo()), file.to_owned());
         let (tell, heard) = mpsc::channel();
         let progress = Heard(tell.clone());
@@ -274,7 +323,7 @@ impl<'a> Hub<'a> {
             };
             let endpoint = endpoint();
             let reason = format!("it cannot be had from {endpoint}: {reason}");
-            return Err(Missing::Unknown(reason));
+            return Err(Missing::Unsent(reason));
         }
     }
 }
@@ -299,6 +348,26 @@ impl Progress for Heard {
     fn finish(&mut self) {}
 }
 
+/// Whether there was nobody to ask, as without a network. One who breaks off or falls silent was
+/// there.
+fn is_nobody(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind;
+    match error {
+        ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => true,
+        ureq::Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::NetworkDown
+                | ErrorKind::AddrNotAvailable
+        ),
+        _ => false,
+    }
+}
+
 fn endpoint() -> String {
     let set = std::env::var("HF_ENDPOINT").ok();
     set.unwrap_or_else(|| "https://huggingface.co".to_owned())
@@ -312,6 +381,39 @@ fn seconds_of(variable: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_the_cache_is_only_its_owner_reads() {
+        let home = tempfile::tempdir().unwrap();
+        let name = Name::parse("owner/name").unwrap();
+        let cache = Cache::new(home.path().join("hub"));
+        let hub = Hub {
+            name: &name,
+            folder: cache.path().clone(),
+            token: None,
+            cache: cache.repo(name.repo()),
+            network: Network::LeftAlone,
+            weights: Weights::Elsewhere,
+            silent: OnceCell::new(),
+        };
+        let path = home.path().display().to_string();
+        let broken = home.path().join("gone.json");
+        for (error, said) in [
+            (
+                hub.need(FILES[0]).unwrap_err(),
+                "config.json is not in the cache",
+            ),
+            (hub.read(&broken).unwrap_err(), "cannot be read"),
+            (
+                hub.no_model(format!("no lock of {}/hub/x", home.path().display())),
+                "no lock of the cache/x",
+            ),
+        ] {
+            assert!(error.to_string().contains(&path), "{error}");
+            let public = error.public();
+            assert!(public.contains(said) && !public.contains(&path), "{public}");
+        }
+    }
 
     #[test]
     fn a_name_has_an_owner_and_perhaps_a_revision() {

@@ -26,6 +26,12 @@ impl Use {
         Use::MonoT5,
     ];
 
+    /// What every encoder can be used for.
+    pub(super) const ENCODER: &'static [Use] = &[
+        Use::Matching(Matching::BiEncoder),
+        Use::Matching(Matching::LateInteraction),
+    ];
+
     /// What a folder is that says what it is.
     pub(super) fn declared(architecture: Architecture) -> &'static [Use] {
         match architecture {

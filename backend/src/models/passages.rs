@@ -11,6 +11,10 @@ use std::fmt;
 /// Words of a passage, and from the beginning of one to that of the next.
 const USUAL: (usize, usize) = (150, 75);
 
+/// Words of a passage at most. No model reads as many, and a bound is told rather than a number
+/// that nobody meant.
+const MOST_WORDS: usize = 10_000;
+
 /// Passages of a text at most; what comes after them is left out, and told.
 const MOST: usize = 200;
 
@@ -73,13 +77,12 @@ impl Reading {
         };
         let (n_words, stride) = size;
         // A longer stride would pass over words.
-        (1..=n_words)
-            .contains(&stride)
-            .then_some(Reading::Passages {
-                how,
-                n_words,
-                stride,
-            })
+        let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
+        sound.then_some(Reading::Passages {
+            how,
+            n_words,
+            stride,
+        })
     }
 
     /// What is read of a text.
@@ -235,6 +238,8 @@ mod tests {
             // No stride over words, none at all, none of ours: all part of a name.
             ("m+maxp=10/20", "m+maxp=10/20", ""),
             ("m+maxp=0/0", "m+maxp=0/0", ""),
+            ("m+maxp=10000/1", "m", "+maxp=10000/1"),
+            ("m+maxp=10001/1", "m+maxp=10001/1", ""),
             ("m+sump", "m+sump", ""),
             ("c++", "c++", ""),
         ] {

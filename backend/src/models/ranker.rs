@@ -1,5 +1,7 @@
 //! A model in memory, and what is told of it.
 
+use std::sync::Arc;
+
 use neural::{
     Augmentation, Colbert, Computing, CrossEncoder, Declared, Epic, Matching, Model, ModelFiles,
     MonoT5, Precision, Splade,
@@ -22,7 +24,8 @@ pub(super) const MAX_PAIR_PIECES: usize = 512;
 /// Pieces of a query, and of a text, as EPIC was trained.
 const MAX_EPIC_PIECES: usize = 512;
 
-/// A model with what it is used for.
+/// A model with what it is used for. A copy shares its weights.
+#[derive(Clone)]
 pub(crate) struct Ranker {
     /// What is shown of it.
     pub about: RankerAbout,
@@ -33,8 +36,8 @@ pub(crate) struct Ranker {
     /// The most pieces of a text; a cross-encoder counts the query with it. None where the files
     /// say it in a way of their own.
     pub(super) max_pieces: Option<u64>,
-    pub(super) reader: Reader,
-    pub(super) passes: Passes,
+    pub(super) reader: Arc<Reader>,
+    pub(super) passes: Arc<Passes>,
     pub(super) reading: Reading,
     /// Where it came from, to be loaded once more otherwise.
     pub(super) place: Place,
@@ -168,8 +171,8 @@ impl Ranker {
             weights_sha256: shared::collection::hex(&Sha256::digest(&files.weights)),
             weights_bytes: files.weights.len() as u64,
             max_pieces: bound(files, used, most),
-            reader,
-            passes: Passes::default(),
+            reader: Arc::new(reader),
+            passes: Arc::default(),
             reading: Reading::Whole,
             place: place.clone(),
             used,
@@ -190,18 +193,19 @@ impl Ranker {
         self
     }
 
-    /// The same weights, another way to read long texts.
-    pub(super) fn reading(mut self, reading: Reading) -> Ranker {
+    /// The same weights in the same memory, another way to read long texts.
+    pub(super) fn reading(&self, reading: Reading) -> Ranker {
+        let mut read = self.clone();
         if reading != Reading::Whole {
-            let about = &mut self.about;
+            let about = &mut read.about;
             about.spec += &reading.to_string();
             about.label += reading.label();
             about.detail += &reading.detail();
             let both = format!("{} {reading}", about.fingerprint);
             about.fingerprint = shared::collection::text_hash(&both);
         }
-        self.reading = reading;
-        self
+        read.reading = reading;
+        read
     }
 
     /// What it has read since it was loaded, whoever asked.
@@ -216,7 +220,7 @@ impl Ranker {
 
     /// The nonlinearity of the feed-forward layers, for people.
     pub(super) fn activation(&self) -> Option<String> {
-        match &self.reader {
+        match &*self.reader {
             // Any other is refused when the configuration is read.
             Reader::Alone(_) | Reader::Together(Together::Cross(_)) => {
                 Some("GELU by erf".to_owned())

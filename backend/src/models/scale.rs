@@ -44,7 +44,7 @@ impl Scale {
 impl Ranker {
     /// What its scores are.
     pub(crate) fn scale(&self) -> Scale {
-        match &self.reader {
+        match &*self.reader {
             Reader::Together(Together::Cross(it)) => match it.n_labels() {
                 1 => Scale::Logit,
                 _ => Scale::LogProbability,

@@ -219,7 +219,7 @@ impl Ranker {
             truncated: query.truncated || text.truncated,
             matches: None,
         };
-        match &self.reader {
+        match &*self.reader {
             Reader::Together(cross) => {
                 let pairs = cut.iter().flat_map(|it| &it.passages);
                 let pairs: Vec<PairPieces> = pairs.map(|it| cross.pair(&query, it)).collect();
@@ -289,7 +289,7 @@ impl Ranker {
         };
         let n_pieces = |it: &CutText| it.passages.iter().map(|it| it.ids.len()).sum::<usize>();
         let mut lengths: Vec<usize> = cut.iter().map(n_pieces).collect();
-        if let Reader::Together(_) = self.reader {
+        if let Reader::Together(_) = &*self.reader {
             let mut n_pairs = vec![0; needed.len()];
             for (_, text) in pairs {
                 n_pairs[needed.partition_point(|it| it < text)] += 1;
@@ -320,7 +320,7 @@ impl Ranker {
                 .map(|&it| queries[it as usize].as_str())
                 .collect();
             let pieces = self.cut(Side::Query, &written)?;
-            let made: Vec<Query> = match &self.reader {
+            let made: Vec<Query> = match &*self.reader {
                 Reader::Together(_) => pieces.into_iter().map(Query::Pieces).collect(),
                 Reader::Alone(model) => {
                     let read: Vec<&Pieces> = pieces.iter().collect();
@@ -354,7 +354,7 @@ impl Ranker {
     ) -> Result<Vec<PairScore>, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
         let cut = self.cut_texts(&written)?;
-        match &self.reader {
+        match &*self.reader {
             Reader::Together(cross) => {
                 let mut read = Vec::new();
                 let mut scored = Vec::new();
@@ -463,7 +463,7 @@ impl Ranker {
     pub(super) fn cut(&self, side: Side, texts: &[&str]) -> Result<Vec<Pieces>, Error> {
         let cut = texts
             .par_iter()
-            .map(|it| match &self.reader {
+            .map(|it| match &*self.reader {
                 Reader::Alone(model) => model.tokenize(side, it),
                 Reader::Together(cross) => cross.tokenize(side, it),
             })

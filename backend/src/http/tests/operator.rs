@@ -62,6 +62,7 @@ async fn a_model_is_loaded_when_the_operator_says_so() {
     let (status, error) = site.ask(&load("no-such")).await.problem();
     assert_eq!(status, 404);
     assert!(error.contains("no model named `no-such` among `tiny:bi`"));
+    assert_eq!(site.ask(&load("tiny:cross")).await.problem().0, 404);
 }
 
 #[tokio::test]
