@@ -327,10 +327,12 @@ impl Place {
         computing: Computing,
         settle: impl FnOnce(&Said) -> Result<Use, Error>,
     ) -> Result<Ranker, Error> {
-        let (files, used) = self.read(settle)?;
+        let (files, used) = self.read(|said| {
+            // Not everything that is loaded asks for it.
+            said.check().map_err(Error::model(&self.name))?;
+            settle(said)
+        })?;
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        // Not everything that is loaded asks for it.
-        files.declared().map_err(Error::model(&self.name))?;
         let ranker = Ranker::load(self, &files, used, computing)?;
         Ok(ranker.told_in(computing.precision))
     }
