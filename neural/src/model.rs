@@ -2,8 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::colbert::Colbert;
 use crate::config::Config;
-use crate::declared::Declared;
+use crate::cross::CrossEncoder;
+use crate::declared::{Architecture, Declared};
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
 use crate::error::Error;
@@ -111,12 +113,16 @@ impl Model {
     ) -> Result<Model, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
+        let declared = files.declared()?;
+        if matching == Matching::BiEncoder {
+            check_use(&files.config, &declared)?;
+        }
         let sentence = match matching {
             Matching::BiEncoder => Sentence::read(files, config.hidden_size)?,
             // Its vectors are those of pieces, before anything that these files say.
             Matching::LateInteraction => Sentence::default(),
         };
-        let mut sides = files.declared()?.sides(max_pieces, &config)?;
+        let mut sides = declared.sides(max_pieces, &config)?;
         if matching == Matching::BiEncoder {
             sides.prompts = Sentence::prompts(files)?;
         }
@@ -191,6 +197,20 @@ impl Model {
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
+}
+
+/// A mean over what a cross-encoder or a ColBERT makes of pieces is a number that says nothing,
+/// unless somebody says that it does.
+fn check_use(config: &[u8], declared: &Declared) -> Result<(), Error> {
+    if declared.architecture == Some(Architecture::BiEncoder) {
+        return Ok(());
+    }
+    let (found, ending) = match (CrossEncoder::is_in(config), Colbert::is_in(config)) {
+        (true, _) => ("cross-encoder", ":cross"),
+        (_, true) => ("ColBERT", ":colbert"),
+        (false, false) => return Ok(()),
+    };
+    Err(Error::OtherUse { found, ending })
 }
 
 #[cfg(test)]
