@@ -35,7 +35,7 @@ use crate::models::ranker::MAX_PAIR_PIECES;
 pub(crate) use passes::Reads;
 pub(crate) use ranker::Ranker;
 pub(crate) use scale::Scale;
-pub(crate) use scoring::{Listed, PairScore, Prepared, TOKEN_BUDGET};
+pub(crate) use scoring::{Listed, PairScore, Prepared, Survey, TOKEN_BUDGET, TooLong};
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";
@@ -327,10 +327,12 @@ impl Place {
         computing: Computing,
         settle: impl FnOnce(&Said) -> Result<Use, Error>,
     ) -> Result<Ranker, Error> {
-        let (files, used) = self.read(settle)?;
+        let (files, used) = self.read(|said| {
+            // Not everything that is loaded asks for it.
+            said.check().map_err(Error::model(&self.name))?;
+            settle(said)
+        })?;
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        // Not everything that is loaded asks for it.
-        files.declared().map_err(Error::model(&self.name))?;
         let ranker = Ranker::load(self, &files, used, computing)?;
         Ok(ranker.told_in(computing.precision))
     }

@@ -28,6 +28,18 @@ pub enum Error {
         expected: String,
     },
 
+    /// A model that was trained for another use.
+    #[error(
+        "config.json says that this is a {found} and no bi-encoder; ask for it by the ending \
+         `{ending}`, or write `architecture = \"bi-encoder\"` into ranker.toml"
+    )]
+    OtherUse {
+        /// What it is.
+        found: &'static str,
+        /// Of its name.
+        ending: &'static str,
+    },
+
     /// A part of a sentence-transformers folder without which its vectors would be others.
     #[error("`{field}` in {file} is {found}, but must be {expected}")]
     Sentence {

@@ -2,7 +2,9 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::colbert::Colbert;
 use crate::config::Config;
+use crate::cross::CrossEncoder;
 use crate::declared::{Architecture, Declared};
 use crate::device::Computing;
 use crate::encoder::{Encoder, Input, check_bound};
@@ -122,14 +124,8 @@ impl Model {
             Matching::BiEncoder => Architecture::BiEncoder,
             Matching::LateInteraction => Architecture::LateInteraction,
         })?;
-        if matching == Matching::BiEncoder && config.is_colbert && declared.architecture.is_none() {
-            return Err(Error::Unsupported {
-                field: "architectures",
-                found: "HF_ColBERT".to_owned(),
-                expected: "another for a bi-encoder: load it as `NAME:colbert`, or put \
-                           `architecture = \"bi-encoder\"` into ranker.toml"
-                    .to_owned(),
-            });
+        if matching == Matching::BiEncoder {
+            check_use(&files.config, &declared)?;
         }
         let sentence = match matching {
             Matching::BiEncoder => Sentence::read(files, config.hidden_size)?,
@@ -212,6 +208,20 @@ impl Model {
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
+}
+
+/// A mean over what a cross-encoder or a ColBERT makes of pieces is a number that says nothing,
+/// unless somebody says that it does.
+fn check_use(config: &[u8], declared: &Declared) -> Result<(), Error> {
+    if declared.architecture == Some(Architecture::BiEncoder) {
+        return Ok(());
+    }
+    let (found, ending) = match (CrossEncoder::is_in(config), Colbert::is_in(config)) {
+        (true, _) => ("cross-encoder", ":cross"),
+        (_, true) => ("ColBERT", ":colbert"),
+        (false, false) => return Ok(()),
+    };
+    Err(Error::OtherUse { found, ending })
 }
 
 #[cfg(test)]

@@ -1,24 +1,30 @@
 //! Models by name, from a server that stands in for the hub.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::harness::{Home, Ran, tiny_model};
-use crate::peer::{Asked, Peer, Reply};
+use crate::peer::{Asked, Peer, Reply, answer};
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// The tiny model as `someone/tiny`: of `main`, of its commit and of the tag `v1`.
+/// The fixtures by their names, as `someone/tiny`: of `main`, of a commit and of the tag `v1`.
 fn file(asked: &Asked) -> Reply {
     let gone = |code: &str| Reply::Answer(404, format!("x-error-code: {code}\r\n"), Vec::new());
-    let Some((_, rest)) = asked.line.split_once("/someone/tiny/resolve/") else {
+    let path = asked.line.split_once("/someone/");
+    let Some((model, rest)) = path.and_then(|it| it.1.split_once("/resolve/")) else {
         return gone("RepoNotFound");
     };
+    let folder = tiny_model().with_file_name(model);
+    if !folder.is_dir() {
+        return gone("RepoNotFound");
+    }
     let (revision, name) = rest.split_once('/').unwrap();
     if !["main", "v1", COMMIT].contains(&revision) {
         return gone("RevisionNotFound");
     }
-    let Ok(bytes) = std::fs::read(tiny_model().join(name)) else {
+    let Ok(bytes) = std::fs::read(folder.join(name)) else {
         return gone("EntryNotFound");
     };
     let range = asked
@@ -30,7 +36,8 @@ fn file(asked: &Asked) -> Reply {
     let (from, n) = (from.parse().unwrap(), bytes.len());
     let to = to.parse().map_or(n, |it: usize| it + 1);
     let headers = format!(
-        "etag: \"{name}-1\"\r\nx-repo-commit: {COMMIT}\r\ncontent-range: bytes {from}-{}/{n}\r\n",
+        "etag: \"{}-1\"\r\nx-repo-commit: {COMMIT}\r\ncontent-range: bytes {from}-{}/{n}\r\n",
+        name.replace('/', "-"),
         to - 1
     );
     Reply::Answer(206, headers, bytes[from..to].to_vec())
@@ -158,4 +165,58 @@ fn a_hub_that_has_nothing_or_says_nothing_is_told_soon() {
     assert!(refused(&stalls, "someone/tiny").contains("no byte came for 2 s"));
     let broken = Peer::new(|_| Reply::Answer(500, String::new(), Vec::new()));
     assert!(refused(&broken, "someone/tiny").contains("answers 500"));
+}
+
+#[test]
+fn what_a_model_is_for_is_said_by_its_files() {
+    let (home, hub) = (Home::new(), Peer::new(file));
+    let error = inspect(&home, &hub.address, "someone/cross-tiny:bi").refused();
+    assert!(
+        error.contains("no model named `cross-tiny:bi` among `cross-tiny:cross`"),
+        "{error}"
+    );
+    let small = |asked: &Asked| !asked.line.contains("safetensors");
+    assert!(hub.asked().iter().all(small), "no weights for nothing");
+    let told = inspect(&home, &hub.address, "someone/cross-tiny").done();
+    assert!(told.starts_with("spec\tcross-tiny:cross\n"), "{told}");
+    // From the cache as well.
+    let nobody = "http://127.0.0.1:9";
+    assert_eq!(inspect(&home, nobody, "someone/cross-tiny").done(), told);
+}
+
+#[test]
+fn a_fault_of_the_network_makes_no_other_model() {
+    const NAME: &str = "someone/dense-tiny";
+    const POOLING: &str = "1_Pooling/config.json";
+    let home = Home::new();
+    // What the hub does when it is asked for this file for the nth time; none sends it.
+    type Fault = fn(usize) -> Option<Reply>;
+    let faulty = |fault: Fault| {
+        let n_asked = AtomicUsize::new(0);
+        Peer::new(move |asked| {
+            let of_file = asked.line.ends_with(POOLING);
+            let fault = of_file.then(|| fault(n_asked.fetch_add(1, Ordering::Relaxed)));
+            fault.flatten().unwrap_or_else(|| file(asked))
+        })
+    };
+    let faults: [(Fault, &str); 4] = [
+        (|_| Some(answer(500, "")), "answers 500"),
+        (|_| Some(answer(429, "")), "answers 429"),
+        (|_| Some(Reply::Silence), "says nothing for 2 s"),
+        // It says that there is one and does not send it.
+        (
+            |n| (n > 0).then_some(Reply::Silence),
+            "no byte came for 2 s",
+        ),
+    ];
+    // From the second on, the weights are in the cache.
+    for (fault, said) in faults {
+        let error = inspect(&home, &faulty(fault).address, NAME).refused();
+        assert!(error.contains(POOLING) && error.contains(said), "{error}");
+    }
+    let hub = Peer::new(file);
+    let told = inspect(&home, &hub.address, NAME).done();
+    let folder = tiny_model().with_file_name("dense-tiny");
+    let folder = folder.to_string_lossy().into_owned();
+    assert_eq!(home.run_with(&["models", "inspect", &folder]).done(), told);
 }

@@ -20,7 +20,7 @@ use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::ask::Ask;
 use crate::http::score::Bounds;
-use crate::models::{PairScore, Prepared, Ranker, Scale};
+use crate::models::{PairScore, Prepared, Ranker, Scale, Survey, TooLong};
 
 /// Pieces in a batch: a quarter of those of a job, since others wait for its end.
 const TOKEN_BUDGET: u32 = 1_024;
@@ -31,15 +31,18 @@ pub(super) async fn rerank(
     caller: Caller,
     Ask(asked): Ask<Rerank>,
 ) -> Result<Json<Ranking>, Error> {
+    let cut = Cut::of(asked.truncate, asked.truncation_direction);
+    // Each of the two shapes has a name of its own for it.
+    let back = asked.return_text.or(asked.return_documents);
     let ranking = match (asked.texts, asked.documents) {
         (Some(texts), None) => {
             let wanted = Wanted {
                 model: asked.model,
                 numbers: Numbers::of(asked.raw_scores, asked.use_activation),
-                cut: Cut::of(asked.truncate, asked.truncation_direction),
+                cut,
             };
             let ranked = rank(&app, caller, wanted, (asked.query, texts)).await?;
-            Ranking::Texts(ranked.texts(Back::of(asked.return_text)))
+            Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
         }
         (None, Some(documents)) => {
             let asked = RerankDocuments {
@@ -47,11 +50,12 @@ pub(super) async fn rerank(
                 documents,
                 model: asked.model,
                 top_n: asked.top_n,
-                return_documents: asked.return_documents,
+                return_documents: back,
                 raw_scores: asked.raw_scores,
                 use_activation: asked.use_activation,
             };
-            Ranking::Documents(rank_documents(&app, caller, asked, Version::First).await?)
+            let shape = (Version::First, cut);
+            Ranking::Documents(rank_documents(&app, caller, asked, shape).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
@@ -67,7 +71,7 @@ pub(super) async fn documents(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, caller, asked, Version::First).await?;
+    let ranked = rank_documents(&app, caller, asked, (Version::First, Cut::End)).await?;
     Ok(Json(ranked))
 }
 
@@ -77,7 +81,7 @@ pub(super) async fn documents_again(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, caller, asked, Version::Second).await?;
+    let ranked = rank_documents(&app, caller, asked, (Version::Second, Cut::End)).await?;
     Ok(Json(ranked))
 }
 
@@ -92,18 +96,23 @@ async fn rank_documents(
     app: &App,
     caller: Caller,
     asked: RerankDocuments,
-    version: Version,
+    (version, cut): (Version, Cut),
 ) -> Result<RankedDocuments, Error> {
     let wanted = Wanted {
         model: asked.model,
         numbers: Numbers::of(asked.raw_scores, asked.use_activation),
-        cut: Cut::End,
+        cut,
     };
     let texts = asked.documents.into_iter().map(|it| it.into_text());
     let texts: Vec<String> = texts.collect();
     let ranked = rank(app, caller, wanted, (asked.query, texts)).await?;
-    let most = asked.top_n.filter(|&it| it > 0).unwrap_or(u64::MAX);
-    Ok(ranked.documents(most, Back::of(asked.return_documents), version))
+    Ok(ranked.documents(most(asked.top_n), Back::of(asked.return_documents), version))
+}
+
+/// How many come back; 0 is all.
+fn most(top_n: Option<u64>) -> usize {
+    let most = top_n.filter(|&it| it > 0);
+    most.map_or(usize::MAX, |it| usize::try_from(it).unwrap_or(usize::MAX))
 }
 
 /// What is asked for beside query and texts.
@@ -172,9 +181,9 @@ impl Cut {
         }
     }
 
-    fn check(self, n_cut: usize) -> Result<(), Error> {
+    /// Whether what is too long may lose anything.
+    fn check(self, too_long: TooLong) -> Result<(), Error> {
         let reason = match self {
-            _ if n_cut == 0 => return Ok(()),
             Cut::End => return Ok(()),
             Cut::Nothing => "send `truncate`: true to have their ends left out",
             Cut::Beginning => {
@@ -182,7 +191,11 @@ impl Cut {
                                \"right\""
             }
         };
-        let reason = format!("{n_cut} texts are longer than the model reads; {reason}");
+        let what = match too_long {
+            TooLong::Query => "the query".to_owned(),
+            TooLong::Text(place) => format!("the text at place {place}, from 0 on,"),
+        };
+        let reason = format!("{what} is longer than the model reads; {reason}");
         Err(Wrong::setting("truncate", reason).into())
     }
 }
@@ -198,8 +211,9 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn texts(mut self, back: Back) -> Vec<RankedText> {
-        let order = std::mem::take(&mut self.order);
+    fn texts(mut self, most: usize, back: Back) -> Vec<RankedText> {
+        let mut order = std::mem::take(&mut self.order);
+        order.truncate(most);
         let ranked = order.into_iter().map(|(place, score)| RankedText {
             index: place as u64,
             score,
@@ -208,11 +222,11 @@ impl Ranked {
         ranked.collect()
     }
 
-    fn documents(mut self, most: u64, back: Back, version: Version) -> RankedDocuments {
+    fn documents(mut self, most: usize, back: Back, version: Version) -> RankedDocuments {
         let mut id = [0; 16];
         getrandom::fill(&mut id).expect("the operating system gives random numbers");
         let mut order = std::mem::take(&mut self.order);
-        order.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        order.truncate(most);
         let cut = (self.n_cut > 0).then(|| {
             let (n_cut, n) = (self.n_cut, self.texts.len());
             format!("{n_cut} of {n} documents are longer than the model reads and lost their ends")
@@ -258,7 +272,8 @@ async fn rank(
     let _place = app.limits.ranking()?;
     let since = Instant::now();
     let mut leaving = Leaving { answered: false };
-    let scored = score(app, wanted.model, Arc::new(([query], texts))).await;
+    let given = Arc::new(([query], texts));
+    let scored = score(app, wanted.model, given, wanted.cut).await;
     leaving.answered = true;
     let Scored {
         ranker,
@@ -269,7 +284,6 @@ async fn rank(
     metrics::histogram!("axioscope_ranking_duration_seconds").record(since.elapsed().as_secs_f64());
     metrics::counter!("axioscope_pairs_scored_total").increment(scores.len() as u64);
     let n_cut = scores.iter().filter(|it| it.truncated).count();
-    wanted.cut.check(n_cut)?;
     let (scale, raw) = (ranker.scale(), wanted.numbers);
     Ok(Ranked {
         model: ranker.about.spec.clone(),
@@ -308,9 +322,9 @@ struct Scored {
 }
 
 /// Batch by batch, each when it is its turn; between two of them whoever waits may leave.
-async fn score(app: &App, model: Option<String>, given: Given) -> Result<Scored, Error> {
+async fn score(app: &App, model: Option<String>, given: Given, cut: Cut) -> Result<Scored, Error> {
     let models = app.models.clone();
-    let wanted = model.or_else(|| models.specs().into_iter().next());
+    let wanted = model.or_else(|| models.names().into_iter().next());
     let wanted = wanted.ok_or_else(|| Error::NoModel {
         model: "of this server".to_owned(),
         reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
@@ -324,10 +338,11 @@ async fn score(app: &App, model: Option<String>, given: Given) -> Result<Scored,
         turn.run(|| {
             let (query, texts) = &*asked;
             let pairs: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
-            let written: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let n_pieces = at_work.n_pieces(&query[0], &written)?;
+            // What is refused is refused before the model computes anything.
+            let too_long = |it| cut.check(it);
+            let Survey { batches, n_pieces } =
+                at_work.survey(&query[0], texts, TOKEN_BUDGET, too_long)?;
             let prepared = Arc::new(at_work.prepare(query, &pairs, TOKEN_BUDGET)?);
-            let batches = at_work.plan(texts, &pairs, TOKEN_BUDGET)?;
             let mut batches = batches.into_iter();
             let first = batches.next().unwrap_or_default();
             let scores = score_batch(&at_work, &prepared, texts, first)?;
@@ -404,9 +419,9 @@ mod tests {
     #[test]
     fn what_is_left_out_is_cut_at_its_end() {
         use TruncationDirection::{Left, Right};
-        let fine = |truncate, direction| Cut::of(truncate, direction).check(1).is_ok();
+        let text = TooLong::Text(1);
+        let fine = |truncate, direction| Cut::of(truncate, direction).check(text).is_ok();
         assert!(fine(None, None) && fine(Some(true), Some(Right)));
         assert!(!fine(Some(false), None) && !fine(None, Some(Left)));
-        assert!(Cut::Nothing.check(0).is_ok() && Cut::Beginning.check(0).is_ok());
     }
 }

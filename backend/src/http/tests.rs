@@ -634,6 +634,10 @@ async fn health_is_a_score() {
 
     let site = Site::new(Door::Loopback).await;
     site.ask(&About {}).await;
+    // What somebody asks for that is not there changes nothing.
+    let asked = json!({"ranker": "tiny:cross", "query": "a", "texts": ["b"]});
+    let asked = request("POST", "/api/score", &asked.to_string());
+    assert_eq!(site.send(asked).await.problem().0, 404);
     let health: Value = site.get("/health").await.json();
     assert_eq!(health["scored"][2]["ranker"], "tiny:late");
     let metrics = site.get("/metrics").await;

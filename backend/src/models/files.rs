@@ -53,6 +53,11 @@ impl Said {
         })
     }
 
+    /// Whether `ranker.toml` can be read.
+    pub(super) fn check(&self) -> Result<(), neural::Error> {
+        Declared::read(self.ranker.as_deref().unwrap_or_default()).map(drop)
+    }
+
     /// What the model can be used for, the usual first; none where these files cannot be read,
     /// which is told by what loads it.
     pub(super) fn uses(&self) -> Option<&'static [Use]> {

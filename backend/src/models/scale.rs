@@ -1,8 +1,7 @@
-//! Scores between 0 and 1, for programs that expect them, and what a model reads of texts.
+//! Scores between 0 and 1, for programs that expect them.
 
-use neural::{Matching, Side, Similarity};
+use neural::{Matching, Similarity};
 
-use crate::error::Error;
 use crate::models::Ranker;
 use crate::models::named::{Named, Use};
 use crate::models::ranker::{Alone, Reader, Together};
@@ -58,14 +57,6 @@ impl Ranker {
                 },
             },
         }
-    }
-
-    /// Pieces of words that the model reads of a query and of texts, the query once for each.
-    pub(crate) fn n_pieces(&self, query: &str, texts: &[&str]) -> Result<u64, Error> {
-        let of_query = self.cut(Side::Query, &[query])?[0].ids.len();
-        let texts = self.cut_texts(texts)?;
-        let passages = texts.iter().flat_map(|it| &it.passages);
-        Ok(passages.map(|it| (of_query + it.ids.len()) as u64).sum())
     }
 }
 

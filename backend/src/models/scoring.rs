@@ -21,6 +21,9 @@ pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 /// Pieces that a query adds to a text with which it is read; only plans go by it.
 const USUAL_QUERY: usize = 16;
 
+/// Texts that a survey holds at once.
+const SURVEYED: usize = 64;
+
 /// The score of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairScore {
@@ -95,6 +98,22 @@ pub(crate) struct Prepared {
     queries: Vec<Option<Query>>,
     /// (text, query, pair), ascending.
     by_text: Vec<(u32, u32, u32)>,
+}
+
+/// Texts of one query, before any of them is scored.
+pub(crate) struct Survey {
+    /// Places of texts, as [`Ranker::plan`] has them.
+    pub batches: Vec<Vec<u32>>,
+    /// What the model will read, the query once for each passage.
+    pub n_pieces: u64,
+}
+
+/// What is longer than a model reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooLong {
+    Query,
+    /// The text at a place, alone or with the query.
+    Text(usize),
 }
 
 /// A query as its ranker wants it.
@@ -287,22 +306,65 @@ impl Ranker {
             }
             Side::Text => self.cut_texts(&written)?,
         };
-        let n_pieces = |it: &CutText| it.passages.iter().map(|it| it.ids.len()).sum::<usize>();
-        let mut lengths: Vec<usize> = cut.iter().map(n_pieces).collect();
-        if let Reader::Together(_) = &*self.reader {
-            let mut n_pairs = vec![0; needed.len()];
-            for (_, text) in pairs {
-                n_pairs[needed.partition_point(|it| it < text)] += 1;
-            }
-            for ((length, n), text) in lengths.iter_mut().zip(n_pairs).zip(&cut) {
-                *length = (*length + USUAL_QUERY * text.passages.len()) * n;
-            }
+        let mut n_pairs = vec![0; needed.len()];
+        for (_, text) in pairs {
+            n_pairs[needed.partition_point(|it| it < text)] += 1;
         }
+        let each = cut.iter().zip(n_pairs);
+        let lengths: Vec<usize> = each.map(|(text, n)| self.length(text, n)).collect();
         let batches = neural::plan_batches(&lengths, token_budget as usize);
         Ok(batches
             .into_iter()
             .map(|it| it.into_iter().map(|at| needed[at]).collect())
             .collect())
+    }
+
+    /// What a text counts in a plan: where it is read with a query, once for each of its pairs.
+    fn length(&self, text: &CutText, n_pairs: usize) -> usize {
+        match &*self.reader {
+            Reader::Alone(_) => text.n_pieces(),
+            Reader::Together(_) => (text.n_pieces() + USUAL_QUERY * text.passages.len()) * n_pairs,
+        }
+    }
+
+    /// Reads one query and its texts without scoring them. What is longer than the model reads is
+    /// told to `too_long` as soon as it is found, whose error ends it.
+    pub(crate) fn survey(
+        &self,
+        query: &str,
+        texts: &[String],
+        token_budget: u32,
+        too_long: impl Fn(TooLong) -> Result<(), Error>,
+    ) -> Result<Survey, Error> {
+        let query = self.cut(Side::Query, &[query])?.remove(0);
+        if query.truncated {
+            too_long(TooLong::Query)?;
+        }
+        let mut n_pieces = 0;
+        let mut lengths = Vec::with_capacity(texts.len());
+        for some in texts.chunks(SURVEYED) {
+            let written: Vec<&str> = some.iter().map(String::as_str).collect();
+            for text in self.cut_texts(&written)? {
+                let cut_together = || match &*self.reader {
+                    Reader::Alone(_) => false,
+                    Reader::Together(model) => {
+                        let mut passages = text.passages.iter();
+                        passages.any(|it| model.pair(&query, it).truncated)
+                    }
+                };
+                if text.truncated || cut_together() {
+                    too_long(TooLong::Text(lengths.len()))?;
+                }
+                n_pieces += (text.n_pieces() + query.ids.len() * text.passages.len()) as u64;
+                lengths.push(self.length(&text, 1));
+            }
+        }
+        let batches = neural::plan_batches(&lengths, token_budget as usize).into_iter();
+        let places = |batch: Vec<usize>| batch.into_iter().map(|it| it as u32).collect();
+        Ok(Survey {
+            batches: batches.map(places).collect(),
+            n_pieces,
+        })
     }
 
     /// Encodes the queries that `pairs` need.
@@ -525,6 +587,10 @@ impl CutText {
             truncated: pieces.truncated,
             passages: vec![pieces],
         }
+    }
+
+    fn n_pieces(&self) -> usize {
+        self.passages.iter().map(|it| it.ids.len()).sum()
     }
 }
 

@@ -252,6 +252,7 @@ fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
     fs::write(folder.join(RANKER), "architecture = \"late\"").unwrap();
     assert_eq!(models.specs(), ["said:bi", "said:late"]);
     // Whatever is asked for, this is what is to be mended.
+    let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for wanted in ["said", "said:late", "said:colbert", "said:monot5"] {
         let refused = models.get(wanted).err().unwrap().to_string();
         assert!(refused.contains("unknown variant `late`"), "{refused}");

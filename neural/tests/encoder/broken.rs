@@ -402,6 +402,22 @@ fn weights_of_an_epic_that_are_no_numbers_are_found() {
     assert!(error.contains("no tensor `doc_quality.weight`"), "{error}");
 }
 
+#[test]
+fn what_was_trained_for_another_use_is_no_bi_encoder_unless_somebody_says_so() {
+    let load = |files: &ModelFiles| Model::load(files, Matching::BiEncoder, 32, Device::Cpu);
+    let mut cross = tiny();
+    let mut config: Value = serde_json::from_slice(&cross.config).unwrap();
+    config["architectures"] = json!(["BertForSequenceClassification"]);
+    config["num_labels"] = json!(1);
+    cross.config = config.to_string().into_bytes();
+    for (mut files, ending) in [(cross, "`:cross`"), (colbert_tiny(), "`:colbert`")] {
+        let error = load(&files).err().unwrap().to_string();
+        assert!(error.contains(ending), "{error}");
+        files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
+        assert!(load(&files).is_ok(), "{ending}");
+    }
+}
+
 fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
     let mut files = tiny();
     change(&mut files);

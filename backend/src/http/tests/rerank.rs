@@ -133,17 +133,76 @@ async fn rankings_that_cannot_be_made_say_why() {
     let (status, error) = problem(asked).await;
     assert_eq!(status, 422);
     assert!(
-        error.contains("1 texts are longer than the model reads"),
+        error.contains("the text at place 0, from 0 on, is longer than the model reads"),
         "{error}"
     );
     let asked = json!({"query": "a", "texts": long(), "truncation_direction": "Left"});
     assert_eq!(problem(asked).await.0, 422);
+    let asked = json!({"query": "a", "documents": long(), "truncate": false});
+    assert_eq!(problem(asked).await.0, 422);
+    let asked = json!({"query": long()[0], "texts": ["b"], "truncate": false});
+    let (status, error) = problem(asked).await;
+    assert_eq!(status, 422);
+    assert!(error.contains("the query is longer"), "{error}");
     let asked = json!({"query": "a", "documents": long()});
     let ranked: RankedDocuments = site
         .send(request("POST", "/v1/rerank", &asked.to_string()))
         .await
         .json();
     assert_eq!(ranked.meta.warnings.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    for name in ["tiny:late", "tiny:bi+meanp=5/5", "cross-tiny:cross"] {
+        let folder = format!("{fixtures}/{}", name.split(':').next().unwrap());
+        let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+        let site = Site::with(Door::Loopback, models).await;
+        let ranker = site.app.models.get(name).unwrap();
+        let before = ranker.reads();
+        let mut given = vec!["river".to_owned(); 200];
+        given[150] = "river ".repeat(2_000);
+        let body = json!({"model": name, "query": "a", "texts": given, "truncate": false});
+        let asked = async |body: &Value| {
+            site.send(request("POST", "/rerank", &body.to_string()))
+                .await
+        };
+        let (status, error) = asked(&body).await.problem();
+        assert_eq!(status, 422);
+        assert!(error.contains("the text at place 150,"), "{name}: {error}");
+        assert_eq!(ranker.reads(), before, "{name}");
+        // [CLS] a [SEP] of the query for each of [CLS] a [SEP] and [CLS] a a [SEP].
+        let body = json!({"model": name, "query": "a", "documents": ["a", "a a"]});
+        let ranked: RankedDocuments = asked(&body).await.json();
+        assert_eq!(ranked.usage.total_tokens, 3 + 3 + 3 + 4, "{name}");
+    }
+    // The same plan as that of a job.
+    let ranker = models::tests::tiny().get("tiny:bi+maxp=5/3").unwrap();
+    let given: Vec<String> = (0..200).map(|it| "a b d ".repeat(it % 23)).collect();
+    let pairs: Vec<(u32, u32)> = (0..200).map(|it| (0, it)).collect();
+    let survey = ranker.survey("a", &given, 256, |_| Ok(())).unwrap();
+    assert_eq!(survey.batches, ranker.plan(&given, &pairs, 256).unwrap());
+}
+
+#[tokio::test]
+async fn only_so_many_texts_come_back_as_are_asked_for() {
+    let site = Site::new(Door::Loopback).await;
+    let ranked = async |top_n: u64| -> Vec<RankedText> {
+        let asked = Rerank {
+            query: "rivers".to_owned(),
+            texts: texts(&["a river", "hill", "the sea"]),
+            top_n: Some(top_n),
+            return_documents: Some(true),
+            ..Rerank::default()
+        };
+        site.ask(&asked).await.json()
+    };
+    let all = ranked(0).await;
+    assert_eq!(all.len(), 3);
+    assert!(all.iter().all(|it| it.text.is_some()));
+    assert_eq!(ranked(2).await, all[..2]);
+    assert_eq!(ranked(9).await, all);
 }
 
 #[tokio::test]
