@@ -20,8 +20,8 @@
 //! ```
 //!
 //! Nothing has to be there; a key that is not listed here is refused. A folder with an
-//! `architecture` is that ranker alone. Of a monoT5 nothing else can be set, and of a T5 that writes
-//! queries nothing at all.
+//! `architecture` is that ranker alone. Of a monoT5 nothing else can be set, and of a T5 that
+//! writes queries nothing at all.
 
 use serde::Deserialize;
 

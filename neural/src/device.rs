@@ -13,8 +13,8 @@ pub enum Device {
     Metal(usize),
 }
 
-/// Of the weights and hidden states of an encoder. The heads on it compute in f32 or f64, and what a
-/// model gives is f32 or f64 too.
+/// Of the weights and hidden states of an encoder. The heads on it compute in f32 or f64, and what
+/// a model gives is f32 or f64 too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// 32 bits, IEEE 754 binary32.

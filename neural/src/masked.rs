@@ -29,7 +29,13 @@ impl MaskedHead {
     ) -> Result<MaskedHead, Error> {
         let (h, v) = (config.hidden_size, config.vocab_size);
         let mut words = "embeddings.word_embeddings.weight";
-        let named = |dense: &str, norm: &str, output: &str, bias: &str| {
+        let output = match config.family {
+            Family::Bert => "cls.predictions.decoder",
+            Family::DistilBert => "vocab_projector",
+            Family::Roberta => "lm_head.decoder",
+            Family::ModernBert | Family::Electra => "decoder",
+        };
+        let named = |dense: &str, norm: &str, bias: &str| {
             // What is not tied has a bias of its own too, which the reference then adds.
             let own = format!("{output}.bias");
             let bias = match !config.ties_words && head.has(&own) {
@@ -42,31 +48,18 @@ impl MaskedHead {
                 head.numbers(bias, &[v])?,
             ))
         };
-        let output = match config.family {
-            Family::Bert => "cls.predictions.decoder",
-            Family::DistilBert => "vocab_projector",
-            Family::Roberta => "lm_head.decoder",
-            Family::ModernBert | Family::Electra => "decoder",
-        };
         let (dense, norm, bias) = match config.family {
             Family::Bert => named(
                 "cls.predictions.transform.dense",
                 "cls.predictions.transform.LayerNorm",
-                output,
                 "cls.predictions.bias",
             )?,
             Family::DistilBert => named(
                 "vocab_transform",
                 "vocab_layer_norm",
-                output,
                 "vocab_projector.bias",
             )?,
-            Family::Roberta => named(
-                "lm_head.dense",
-                "lm_head.layer_norm",
-                output,
-                "lm_head.bias",
-            )?,
+            Family::Roberta => named("lm_head.dense", "lm_head.layer_norm", "lm_head.bias")?,
             Family::ModernBert => {
                 words = "embeddings.tok_embeddings.weight";
                 let (dense, norm) = modern_head(head, config)?;

@@ -5,8 +5,8 @@
 //! the pieces `▁true` and `▁false` at the first step of the decoder, of `▁true`.
 //!
 //! Where query and text do not fit, the longer one loses its end first and the prompt keeps its
-//! own, so that however long one is some of the other is read. The parts are cut into pieces each by
-//! itself and joined: pieces of a T5 do not reach over white space, which is checked of the
+//! own, so that however long one is some of the other is read. The parts are cut into pieces each
+//! by itself and joined: pieces of a T5 do not reach over white space, which is checked of the
 //! tokenizer.
 
 use rayon::prelude::*;

@@ -24,7 +24,8 @@ pub struct Pieces {
     /// of a ColBERT also a marker after `[CLS]` and `[MASK]` after `[SEP]`.
     pub ids: Vec<u32>,
     /// Where each piece of the text itself stands in it: from and to, in characters (Unicode
-    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A piece of a prompt is at 0.
+    /// scalar values); two fewer than `ids` but for a ColBERT and a T5. A piece of a prompt
+    /// is at 0.
     pub spans: Vec<(u32, u32)>,
     /// Whether pieces of the text were left out, to keep to the model's bound.
     pub truncated: bool,
