@@ -102,8 +102,9 @@ impl Service {
                             reason,
                         }
                     });
+                let is_last = scored.is_err();
                 // No two batches begin with the same pair, whatever their size.
-                if answers.send((batch[0], scored)).is_err() {
+                if answers.send((batch[0], scored)).is_err() || is_last {
                     break;
                 }
             }
