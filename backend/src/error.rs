@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn folders_of_this_machine_are_nobodys_business() {
-        let home = "/home/somebody/models";
+        let home = "/srv/somebody/models";
         let no_entry = || std::io::Error::from(std::io::ErrorKind::NotFound);
         for (error, public) in [
             (
@@ -264,7 +264,7 @@ mod tests {
                 "model tiny: has no config.json",
             ),
             (
-                Error::file(Path::new("/home/somebody/models/a.db"), "move it")(no_entry()),
+                Error::file(Path::new("/srv/somebody/models/a.db"), "move it")(no_entry()),
                 "a.db: entity not found; move it",
             ),
         ] {

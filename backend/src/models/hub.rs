@@ -175,8 +175,8 @@ impl<'a> Hub<'a> {
             Missing::Hidden(reason) | Missing::Unheard(reason) | Missing::Unsent(reason) => reason,
         };
         Err(self.no_model(format!(
-            "{file} may be there or not, and the model be another without it: {reason}. {OFFLINE}=1 \
-             takes what the cache holds"
+            "{file} may be there or not, and the model be another without it: {reason}. \
+             {OFFLINE}=1 takes what the cache holds"
         )))
     }
 

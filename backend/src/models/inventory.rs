@@ -12,7 +12,8 @@ use crate::models::passages::Reading;
 use crate::models::{Models, Place, Ranker, Source, reason};
 
 impl Models {
-    /// Every use of every model, in the order they were named. Waits for nothing that is being loaded.
+    /// Every use of every model, in the order they were named. Waits for nothing that is being
+    /// loaded.
     pub(crate) fn inventory(&self) -> Vec<HeldModel> {
         let loaded: BTreeMap<String, Arc<Ranker>> = {
             let loaded = self.loaded.read().unwrap_or_else(PoisonError::into_inner);
