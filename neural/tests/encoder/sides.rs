@@ -426,7 +426,10 @@ fn a_colbert_is_no_bi_encoder_unless_somebody_says_so() {
     let mut files = colbert_tiny();
     let loaded = |files: &ModelFiles, matching| Model::load(files, matching, 48, Device::Cpu).err();
     let refused = loaded(&files, Matching::BiEncoder).unwrap().to_string();
-    expect![[r#"`architectures` in config.json is HF_ColBERT, but must be another for a bi-encoder: load it as `NAME:colbert`, or put `architecture = "bi-encoder"` into ranker.toml"#]].assert_eq(&refused);
+    expect![[
+        r#"config.json says that this is a ColBERT and no bi-encoder; ask for it by the ending `:colbert`, or write `architecture = "bi-encoder"` into ranker.toml"#
+    ]]
+    .assert_eq(&refused);
     assert!(loaded(&files, Matching::LateInteraction).is_none());
     files.ranker = Some(b"architecture = \"bi-encoder\"".to_vec());
     assert!(loaded(&files, Matching::BiEncoder).is_none());
