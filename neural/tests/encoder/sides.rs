@@ -93,7 +93,7 @@ fn colbert_equals_the_reference_in_every_setting() {
                 worst = worst.max((found - expected).abs());
             }
         }
-        exact(name, "score or cosine", worst);
+        exact(&format!("colbert-tiny, {name}"), "score or cosine", worst);
     }
 }
 
