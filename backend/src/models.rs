@@ -16,6 +16,7 @@ mod named;
 mod passages;
 mod passes;
 mod ranker;
+mod reader;
 mod scale;
 mod scoring;
 

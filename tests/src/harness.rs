@@ -18,6 +18,17 @@ use tempfile::TempDir;
 /// Somebody who waits longer waits for something that will not come, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
+/// The limits of a study file, as of the paper that most tests follow.
+pub(crate) const LIMITS: &str = "[limits]\n\
+    length_gap_terms = 10\n\
+    min_terms = 1\n\
+    repeat_from = 2\n\
+    repeat_to = 4\n\
+    repeated_terms = 240\n\
+    filled_terms = 512\n\
+    fillable_terms = 256\n\
+    seed = 42\n";
+
 /// A dozen documents, three queries, judgements and a run.
 pub(crate) fn tiny() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")

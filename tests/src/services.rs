@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, PATIENCE, Ran, tiny_model};
+use crate::harness::{Home, LIMITS, PATIENCE, Ran, tiny_model};
 use crate::peer::{Asked, Peer, Reply, answer};
 use crate::rerank::{collect, ranking, scores};
 
@@ -112,16 +112,7 @@ pool = "all"
 probes = ["tfc1", "lnc1"]
 modes = ["fixed"]
 rankers = ["bm25", "{address}?texts=3"]
-[limits]
-length_gap_terms = 10
-min_terms = 1
-repeat_from = 2
-repeat_to = 4
-repeated_terms = 240
-filled_terms = 512
-fillable_terms = 256
-seed = 42
-"#
+{LIMITS}"#
         ),
     );
     let ran = home.run("study run study.toml");
@@ -417,16 +408,7 @@ pool = "all"
 probes = ["tfc1", "lnc2"]
 modes = ["fixed"]
 rankers = [{rankers}]
-[limits]
-length_gap_terms = 10
-min_terms = 1
-repeat_from = 2
-repeat_to = 4
-repeated_terms = 240
-filled_terms = 512
-fillable_terms = 256
-seed = 42
-"#
+{LIMITS}"#
         )
     };
     home.write("study.toml", study(r#""bm25", "scores:mine.tsv""#));

@@ -14,6 +14,7 @@ use crate::models::Place;
 use crate::models::named::{Use, spec};
 use crate::models::passages::Reading;
 use crate::models::passes::{Passes, Reads};
+use crate::models::reader::{Alone, Reader, Together};
 
 /// Pieces of a text that a model reads at most, as sentence-transformers has it for MiniLM.
 const MAX_PIECES: usize = 256;
@@ -43,46 +44,6 @@ pub(crate) struct Ranker {
     pub(super) place: Place,
     pub(super) used: Use,
     pub(super) computing: Computing,
-}
-
-/// How it reads: each text by itself, or with the query.
-pub(super) enum Reader {
-    Alone(Box<Alone>),
-    Together(Together),
-}
-
-/// What reads a query and a text as one.
-pub(super) enum Together {
-    Cross(Box<CrossEncoder>),
-    Mono(Box<MonoT5>),
-}
-
-/// What makes something of a text that can be compared.
-pub(super) enum Alone {
-    Dense(Model),
-    Sparse(Splade),
-    Colbert(Colbert),
-    Epic(Epic),
-}
-
-impl Reader {
-    pub(super) fn alone(&self) -> Option<&Alone> {
-        match self {
-            Reader::Alone(it) => Some(it),
-            Reader::Together(_) => None,
-        }
-    }
-}
-
-impl Alone {
-    fn fingerprint(&self) -> &str {
-        match self {
-            Alone::Dense(it) => it.fingerprint(),
-            Alone::Sparse(it) => it.fingerprint(),
-            Alone::Colbert(it) => it.fingerprint(),
-            Alone::Epic(it) => it.fingerprint(),
-        }
-    }
 }
 
 impl Ranker {

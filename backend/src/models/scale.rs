@@ -4,7 +4,7 @@ use neural::{Matching, Similarity};
 
 use crate::models::Ranker;
 use crate::models::named::{Named, Use};
-use crate::models::ranker::{Alone, Reader, Together};
+use crate::models::reader::{Alone, Reader, Together};
 
 /// What the numbers of a ranker are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

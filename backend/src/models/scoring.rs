@@ -4,7 +4,7 @@
 //! with as many threads. So a job that goes on after a crash, one that ran through, and
 //! `axioscope score` on the command line agree to the last bit.
 
-use neural::{Encoded, EpicQuery, EpicText, PairPieces, Pieces, Side, Sparse};
+use neural::{PairPieces, Pieces, Side};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shared::api::Matches;
@@ -12,10 +12,10 @@ use shared::api::Matches;
 use crate::error::Error;
 use crate::models::Ranker;
 use crate::models::passages::Read;
-use crate::models::ranker::{Alone, Reader, Together};
+use crate::models::reader::{Alone, Reader, Together, Vectors};
 use crate::store::draft::Draft;
 
-/// Pieces in a batch: enough to keep two cores busy, and at most some tens of megabytes.
+/// Pieces in a batch: enough to keep two cores busy.
 pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 
 /// Pieces that a query adds to a text with which it is read; only plans go by it.
@@ -121,110 +121,6 @@ enum Query {
     /// With whether it was cut.
     Encoded(Vectors, bool),
     Pieces(Pieces),
-}
-
-/// What was made of a text.
-enum Vectors {
-    Dense(Encoded),
-    Sparse(Sparse),
-    EpicQuery(EpicQuery),
-    EpicText(EpicText),
-}
-
-impl Alone {
-    fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
-        match self {
-            Alone::Dense(it) => it.tokenize(side, text),
-            Alone::Sparse(it) => it.tokenize(side, text),
-            Alone::Colbert(it) => it.tokenize(side, text),
-            Alone::Epic(it) => it.tokenize(side, text),
-        }
-    }
-
-    /// `pieces` are all of `side`.
-    fn encode(&self, side: Side, pieces: &[&Pieces]) -> Result<Vec<Vectors>, neural::Error> {
-        Ok(match self {
-            Alone::Dense(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
-            Alone::Sparse(it) => it
-                .encode(pieces)?
-                .into_iter()
-                .map(Vectors::Sparse)
-                .collect(),
-            Alone::Colbert(it) => it.encode(pieces)?.into_iter().map(Vectors::Dense).collect(),
-            Alone::Epic(it) => match side {
-                Side::Query => {
-                    let queries = it.encode_queries(pieces)?.into_iter();
-                    queries.map(Vectors::EpicQuery).collect()
-                }
-                Side::Text => {
-                    let texts = it.encode_texts(pieces)?.into_iter();
-                    texts.map(Vectors::EpicText).collect()
-                }
-            },
-        })
-    }
-
-    fn score(&self, query: &Vectors, text: &Vectors) -> f64 {
-        match (self, query, text) {
-            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
-                it.score(query, text)
-            }
-            (Alone::Sparse(it), Vectors::Sparse(query), Vectors::Sparse(text)) => {
-                it.score(query, text)
-            }
-            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
-                it.score(query, text)
-            }
-            (Alone::Epic(it), Vectors::EpicQuery(query), Vectors::EpicText(text)) => {
-                it.score(query, text)
-            }
-            // Of another model; no score is taken that is none.
-            _ => f64::NAN,
-        }
-    }
-
-    fn matches(&self, query: &Vectors, text: &Vectors) -> Option<neural::Matches> {
-        match (self, query, text) {
-            (Alone::Dense(it), Vectors::Dense(query), Vectors::Dense(text)) => {
-                it.matches(query, text)
-            }
-            (Alone::Colbert(it), Vectors::Dense(query), Vectors::Dense(text)) => {
-                Some(it.matches(query, text))
-            }
-            _ => None,
-        }
-    }
-}
-
-impl Together {
-    fn tokenize(&self, side: Side, text: &str) -> Result<Pieces, neural::Error> {
-        match self {
-            Together::Cross(it) => it.tokenize(side, text),
-            Together::Mono(it) => it.tokenize(side, text),
-        }
-    }
-
-    fn pair(&self, query: &Pieces, text: &Pieces) -> PairPieces {
-        match self {
-            Together::Cross(it) => it.pair(query, text),
-            Together::Mono(it) => it.pair(query, text),
-        }
-    }
-
-    fn score(&self, pairs: &[&PairPieces]) -> Result<Vec<f64>, neural::Error> {
-        match self {
-            Together::Cross(it) => it.score(pairs),
-            Together::Mono(it) => it.score(pairs),
-        }
-    }
-
-    /// Names the model and its use.
-    pub(super) fn fingerprint(&self) -> &str {
-        match self {
-            Together::Cross(it) => it.fingerprint(),
-            Together::Mono(it) => it.fingerprint(),
-        }
-    }
 }
 
 impl Ranker {
