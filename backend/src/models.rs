@@ -36,7 +36,7 @@ use crate::models::ranker::MAX_PAIR_PIECES;
 pub(crate) use passes::Reads;
 pub(crate) use ranker::Ranker;
 pub(crate) use scale::Scale;
-pub(crate) use scoring::{Listed, PairScore, Prepared, Survey, TOKEN_BUDGET, TooLong};
+pub(crate) use scoring::{CutBatch, Listed, PairScore, Prepared, Survey, TOKEN_BUDGET, TooLong};
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";

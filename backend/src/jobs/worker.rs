@@ -8,10 +8,11 @@ use shared::api::JobState;
 use shared::score::Pairs;
 use shared::score::certificate::{self, Certificate};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::error::{Error, off_thread};
 use crate::jobs::{Jobs, Speed};
-use crate::models::{Listed, Prepared, Ranker, Reads};
+use crate::models::{CutBatch, Listed, PairScore, Prepared, Ranker, Reads};
 use crate::store::jobs::{Committed, Work};
 
 /// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
@@ -25,6 +26,34 @@ struct Running {
     ranker: Arc<Ranker>,
     prepared: Arc<Prepared>,
     threads: Arc<rayon::ThreadPool>,
+    /// The batch that is next, if it was looked for already.
+    ahead: Option<Option<Ahead>>,
+    /// The batch before, while it is written down.
+    behind: Option<JoinHandle<Result<(), Error>>>,
+}
+
+/// A batch that is cut into pieces, with its number.
+type Ahead = (i64, CutBatch);
+
+/// A model and the threads that it has.
+type Computing = (Arc<Ranker>, Arc<rayon::ThreadPool>);
+
+impl Running {
+    fn computing(&self) -> Computing {
+        (self.ranker.clone(), self.threads.clone())
+    }
+
+    /// Waits until every batch that was scored is written down.
+    async fn settle(&mut self) -> Result<(), Error> {
+        let Some(behind) = self.behind.take() else {
+            return Ok(());
+        };
+        behind.await.unwrap_or_else(|error| {
+            let what = "writing scores";
+            tracing::error!("{what}: {error}");
+            Err(Error::Crashed { what })
+        })
+    }
 }
 
 /// Works until `stopping` turns true, then ends after the batch at hand. Whoever calls this
@@ -53,6 +82,11 @@ pub(crate) async fn work(jobs: Jobs, mut stopping: watch::Receiver<bool>) {
             () = jobs.wake.notified() => {}
             () = sleep(pause) => {}
             () = stopped(&mut stopping) => {}
+        }
+    }
+    for (id, mut job) in running {
+        if let Err(error) = job.settle().await {
+            tracing::error!("job {id}: {error}");
         }
     }
 }
@@ -102,7 +136,8 @@ async fn round(
     })
 }
 
-/// One batch of one job, or its end.
+/// One batch of one job, or its end. While it is scored, the next is read and cut into pieces, and
+/// the one before is written down.
 async fn turn(
     jobs: &Jobs,
     id: &str,
@@ -112,9 +147,6 @@ async fn turn(
     jobs.store.start_job(id).await?;
     if !running.contains_key(id) {
         jobs.told(id).await?;
-    }
-    let batch = jobs.store.next_batch(id).await?;
-    if !running.contains_key(id) {
         running.insert(id.to_owned(), begin(jobs, id).await?);
         let mut speeds = jobs.speeds.lock().unwrap_or_else(PoisonError::into_inner);
         let since = Instant::now();
@@ -129,27 +161,69 @@ async fn turn(
             },
         );
     }
-    let Running {
-        ranker,
-        prepared,
-        threads,
-    } = &running[id];
-    let (ranker, prepared, threads) = (ranker.clone(), prepared.clone(), threads.clone());
-    let Some(batch) = batch else {
-        running.remove(id);
-        return finish(jobs, id, (ranker, threads), stopping).await;
+    let Some(job) = running.get_mut(id) else {
+        unreachable!("it was put there");
     };
-    let (scores, reads) = off_thread("scoring a batch", move || {
+    let batch = match job.ahead.take() {
+        Some(batch) => batch,
+        None => cut_next(jobs, id, None, job.computing()).await?,
+    };
+    let Some((number, batch)) = batch else {
+        job.settle().await?;
+        let computing = job.computing();
+        running.remove(id);
+        return finish(jobs, id, computing, stopping).await;
+    };
+    let ((ranker, threads), prepared) = (job.computing(), job.prepared.clone());
+    let score = off_thread("scoring a batch", move || {
         // What others ask of the same model at the same time counts as well.
         let before = ranker.reads();
-        let scores = threads.install(|| ranker.score_batch(&prepared, &batch.texts))?;
+        let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
         Ok((scores, ranker.reads().since(before)))
+    });
+    let next = cut_next(jobs, id, Some(number), job.computing());
+    let (scored, next) = tokio::join!(score, next);
+    let (scores, reads) = scored?;
+    job.settle().await?;
+    job.behind = Some(tokio::spawn(commit(
+        jobs.clone(),
+        id.to_owned(),
+        number,
+        (scores, reads),
+    )));
+    job.ahead = Some(next?);
+    Ok(())
+}
+
+/// The first batch after another that is not done, cut into pieces.
+async fn cut_next(
+    jobs: &Jobs,
+    id: &str,
+    after: Option<i64>,
+    (ranker, threads): Computing,
+) -> Result<Option<Ahead>, Error> {
+    let Some(batch) = jobs.store.next_batch(id, after).await? else {
+        return Ok(None);
+    };
+    off_thread("cutting texts into pieces", move || {
+        let cut = threads.install(|| ranker.cut_batch(&batch.texts))?;
+        Ok(Some((batch.number, cut)))
     })
-    .await?;
-    match jobs.store.commit_batch(id, batch.number, &scores).await? {
-        Committed::Now => count(jobs, id, scores.len() as u64, reads),
-        Committed::Before => tracing::warn!("job {id}: batch {} was done before", batch.number),
+    .await
+}
+
+/// Writes the scores of a batch down, and only then tells of them.
+async fn commit(
+    jobs: Jobs,
+    id: String,
+    number: i64,
+    (scores, reads): (Vec<PairScore>, Reads),
+) -> Result<(), Error> {
+    match jobs.store.commit_batch(&id, number, &scores).await? {
+        Committed::Now => count(&jobs, &id, scores.len() as u64, reads),
+        Committed::Before => tracing::warn!("job {id}: batch {number} was done before"),
     }
+    jobs.told(&id).await?;
     Ok(())
 }
 
@@ -186,6 +260,8 @@ async fn begin(jobs: &Jobs, id: &str) -> Result<Running, Error> {
             ranker,
             prepared: Arc::new(prepared),
             threads: Arc::new(threads),
+            ahead: None,
+            behind: None,
         })
     })
     .await
@@ -219,9 +295,6 @@ async fn finish(
     }
     jobs.store.finish_job(id, certificate.as_ref()).await
 }
-
-/// A model and the threads that it has.
-type Computing = (Arc<Ranker>, Arc<rayon::ThreadPool>);
 
 /// Scores some pairs of a job once more; none where the process is to end before.
 async fn certify(

@@ -305,18 +305,36 @@ impl Ranker {
     }
 
     /// Scores every pair of the texts of one batch.
-    pub(crate) fn score_batch<T: AsRef<str> + Sync>(
+    pub(crate) fn score_batch<T: AsRef<str>>(
         &self,
         prepared: &Prepared,
         texts: &[(u32, T)],
     ) -> Result<Vec<PairScore>, Error> {
+        self.score_cut(prepared, &self.cut_batch(texts)?)
+    }
+
+    /// What is read of the texts of a batch, which needs no device: the next batch is cut while
+    /// this one is scored.
+    pub(crate) fn cut_batch<T: AsRef<str>>(&self, texts: &[(u32, T)]) -> Result<CutBatch, Error> {
         let written: Vec<&str> = texts.iter().map(|(_, text)| text.as_ref()).collect();
-        let cut = self.cut_texts(&written)?;
+        Ok(CutBatch {
+            places: texts.iter().map(|it| it.0).collect(),
+            cut: self.cut_texts(&written)?,
+        })
+    }
+
+    /// Scores every pair of the texts of one batch.
+    pub(crate) fn score_cut(
+        &self,
+        prepared: &Prepared,
+        batch: &CutBatch,
+    ) -> Result<Vec<PairScore>, Error> {
+        let CutBatch { places, cut } = batch;
         match &*self.reader {
             Reader::Together(cross) => {
                 let mut read = Vec::new();
                 let mut scored = Vec::new();
-                for ((place, _), text) in texts.iter().zip(&cut) {
+                for (place, text) in places.iter().zip(cut) {
                     for &(_, query, pair) in prepared.of(*place) {
                         let Some(Query::Pieces(query)) = &prepared.queries[query as usize] else {
                             unreachable!("every query of a pair was cut into pieces");
@@ -346,7 +364,7 @@ impl Ranker {
                 });
                 let own: Vec<&[Vectors]> = own.collect();
                 let of = |at: usize| -> Vec<PairScore> {
-                    let pairs = prepared.of(texts[at].0).iter();
+                    let pairs = prepared.of(places[at]).iter();
                     let scored = pairs.map(|&(_, query, pair)| {
                         let Some(Query::Encoded(query, of_query)) =
                             &prepared.queries[query as usize]
@@ -363,7 +381,7 @@ impl Ranker {
                     });
                     scored.collect()
                 };
-                Ok((0..texts.len()).into_par_iter().flat_map_iter(of).collect())
+                Ok((0..places.len()).into_par_iter().flat_map_iter(of).collect())
             }
         }
     }
@@ -386,7 +404,8 @@ impl Ranker {
     }
 
     /// Scores all pairs, as a job does but at once, beginning with what the draft has; `done` is
-    /// told how many there are after each batch.
+    /// told how many there are after each batch. While one batch is scored, the next is cut into
+    /// pieces and the one before goes into the draft: three batches are in memory.
     pub(crate) fn score_pairs(
         &self,
         listed: &Listed<'_>,
@@ -400,18 +419,46 @@ impl Ranker {
         } = *listed;
         let prepared = self.prepare(queries, pairs, TOKEN_BUDGET)?;
         let mut scores = Vec::with_capacity(pairs.len());
+        let mut missing = Vec::new();
         for (batch, number) in self.plan(texts, pairs, TOKEN_BUDGET)?.into_iter().zip(0..) {
-            if let Some(known) = draft.batch(number) {
-                scores.extend(known);
-            } else {
-                let batch: Vec<(u32, &str)> = batch
-                    .into_iter()
-                    .map(|it| (it, texts[it as usize].as_str()))
-                    .collect();
-                let scored = self.score_batch(&prepared, &batch)?;
-                draft.keep(number, &scored)?;
-                scores.extend(scored);
+            match draft.batch(number) {
+                Some(known) => scores.extend(known),
+                None => missing.push((number, batch)),
             }
+        }
+        if !scores.is_empty() {
+            done(scores.len());
+        }
+        let mut missing = missing.into_iter();
+        let mut cut_next = || {
+            let Some((number, batch)) = missing.next() else {
+                return Ok(None);
+            };
+            let text = |place: u32| (place, texts[place as usize].as_str());
+            let batch: Vec<(u32, &str)> = batch.into_iter().map(text).collect();
+            Ok::<_, Error>(Some((number, self.cut_batch(&batch)?)))
+        };
+        let mut ahead = cut_next()?;
+        let mut behind: Option<(u32, Vec<PairScore>)> = None;
+        while let Some((number, batch)) = ahead {
+            let keep = || match &behind {
+                Some((number, scored)) => draft.keep(*number, scored),
+                None => Ok(()),
+            };
+            let (scored, (next, kept)) = rayon::join(
+                || self.score_cut(&prepared, &batch),
+                || rayon::join(&mut cut_next, keep),
+            );
+            kept?;
+            if let Some((_, scored)) = behind.replace((number, scored?)) {
+                scores.extend(scored);
+                done(scores.len());
+            }
+            ahead = next?;
+        }
+        if let Some((number, scored)) = behind {
+            draft.keep(number, &scored)?;
+            scores.extend(scored);
             done(scores.len());
         }
         scores.sort_unstable_by_key(|it| it.pair);
@@ -466,6 +513,14 @@ impl Ranker {
         placed.sort_unstable_by_key(|it| it.0);
         Ok(placed.into_iter().map(|it| it.1).collect())
     }
+}
+
+/// What is read of the texts of one batch.
+pub(crate) struct CutBatch {
+    /// Of the texts.
+    places: Vec<u32>,
+    /// As many.
+    cut: Vec<CutText>,
 }
 
 /// What is read of a text, in pieces.

@@ -247,15 +247,21 @@ impl Store {
         })
     }
 
-    /// The first batch that is not done.
-    pub(crate) async fn next_batch(&self, id: &str) -> Result<Option<Batch>, Error> {
+    /// The first batch that is not done, of those after another.
+    pub(crate) async fn next_batch(
+        &self,
+        id: &str,
+        after: Option<i64>,
+    ) -> Result<Option<Batch>, Error> {
         let failed = |it| self.failed(it);
         let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT job, batch, texts FROM job_batches
              WHERE job = (SELECT number FROM jobs WHERE id = ?) AND done_at IS NULL
+                 AND batch > coalesce(?, -1)
              ORDER BY batch LIMIT 1",
         )
         .bind(id)
+        .bind(after)
         .fetch_optional(&self.pool)
         .await
         .map_err(failed)?;

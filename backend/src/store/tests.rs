@@ -164,7 +164,7 @@ async fn a_batch_is_committed_once() {
     let (_home, _folder, store) = open().await;
     let job = job(4);
     store.add_job(&job).await.unwrap();
-    let batch = store.next_batch(&job.id).await.unwrap().unwrap();
+    let batch = store.next_batch(&job.id, None).await.unwrap().unwrap();
     let places: Vec<u32> = batch.texts.iter().map(|it| it.0).collect();
     assert_eq!(places, [0, 1]);
     let scores = |score| {
@@ -188,7 +188,7 @@ async fn a_batch_is_committed_once() {
     assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
 
     // A pair that another batch has brought already takes its whole batch back.
-    let next = store.next_batch(&job.id).await.unwrap().unwrap();
+    let next = store.next_batch(&job.id, None).await.unwrap().unwrap();
     assert!(
         store
             .commit_batch(&job.id, next.number, &scores(0.3))
@@ -196,7 +196,7 @@ async fn a_batch_is_committed_once() {
             .is_err()
     );
     assert_eq!(
-        store.next_batch(&job.id).await.unwrap().unwrap().number,
+        store.next_batch(&job.id, None).await.unwrap().unwrap().number,
         next.number
     );
     assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);

@@ -5,6 +5,7 @@ use super::{Column, Kind, Table, Value, format};
 use crate::probe::{Axiom, Limits};
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
+use crate::study::certified::Certified;
 use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
@@ -205,9 +206,6 @@ fn rankers(overview: &Overview) -> Table {
 pub fn certificates(overview: &Overview) -> Option<Table> {
     let columns = vec![
         Column::new("ranker", Kind::Text),
-        Column::new("computed on", Kind::Text),
-        Column::new("precision", Kind::Text),
-        Column::new("nonlinearity", Kind::Text),
         Column::new("scored once more", Kind::Text),
         Column::new("pairs", Kind::Number),
         Column::new("largest difference", Kind::Number),
@@ -217,21 +215,24 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
         Column::new("fraction changed", Kind::Number),
     ];
     let mut rows = Vec::new();
+    // Rankers by how they computed, each way said once.
+    let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
     for row in &overview.rankers {
         let Some(certified) = &row.certified else {
             continue;
         };
+        let way = way(certified);
+        match ways.iter_mut().find(|it| it.0 == way) {
+            Some((_, labels)) => labels.push(&row.ranker.label),
+            None => ways.push((way, vec![&row.ranker.label])),
+        }
         for it in &certified.checks {
             let changed = match it.n_verdicts {
                 0 => Value::Missing,
                 n => Value::Fraction(it.n_changed as f64 / n as f64),
             };
-            let activation = certified.activation.clone();
             rows.push(vec![
                 Value::Text(row.ranker.label.clone()),
-                Value::Text(certified.device.clone()),
-                Value::Text(certified.precision.clone()),
-                activation.map_or(Value::Missing, Value::Text),
                 Value::Text(it.condition.name().to_owned()),
                 Value::Count(it.n_pairs),
                 Value::Tiny(it.max_difference),
@@ -245,18 +246,32 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
             ]);
         }
     }
+    let ways = ways.into_iter();
+    let mut notes: Vec<String> = ways
+        .map(|(way, labels)| format!("{}: computed {way}.", labels.join(", ")))
+        .collect();
+    notes.push(
+        "A verdict is changed where an instance is satisfied, tied or violated under the other \
+         condition and was something else in the run."
+            .to_owned(),
+    );
+    notes.push(same_instances(overview));
     (!rows.is_empty()).then(|| Table {
         name: "certificates".to_owned(),
         title: format!("{}: scores under other conditions", overview.title),
         columns,
         rows,
-        notes: vec![
-            "A verdict is changed where an instance is satisfied, tied or violated under the \
-             other condition and was something else in the run."
-                .to_owned(),
-            same_instances(overview),
-        ],
+        notes,
     })
+}
+
+/// `on cpu in f32, GELU by erf`.
+fn way(certified: &Certified) -> String {
+    let mut way = format!("on {} in {}", certified.device, certified.precision);
+    if let Some(activation) = &certified.activation {
+        way += &format!(", {activation}");
+    }
+    way
 }
 
 fn fraction(cell: Option<&Cell>) -> Value {
