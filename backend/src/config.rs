@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use shared::probe::limits::Source;
-use shared::probe::{Axiom, Limits, Mode, Pool};
+use shared::probe::{Limits, Mode, Pool, Probe};
 use shared::rank::Ranker;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
@@ -136,7 +136,7 @@ pub(crate) struct ProbeArgs {
 /// What [`ProbeArgs`] mean.
 pub(crate) struct Asked {
     /// Which axioms, in which mode.
-    pub asked: Vec<(Axiom, Mode)>,
+    pub asked: Vec<(Probe, Mode)>,
     /// Bounds.
     pub limits: Limits,
     /// Which documents are compared.
@@ -175,7 +175,7 @@ impl ProbeArgs {
         limits.seed = self.seed;
         limits.check()?;
         let mode = Mode::parse(&self.mode, source)?;
-        let axioms = Axiom::parse_list(&self.probes, self.vectors.is_some())?;
+        let axioms = Probe::parse_list(&self.probes, self.vectors.is_some())?;
         Ok(Asked {
             asked: axioms.into_iter().map(|it| (it, mode)).collect(),
             limits,

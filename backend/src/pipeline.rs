@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use shared::collection::trec::Unknown;
 use shared::collection::{Collection, Ranked, Run};
 use shared::index::{DocNo, Index, IndexBuilder};
-use shared::probe::mine::{Miner, QueryMined};
+use shared::probe::mine::{Miner, Pooled, QueryMined};
 use shared::probe::pool::Supply;
-use shared::probe::{Axiom, Limits, Mined, Mode, Pool};
+use shared::probe::{Limits, Mined, Mode, Pool, Probe};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::score::{Pairs, RankerAbout, Scores, certificate};
@@ -99,7 +99,7 @@ pub(crate) struct Mining<'a> {
     /// Where its files are looked for.
     pub folder: &'a Path,
     /// What is looked for.
-    pub asked: &'a [(Axiom, Mode)],
+    pub asked: &'a [(Probe, Mode)],
     /// Bounds.
     pub limits: &'a Limits,
 }
@@ -165,8 +165,11 @@ pub(crate) fn mine_in_parts(
             .into_par_iter()
             .map(|query| {
                 let (docs, missing) = pool.docs_of(query, &number, &supply);
-                let text = &collection.queries[query].text;
-                let shard = miner.mine(text, &docs);
+                let shard = miner.mine(&Pooled {
+                    query: &collection.queries[query].text,
+                    docs: &docs,
+                    grades: &collection.grades(query, &docs),
+                });
                 bar.one_more();
                 (shard, missing)
             })
@@ -430,13 +433,13 @@ fn audits(
             Some(_) => index_tokens(collection, analyzer)?,
             None => index(collection, analyzer)?,
         };
-        let asking = Asking::new(vectors, &index, definition);
+        let asking = Asking::new(vectors, collection, &index, definition);
         let known = asking.known();
         let auditor = asking.auditor(known.as_ref(), &asked, mined);
         let bar = Bar::of("audit", collection.queries.len() as u64, "queries");
-        let queries = collection.queries.par_iter().enumerate();
-        let queries = queries.map(|(at, query)| {
-            let held = auditor.query(at, &query.text);
+        let queries = (0..collection.queries.len()).into_par_iter();
+        let queries = queries.map(|query| {
+            let held = auditor.query(query);
             bar.one_more();
             held
         });

@@ -1,6 +1,6 @@
 //! Where each page is: addresses are written here and nowhere else.
 
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 
 /// A page with all that its path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
         /// Column.
-        axiom: Axiom,
+        axiom: Probe,
         /// Row, counted from 0.
         ranker: usize,
     },
@@ -31,7 +31,7 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
         /// Column.
-        axiom: Axiom,
+        axiom: Probe,
         /// Reading of the axiom.
         mode: Mode,
         /// Place among its instances.
@@ -138,7 +138,7 @@ mod tests {
     fn a_page_below_a_study_belongs_to_studies() {
         let page = Page::Instances {
             study: "demo".to_owned(),
-            axiom: Axiom::Tfc1,
+            axiom: Probe::Tfc1,
             ranker: 2,
         };
         assert_eq!(page.href(), "/study/demo/tfc1/2");

@@ -22,8 +22,8 @@ use shared::collection::{Run, beir, trec};
 use shared::index::stats::QueryTerms;
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::counts::{Case, Counted};
-use shared::probe::mine::{Mined, Miner, QueryMined};
-use shared::probe::{Axiom, Limits, Mode};
+use shared::probe::mine::{Mined, Miner, Pooled, QueryMined};
+use shared::probe::{Limits, Mode, Probe};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
@@ -31,7 +31,7 @@ use shared::vectors::glove::{Corpus, Settings, Trainer};
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
-const THREE: [Axiom; 3] = [Axiom::Tfc1, Axiom::Lnc1, Axiom::Mtdc];
+const THREE: [Probe; 3] = [Probe::Tfc1, Probe::Lnc1, Probe::Mtdc];
 /// Passes over the texts that word vectors are trained in.
 const PASSES: u32 = 5;
 /// Short work is repeated, and the mean of a round is told.
@@ -216,7 +216,7 @@ impl Bench {
         let index = self.given.index(&analyzer).expect("it was indexed before");
         let limits = Limits::STANDARD;
         let three = THREE.map(|it| (it, Mode::Fixed));
-        let six: Vec<(Axiom, Mode)> = Axiom::minable(false)
+        let six: Vec<(Probe, Mode)> = Probe::minable(false)
             .into_iter()
             .map(|it| (it, Mode::Fixed))
             .collect();
@@ -274,7 +274,7 @@ impl Bench {
                     .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
             }
         });
-        let mined = |asked: &[(Axiom, Mode)]| {
+        let mined = |asked: &[(Probe, Mode)]| {
             let each = self.given.queries.iter().zip(&self.given.pools);
             let miner = Miner {
                 index: &index,
@@ -282,8 +282,9 @@ impl Bench {
                 asked,
                 limits: &limits,
             };
-            let shards: Vec<QueryMined> =
-                each.map(|(query, pool)| miner.mine(query, pool)).collect();
+            let shards: Vec<QueryMined> = each
+                .map(|(query, pool)| miner.mine(&Pooled::unjudged(query, pool)))
+                .collect();
             Mined::collect(asked, shards)
         };
         let from_index = mean(|| drop(black_box(mined(&three))));

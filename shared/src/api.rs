@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::index::Totals;
-use crate::probe::Axiom;
 use crate::probe::Mode;
+use crate::probe::Probe;
 use crate::replay::Asked;
 use crate::report::Table;
 use crate::score::RankerAbout;
@@ -163,7 +163,7 @@ pub struct Show {
     /// Name of the study.
     pub study: String,
     /// Which axiom.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Place among its instances.

@@ -117,6 +117,13 @@ impl Collection {
             .collect()
     }
 
+    /// The grades of some documents for a query.
+    pub fn grades(&self, query: usize, docs: &[u32]) -> Vec<Option<i32>> {
+        let grades = self.qrels.0.get(&self.queries[query].id);
+        let grade = |doc: &u32| grades?.get(&self.docs[*doc as usize].id).copied();
+        docs.iter().map(grade).collect()
+    }
+
     /// Says of each query in which split it is.
     pub fn set_splits(&mut self, splits: &Splits) {
         for query in &mut self.queries {

@@ -1,12 +1,14 @@
 //! The words of the project: probe, instance, claim, premise as measured.
 //!
-//! A probe is anything that yields instances. Here they come from *axioms*; each has one
-//! file in `axiom/`. Mining sees texts, never scores.
+//! A probe is anything that yields instances. *Axioms* claim which text scores higher; each has
+//! one file in `axiom/`. *Behaviours* ask which text is preferred, without saying which should
+//! be: measure and match (`matching`). Mining sees texts, never scores.
 
 pub mod limits;
 pub mod counts;
 pub mod pool;
 pub mod axiom;
+pub mod matching;
 pub mod mine;
 pub mod column;
 
@@ -17,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use column::{Column, Lender};
 
-pub use axiom::{Axiom, Formula, Further};
+pub use axiom::{Formula, Further, Probe};
 pub use limits::{Limits, Mode, Source};
+pub use matching::{Matching, Measure};
 pub use mine::Mined;
 pub use pool::Pool;
 
@@ -305,10 +308,20 @@ pub enum Quantity {
         /// Which axiom.
         axiom: Further,
     },
+    /// | value of text 1 − value of text 2 | in a measurement.
+    Gap {
+        /// Which measurement.
+        measure: Measure,
+    },
+    /// Value of text 1 − value of text 2 in a measurement.
+    MeasureLead {
+        /// Which measurement.
+        measure: Measure,
+    },
     /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
     Preference {
         /// Which axiom.
-        axiom: Axiom,
+        axiom: Probe,
     },
     /// What comes out of a formula.
     Combined,
@@ -329,6 +342,12 @@ impl Quantity {
                 | Quantity::IdfShare
                 | Quantity::Lead { .. }
                 | Quantity::Combined
+                | Quantity::Gap {
+                    measure: Measure::Overlap | Measure::Similarity,
+                }
+                | Quantity::MeasureLead {
+                    measure: Measure::Overlap | Measure::Similarity,
+                }
         )
     }
 }
@@ -391,7 +410,7 @@ pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> boo
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstancesHead {
     /// Whose.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// [`Instances::found`].
@@ -406,7 +425,7 @@ pub struct InstancesHead {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Instances {
     /// Whose.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Every instance of an axiom in a mode makes the same kind of claim.
@@ -422,7 +441,7 @@ pub struct Instances {
 
 impl Instances {
     /// Without any query yet.
-    pub fn new(axiom: Axiom, mode: Mode) -> Instances {
+    pub fn new(axiom: Probe, mode: Mode) -> Instances {
         Instances {
             axiom,
             mode,

@@ -11,7 +11,7 @@ mod defects;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::probe::{Axiom, Mode};
+use crate::probe::{Mode, Probe};
 use crate::report::{Column, Kind, Table, Value};
 use crate::study::Study;
 use crate::study::dials::Dials;
@@ -220,7 +220,7 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// An axiom.
-    Axiom(Axiom),
+    Probe(Probe),
     /// A measure: the paper's name, ours.
     Measure(&'static str, &'static str),
 }
@@ -228,7 +228,7 @@ pub enum Of {
 impl Of {
     fn name(self) -> &'static str {
         match self {
-            Of::Axiom(axiom) => axiom.about().name,
+            Of::Probe(axiom) => axiom.about().name,
             Of::Measure(name, _) => name,
         }
     }
@@ -252,9 +252,9 @@ pub enum What {
 }
 
 fn value(overview: &Overview, row: &Row, column: &Of) -> Value {
-    let place = |axiom: Axiom| overview.probes.iter().position(|it| it.axiom == axiom);
+    let place = |axiom: Probe| overview.probes.iter().position(|it| it.axiom == axiom);
     let probe = match column {
-        Of::Axiom(axiom) => place(*axiom),
+        Of::Probe(axiom) => place(*axiom),
         Of::Measure(..) => None,
     };
     let found = match row.what {
@@ -275,7 +275,7 @@ fn value(overview: &Overview, row: &Row, column: &Of) -> Value {
             let rankers = &overview.rankers;
             let known = rankers.iter().find(|it| it.ranker.spec.starts_with(spec));
             known.and_then(|ranker| match column {
-                Of::Axiom(_) => Some(Value::Estimate(ranker.cells[probe?].as_ref()?.micro)),
+                Of::Probe(_) => Some(Value::Estimate(ranker.cells[probe?].as_ref()?.micro)),
                 Of::Measure(_, ours) => {
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(Value::Fraction)

@@ -10,6 +10,7 @@ pub mod permutation;
 pub mod wilcoxon;
 pub mod correlation;
 pub mod correction;
+pub mod student;
 
 use serde::{Deserialize, Serialize};
 

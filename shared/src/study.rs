@@ -12,6 +12,7 @@ pub mod dials;
 pub mod certified;
 pub mod overview;
 pub mod findings;
+pub mod behaviour;
 pub mod audit;
 pub mod dataset;
 pub mod figures;
@@ -32,7 +33,7 @@ use crate::collection::{Doc, Qrels, Query};
 use crate::error::Error;
 use crate::index::Totals;
 use crate::probe::mine::Text;
-use crate::probe::{Axiom, Instances, Limits, Mode, Pool, TextNo};
+use crate::probe::{Instances, Limits, Mode, Pool, Probe, TextNo};
 use crate::score::{Pairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::vectors::{Vectors, VectorsAbout};
@@ -60,8 +61,9 @@ pub struct Definition {
     pub n_queries: Option<usize>,
     /// Which documents of a query are compared: `rank:bm25:50`, `run:FILE:100`, …
     pub pool: Pool,
-    /// Which axioms.
-    pub probes: Vec<Axiom>,
+    /// Which axioms and behaviours.
+    #[serde(deserialize_with = "probes")]
+    pub probes: Vec<Probe>,
     /// Which readings; the first is shown first.
     pub modes: Vec<Mode>,
     /// As on the command line: `bm25`, `ql:mu=750`, a model, `scores:FILE`.
@@ -79,7 +81,32 @@ pub struct Definition {
     pub audit: Vec<Analyzer>,
 }
 
+/// A list of probes and of groups of them.
+fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    let mut probes = Vec::new();
+    for word in words {
+        // Whether there are vectors is checked with the whole definition.
+        for probe in Probe::group(&word, true).map_err(serde::de::Error::custom)? {
+            if !probes.contains(&probe) {
+                probes.push(probe);
+            }
+        }
+    }
+    Ok(probes)
+}
+
 impl Definition {
+    /// Its axioms, in order.
+    pub fn axioms(&self) -> impl Iterator<Item = Probe> + '_ {
+        self.probes.iter().copied().filter(|it| it.is_axiom())
+    }
+
+    /// Its behaviours, in order.
+    pub fn behaviours(&self) -> impl Iterator<Item = Probe> + '_ {
+        self.probes.iter().copied().filter(|it| !it.is_axiom())
+    }
+
     /// Reads a study file.
     pub fn from_toml(file: &str, text: &str) -> Result<Definition, Error> {
         let found: Definition =
@@ -117,7 +144,7 @@ impl Definition {
                 "a study needs at least one probe and one mode",
             ));
         }
-        let without = |it: &&Axiom| it.needs_vectors() && self.vectors.is_none();
+        let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
         if let Some(axiom) = self.probes.iter().find(without) {
             return Err(crate::vectors::missing(&axiom.slug()));
         }

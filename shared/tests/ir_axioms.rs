@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
-use shared::probe::mine::Miner;
-use shared::probe::{Axiom, Further, Limits, Mined, Mode};
+use shared::probe::mine::{Miner, Pooled};
+use shared::probe::{Further, Limits, Mined, Mode, Probe};
 use shared::text::{Analyzer, Stemmer};
 use shared::vectors::{Known, Vectors};
 
@@ -28,7 +28,7 @@ fn stored() -> Stored {
 }
 
 /// For each query and text whether it is preferred to each other.
-fn ours(stored: &Stored, axiom: Axiom, mode: Mode) -> Vec<Vec<Vec<bool>>> {
+fn ours(stored: &Stored, axiom: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     let analyzer = Analyzer {
         stemmer: Stemmer::None,
         ..Analyzer::default()
@@ -52,7 +52,7 @@ fn ours(stored: &Stored, axiom: Axiom, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     let n = stored.texts.len();
     let pool: Vec<u32> = (0..n as u32).collect();
     let mined = |query: &String| {
-        let mined = Mined::collect(&asked, vec![miner.mine(query, &pool)]);
+        let mined = Mined::collect(&asked, vec![miner.mine(&Pooled::unjudged(query, &pool))]);
         let mut preferred = vec![vec![false; n]; n];
         for claim in mined.instances[0].of(0) {
             let texts = claim.texts();
@@ -79,7 +79,7 @@ fn n_differing(a: &[Vec<Vec<bool>>], b: &[Vec<Vec<bool>>]) -> usize {
 fn mode_code_prefers_what_the_package_prefers() {
     let stored = stored();
     for &axiom in Further::ALL {
-        let axiom = Axiom::Further(axiom);
+        let axiom = Probe::Further(axiom);
         let theirs = theirs(&stored, &axiom.slug());
         assert!(theirs.concat().concat().contains(&true), "{axiom:?}");
         let ours = ours(&stored, axiom, Mode::CodeCamara2020);
@@ -97,8 +97,8 @@ fn a_formula_prefers_what_the_package_prefers() {
         .collect();
     assert_eq!(formulas.len(), 5);
     for name in formulas {
-        let axiom: Axiom = name.parse().unwrap();
-        assert!(matches!(axiom, Axiom::Combined(_)));
+        let axiom: Probe = name.parse().unwrap();
+        assert!(matches!(axiom, Probe::Combined(_)));
         let ours = ours(&stored, axiom, Mode::CodeCamara2020);
         assert_eq!(n_differing(&ours, &theirs(&stored, name)), 0, "{name}");
     }
@@ -109,7 +109,7 @@ fn a_formula_prefers_what_the_package_prefers() {
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();
     for &axiom in Further::ALL {
-        let axiom = Axiom::Further(axiom);
+        let axiom = Probe::Further(axiom);
         let fixed = ours(&stored, axiom, Mode::Fixed);
         let n = n_differing(&fixed, &theirs(&stored, &axiom.slug()));
         let told = axiom.about().troubles.contains("mode code");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use shared::api::worker::{Ask, Envelope, LOCAL, Tell};
 use shared::api::{Endpoint, Export, Look};
 use shared::collection::{Collection, beir, trec};
-use shared::probe::{Axiom, Limits, Mode};
+use shared::probe::{Limits, Mode, Probe};
 use shared::study::dials::Dials;
 use shared::study::make::{Maker, Stage};
 use shared::study::{Definition, Study};
@@ -62,7 +62,7 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         collection: "trecdl-passage".to_owned(),
         n_queries: None,
         pool: "run:BM25.run.gz:100".parse().unwrap(),
-        probes: Axiom::minable(false),
+        probes: Probe::minable(false),
         modes: vec![Mode::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
         analyzer: Analyzer::default(),
@@ -87,7 +87,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         return skip("no collections");
     };
     let vectors = "glove-6B-50d-10k/glove.6B.50d.10k.txt.gz";
-    let axioms = Axiom::ALL.iter().copied();
+    let axioms = Probe::AXIOMS.iter().copied();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
@@ -101,7 +101,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         pool: "run:BM25.run.gz:100".parse().unwrap(),
         probes: axioms
             .filter(|it| it.needs_vectors())
-            .chain(Axiom::further(true))
+            .chain(Probe::further(true))
             .chain([formula])
             .collect(),
         modes: vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],

@@ -47,7 +47,7 @@ fn trec_deep_learning_2019_through_all_axioms() {
     home.write("study.toml", definition);
     let start = Instant::now();
     let mut run = home.program();
-    run.args(["study", "run", "study.toml"])
+    run.args(["--data", "data", "study", "run", "study.toml"])
         .env("AXIOSCOPE_MODEL", &model);
     crate::harness::Ran::of(&mut run).done();
     println!("the study took {:.0} s", start.elapsed().as_secs_f64());

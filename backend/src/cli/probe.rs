@@ -11,7 +11,7 @@ use std::time::Instant;
 use shared::collection::Collection;
 use shared::index::Index;
 use shared::probe::mine::{Hashing, Text};
-use shared::probe::{Axiom, Mined, Mode};
+use shared::probe::{Mined, Mode, Probe};
 use shared::score::{Pairs, Scores};
 use shared::vectors::Known;
 
@@ -92,9 +92,9 @@ impl Mine {
         // A few queries at a time: there may be more instances than memory.
         let mut writer = instances::Writer::new(&self.out, asked.asked.iter().copied())?;
         let mut hashing = Hashing::new(asked.asked.len());
-        let mut found: Vec<(Axiom, Mode, Vec<u32>)> = Vec::new();
+        let mut found: Vec<(Probe, Mode, Vec<u32>)> = Vec::new();
         found.extend(asked.asked.iter().map(|it| (it.0, it.1, Vec::new())));
-        let mut kept: BTreeMap<Axiom, u64> = asked.asked.iter().map(|it| (it.0, 0)).collect();
+        let mut kept: BTreeMap<Probe, u64> = asked.asked.iter().map(|it| (it.0, 0)).collect();
         let n_without_text = pipeline::mine_in_parts(&mining, |from, shards| {
             let queries = &ids.queries[from..from + shards.len()];
             let part = Mined::collect(&asked.asked, shards);
@@ -123,7 +123,7 @@ impl Mine {
             found,
         };
         writer.finish(&self.out, &origin)?;
-        let share = |it: &(Axiom, Mode, Vec<u32>)| {
+        let share = |it: &(Probe, Mode, Vec<u32>)| {
             let all: u64 = it.2.iter().map(|&it| u64::from(it)).sum();
             let kept = kept.get(&it.0).copied().unwrap_or(0);
             let share = if all == 0 {
@@ -164,9 +164,9 @@ impl Mine {
 /// What `mine --json` prints.
 #[derive(serde::Serialize)]
 struct MinedTold {
-    instances: BTreeMap<Axiom, u64>,
+    instances: BTreeMap<Probe, u64>,
     hash: String,
-    sampled: BTreeMap<Axiom, f64>,
+    sampled: BTreeMap<Probe, f64>,
     without_text: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<Seconds>,

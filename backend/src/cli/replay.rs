@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use shared::probe::{Axiom, Limits, Pool};
+use shared::probe::{Limits, Pool, Probe};
 use shared::replay::{Asked, Paper, replay};
 use shared::report;
 use shared::study::{Definition, Study};
@@ -100,8 +100,8 @@ impl Replay {
             None => pool.parse()?,
         };
         let probes = match self.paper {
-            Paper::Rennings2019 => vec![Axiom::Tfc1, Axiom::Tfc2, Axiom::Mtdc, Axiom::Lnc2],
-            Paper::Camara2020 => Axiom::minable(self.vectors.is_some()),
+            Paper::Rennings2019 => vec![Probe::Tfc1, Probe::Tfc2, Probe::Mtdc, Probe::Lnc2],
+            Paper::Camara2020 => Probe::minable(self.vectors.is_some()),
         };
         let formulas = formulas.into_iter().map(str::to_owned);
         let definition = Definition {

@@ -381,7 +381,10 @@ impl Ranker {
                     });
                     scored.collect()
                 };
-                Ok((0..places.len()).into_par_iter().flat_map_iter(of).collect())
+                Ok((0..places.len())
+                    .into_par_iter()
+                    .flat_map_iter(of)
+                    .collect())
             }
         }
     }

@@ -22,7 +22,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
 use shared::probe::mine::{Hashing, Text};
-use shared::probe::{Axiom, ClaimKind, Instances, Limits, Mined, Mode, Pool};
+use shared::probe::{ClaimKind, Instances, Limits, Mined, Mode, Pool, Probe};
 use shared::text::Analyzer;
 use shared::vectors::VectorsAbout;
 
@@ -52,7 +52,7 @@ pub(crate) struct Origin {
     /// The first so many queries were mined.
     pub n_queries: usize,
     /// For each axiom and mode how many instances each query had before a cap.
-    pub found: Vec<(Axiom, Mode, Vec<u32>)>,
+    pub found: Vec<(Probe, Mode, Vec<u32>)>,
 }
 
 /// Key of [`Origin`] in a file's metadata.
@@ -104,7 +104,7 @@ impl Writer {
     /// For a file at `path`.
     pub(crate) fn new(
         path: &Path,
-        asked: impl Iterator<Item = (Axiom, Mode)>,
+        asked: impl Iterator<Item = (Probe, Mode)>,
     ) -> Result<Writer, Error> {
         let folder = match path.parent() {
             Some(it) if it.is_dir() && !it.as_os_str().is_empty() => it,

@@ -196,7 +196,12 @@ async fn a_batch_is_committed_once() {
             .is_err()
     );
     assert_eq!(
-        store.next_batch(&job.id, None).await.unwrap().unwrap().number,
+        store
+            .next_batch(&job.id, None)
+            .await
+            .unwrap()
+            .unwrap()
+            .number,
         next.number
     );
     assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);

@@ -4,7 +4,7 @@ mod example;
 mod method;
 
 use leptos::prelude::*;
-use shared::probe::{Axiom, Further};
+use shared::probe::{Further, Probe};
 
 use crate::keys::KEYS;
 use crate::lab::Address;
@@ -18,7 +18,7 @@ use method::{Modes, Numbers};
 #[component]
 pub(crate) fn About() -> impl IntoView {
     follow_anchor();
-    let axioms = Axiom::ALL
+    let axioms = Probe::AXIOMS
         .iter()
         .map(|&axiom| view! { <One axiom/> })
         .collect_view();
@@ -91,7 +91,7 @@ fn follow_anchor() {
 #[component]
 fn Contents() -> impl IntoView {
     let axioms = || {
-        let axioms = Axiom::ALL.iter().map(|it| {
+        let axioms = Probe::AXIOMS.iter().map(|it| {
             view! { <li><a href=anchor(&it.slug())>{it.name()}</a></li> }
         });
         view! { <ul>{axioms.collect_view()}</ul> }
@@ -151,12 +151,12 @@ fn Symbols() -> impl IntoView {
 
 /// One axiom with its worked example.
 #[component]
-fn One(axiom: Axiom) -> impl IntoView {
+fn One(axiom: Probe) -> impl IntoView {
     let about = axiom.about();
     let [premises, claim] = sides(about.formula);
     let example = match axiom {
-        Axiom::Further(_) | Axiom::Combined(_) if about.example.is_empty() => ().into_any(),
-        Axiom::Further(_) | Axiom::Combined(_) => {
+        Probe::Further(_) | Probe::Combined(_) if about.example.is_empty() => ().into_any(),
+        Probe::Further(_) | Probe::Combined(_) => {
             view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
@@ -191,7 +191,7 @@ fn One(axiom: Axiom) -> impl IntoView {
 fn Others() -> impl IntoView {
     let axioms = Further::ALL
         .iter()
-        .map(|&it| view! { <One axiom=Axiom::Further(it)/> })
+        .map(|&it| view! { <One axiom=Probe::Further(it)/> })
         .collect_view();
     view! {
         <section class="section" aria-labelledby="ir_axioms">
@@ -258,7 +258,7 @@ fn Formulas() -> impl IntoView {
 }
 
 /// The page of the Playground with the worked example of an axiom.
-fn playground(axiom: Axiom) -> String {
+fn playground(axiom: Probe) -> String {
     let words = Sheet::example(axiom).to_words();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     Page::Playground.href() + &query_string(words)
@@ -419,8 +419,8 @@ mod tests {
 
     #[test]
     fn every_formula_has_premises_and_a_claim() {
-        let further = Axiom::further(true);
-        for axiom in Axiom::ALL.iter().chain(&further) {
+        let further = Probe::further(true);
+        for axiom in Probe::AXIOMS.iter().chain(&further) {
             let [premises, claim] = sides(axiom.about().formula);
             assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }

@@ -12,7 +12,7 @@ mod tokens;
 use leptos::html;
 use leptos::prelude::*;
 use shared::api::Show;
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::report::format;
 use shared::study::instance::Shown;
 
@@ -37,7 +37,7 @@ use tokens::Tokens;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     study: String,
-    axiom: Axiom,
+    axiom: Probe,
     mode: Mode,
     number: u64,
 }

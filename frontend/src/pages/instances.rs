@@ -11,7 +11,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use shared::api::Look;
 use shared::plot::{self, Theme};
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::report::{self, Column, Kind, Value, format};
 use shared::study::cell::{Histogram, Line, Sort};
 use shared::study::dials::Dials;
@@ -43,7 +43,7 @@ pub(crate) fn Instances() -> impl IntoView {
     let params = use_params_map();
     let cell = Memo::new(move |_| {
         let params = params.read();
-        let axiom: Axiom = params.get("axiom")?.parse().ok()?;
+        let axiom: Probe = params.get("axiom")?.parse().ok()?;
         let ranker: usize = params.get("ranker")?.parse().ok()?;
         Some((params.get("name")?, axiom, ranker))
     });
@@ -62,7 +62,7 @@ pub(crate) fn Instances() -> impl IntoView {
 }
 
 #[component]
-fn OfCell(study: String, axiom: Axiom, ranker: usize) -> impl IntoView {
+fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     let query = use_query_map();
     let view = Memo::new(move |_| ListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
@@ -178,7 +178,7 @@ fn ranker_word(spot: Spot) -> String {
 
 /// How the margins lie, with what of them is listed.
 #[component]
-fn Margins(rows: Rows, axiom: Axiom) -> impl IntoView {
+fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let file = move || {

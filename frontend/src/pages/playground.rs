@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStats, Statistics};
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::study::bench::{Answer, Known, Typed, answer};
 use shared::study::instance::Term;
 use shared::text::Analyzer;
@@ -308,7 +308,7 @@ struct Saved {
     /// Axioms that apply.
     instances: Vec<shared::study::bench::Applied>,
     /// Axioms by name that do not apply.
-    others: Vec<Axiom>,
+    others: Vec<Probe>,
     /// What neural rankers said.
     neural: Vec<shared::api::Scored>,
 }

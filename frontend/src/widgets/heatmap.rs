@@ -9,7 +9,7 @@ use std::sync::Arc;
 use leptos::ev;
 use leptos::prelude::*;
 use shared::plot::step_of_fraction;
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::correction::LEVEL;
 use shared::study::overview::{Cell, Overview, Row};
@@ -28,7 +28,7 @@ pub(crate) struct Spot {
     /// Row.
     pub(crate) who: Who,
     /// Column.
-    pub(crate) axiom: Axiom,
+    pub(crate) axiom: Probe,
 }
 
 /// Whose row it is.
@@ -187,7 +187,7 @@ pub(crate) fn HeatMap(
         href,
     };
     let layout = Layout::of(&frame);
-    let axioms: Vec<Axiom> = frame.probes.iter().map(|it| it.axiom).collect();
+    let axioms: Vec<Probe> = frame.probes.iter().map(|it| it.axiom).collect();
     let rows = layout.whos();
     let tracks = layout.tracks;
     let on_key = move |event: ev::KeyboardEvent| {

@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::probe::Axiom;
+use crate::probe::Probe;
 use crate::report::fixture;
 use crate::study::cell::Histogram;
 use crate::study::overview::Card;
@@ -266,7 +266,7 @@ fn a_card_has_a_small_map() {
         n_docs: 480,
         n_instances: 23_842,
         rankers: vec!["BM25".to_owned(), "a ranker with a long name".to_owned()],
-        probes: vec![Axiom::Tfc1, Axiom::Mtdc],
+        probes: vec![Probe::Tfc1, Probe::Mtdc],
         fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],
         published: true,
     };

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Case, Counted, Found};
+use super::matching::{Matching, Measure};
 use super::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
 use crate::error::Error;
 
@@ -26,7 +27,7 @@ pub use further::Further;
 /// A heuristic that a good ranking function should follow. Written as its slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Axiom {
+pub enum Probe {
     /// More query terms are better.
     Tfc1,
     /// Each further query term helps less.
@@ -49,29 +50,31 @@ pub enum Axiom {
     Further(Further),
     /// Several axioms as one.
     Combined(Formula),
+    /// Two texts that are equal in one measurement and differ in another.
+    Matching(Matching),
 }
 
 /// As it is written: a text.
 #[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for Axiom {
+impl utoipa::PartialSchema for Probe {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
         String::schema()
     }
 }
 
 #[cfg(feature = "openapi")]
-impl utoipa::ToSchema for Axiom {}
+impl utoipa::ToSchema for Probe {}
 
-impl TryFrom<String> for Axiom {
+impl TryFrom<String> for Probe {
     type Error = Error;
 
-    fn try_from(word: String) -> Result<Axiom, Error> {
+    fn try_from(word: String) -> Result<Probe, Error> {
         word.parse()
     }
 }
 
-impl From<Axiom> for String {
-    fn from(it: Axiom) -> String {
+impl From<Probe> for String {
+    fn from(it: Probe) -> String {
         it.slug().into_owned()
     }
 }
@@ -96,41 +99,42 @@ pub struct About {
     pub example: &'static [&'static str],
 }
 
-impl Axiom {
+impl Probe {
     /// The axioms of Rennings et al. and Câmara & Hauff, in the order people meet them.
-    pub const ALL: &[Axiom] = &[
-        Axiom::Tfc1,
-        Axiom::Tfc2,
-        Axiom::Mtdc,
-        Axiom::Lnc1,
-        Axiom::Lnc2,
-        Axiom::Tp,
-        Axiom::Stmc1,
-        Axiom::Stmc2,
-        Axiom::Stmc3,
+    pub const AXIOMS: &[Probe] = &[
+        Probe::Tfc1,
+        Probe::Tfc2,
+        Probe::Mtdc,
+        Probe::Lnc1,
+        Probe::Lnc2,
+        Probe::Tp,
+        Probe::Stmc1,
+        Probe::Stmc2,
+        Probe::Stmc3,
     ];
 
     /// The name in commands, addresses and files: `mtdc`.
     pub fn slug(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
-            Axiom::Tfc1 => "tfc1",
-            Axiom::Tfc2 => "tfc2",
-            Axiom::Mtdc => "mtdc",
-            Axiom::Lnc1 => "lnc1",
-            Axiom::Lnc2 => "lnc2",
-            Axiom::Tp => "tp",
-            Axiom::Stmc1 => "stmc1",
-            Axiom::Stmc2 => "stmc2",
-            Axiom::Stmc3 => "stmc3",
-            Axiom::Further(it) => it.slug(),
-            Axiom::Combined(it) => return Cow::Owned(it.to_string()),
+            Probe::Tfc1 => "tfc1",
+            Probe::Tfc2 => "tfc2",
+            Probe::Mtdc => "mtdc",
+            Probe::Lnc1 => "lnc1",
+            Probe::Lnc2 => "lnc2",
+            Probe::Tp => "tp",
+            Probe::Stmc1 => "stmc1",
+            Probe::Stmc2 => "stmc2",
+            Probe::Stmc3 => "stmc3",
+            Probe::Further(it) => it.slug(),
+            Probe::Combined(it) => return Cow::Owned(it.to_string()),
+            Probe::Matching(it) => return Cow::Owned(it.to_string()),
         })
     }
 
     /// The name for people: `M-TDC`.
     pub fn name(self) -> Cow<'static, str> {
         match self {
-            Axiom::Combined(it) => Cow::Owned(it.to_string()),
+            Probe::Combined(it) => Cow::Owned(it.to_string()),
             other => Cow::Borrowed(other.about().name),
         }
     }
@@ -138,33 +142,34 @@ impl Axiom {
     /// What there is to say about the axiom before seeing any data.
     pub fn about(self) -> &'static About {
         match self {
-            Axiom::Tfc1 => &tfc1::ABOUT,
-            Axiom::Tfc2 => &tfc2::ABOUT,
-            Axiom::Mtdc => &mtdc::ABOUT,
-            Axiom::Lnc1 => &lnc1::ABOUT,
-            Axiom::Lnc2 => &lnc2::ABOUT,
-            Axiom::Tp => &tp::ABOUT,
-            Axiom::Stmc1 => &stmc1::ABOUT,
-            Axiom::Stmc2 => &stmc2::ABOUT,
-            Axiom::Stmc3 => &stmc3::ABOUT,
-            Axiom::Further(it) => it.about(),
-            Axiom::Combined(_) => &COMBINED,
+            Probe::Tfc1 => &tfc1::ABOUT,
+            Probe::Tfc2 => &tfc2::ABOUT,
+            Probe::Mtdc => &mtdc::ABOUT,
+            Probe::Lnc1 => &lnc1::ABOUT,
+            Probe::Lnc2 => &lnc2::ABOUT,
+            Probe::Tp => &tp::ABOUT,
+            Probe::Stmc1 => &stmc1::ABOUT,
+            Probe::Stmc2 => &stmc2::ABOUT,
+            Probe::Stmc3 => &stmc3::ABOUT,
+            Probe::Further(it) => it.about(),
+            Probe::Combined(_) => &COMBINED,
+            Probe::Matching(it) => it.about(),
         }
     }
 
     /// What every instance of the axiom claims in a mode.
     pub fn claim(self, mode: Mode) -> ClaimKind {
         match self {
-            Axiom::Tfc1 => tfc1::claim(mode),
-            Axiom::Tfc2 => tfc2::claim(),
-            Axiom::Mtdc => mtdc::claim(mode),
-            Axiom::Lnc1 => lnc1::claim(),
-            Axiom::Lnc2 => lnc2::claim(mode),
-            Axiom::Tp => tp::claim(),
-            Axiom::Stmc1 => stmc1::claim(),
-            Axiom::Stmc2 => stmc2::claim(),
-            Axiom::Stmc3 => stmc3::claim(mode),
-            Axiom::Further(_) | Axiom::Combined(_) => ClaimKind::Above,
+            Probe::Tfc1 => tfc1::claim(mode),
+            Probe::Tfc2 => tfc2::claim(),
+            Probe::Mtdc => mtdc::claim(mode),
+            Probe::Lnc1 => lnc1::claim(),
+            Probe::Lnc2 => lnc2::claim(mode),
+            Probe::Tp => tp::claim(),
+            Probe::Stmc1 => stmc1::claim(),
+            Probe::Stmc2 => stmc2::claim(),
+            Probe::Stmc3 => stmc3::claim(mode),
+            Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => ClaimKind::Above,
         }
     }
 
@@ -172,17 +177,18 @@ impl Axiom {
     pub fn mine(self, mode: Mode, case: &Case<'_>) -> Found {
         let mut found = Found::default();
         match self {
-            Axiom::Tfc1 => tfc1::mine(mode, case, &mut found),
-            Axiom::Tfc2 => tfc2::mine(case, &mut found),
-            Axiom::Mtdc => mtdc::mine(mode, case, &mut found),
-            Axiom::Lnc1 => lnc1::mine(mode, case, &mut found),
-            Axiom::Lnc2 => lnc2::mine(mode, case, &mut found),
-            Axiom::Tp => tp::mine(mode, case, &mut found),
-            Axiom::Stmc1 => stmc1::mine(mode, case, &mut found),
-            Axiom::Stmc2 => stmc2::mine(mode, case, &mut found),
-            Axiom::Stmc3 => stmc3::mine(mode, case, &mut found),
-            Axiom::Further(it) => it.mine(mode, case, &mut found),
-            Axiom::Combined(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
+            Probe::Tfc1 => tfc1::mine(mode, case, &mut found),
+            Probe::Tfc2 => tfc2::mine(case, &mut found),
+            Probe::Mtdc => mtdc::mine(mode, case, &mut found),
+            Probe::Lnc1 => lnc1::mine(mode, case, &mut found),
+            Probe::Lnc2 => lnc2::mine(mode, case, &mut found),
+            Probe::Tp => tp::mine(mode, case, &mut found),
+            Probe::Stmc1 => stmc1::mine(mode, case, &mut found),
+            Probe::Stmc2 => stmc2::mine(mode, case, &mut found),
+            Probe::Stmc3 => stmc3::mine(mode, case, &mut found),
+            Probe::Further(it) => it.mine(mode, case, &mut found),
+            Probe::Combined(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
+            Probe::Matching(it) => it.mine(case, &mut found),
         }
         found
     }
@@ -202,36 +208,39 @@ impl Axiom {
     pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
-            Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
-            Axiom::Tfc2 => tfc2::premises(limits, texts),
-            Axiom::Mtdc => mtdc::premises(mode, limits, case.query, texts),
-            Axiom::Lnc1 => lnc1::premises(mode, texts),
-            Axiom::Lnc2 => lnc2::premises(mode, limits, texts),
-            Axiom::Tp => tp::premises(mode, texts),
-            Axiom::Stmc1 => stmc1::premises(mode, texts),
-            Axiom::Stmc2 => stmc2::premises(mode, limits, texts),
-            Axiom::Stmc3 => stmc3::premises(mode, limits, texts),
-            Axiom::Further(it) => it.premises(mode, case),
-            Axiom::Combined(it) => it.premises(mode, case),
+            Probe::Tfc1 => tfc1::premises(mode, limits, texts),
+            Probe::Tfc2 => tfc2::premises(limits, texts),
+            Probe::Mtdc => mtdc::premises(mode, limits, case.query, texts),
+            Probe::Lnc1 => lnc1::premises(mode, texts),
+            Probe::Lnc2 => lnc2::premises(mode, limits, texts),
+            Probe::Tp => tp::premises(mode, texts),
+            Probe::Stmc1 => stmc1::premises(mode, texts),
+            Probe::Stmc2 => stmc2::premises(mode, limits, texts),
+            Probe::Stmc3 => stmc3::premises(mode, limits, texts),
+            Probe::Further(it) => it.premises(mode, case),
+            Probe::Combined(it) => it.premises(mode, case),
+            Probe::Matching(it) => it.premises(texts),
         }
     }
 
     /// Whether mining needs [`Counted::others`].
     pub(crate) fn needs_others(self, mode: Mode) -> bool {
         match self {
-            Axiom::Lnc1 => lnc1::needs_others(mode),
-            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Lnc2 | Axiom::Tp => false,
-            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => false,
-            Axiom::Further(it) => it.needs_others(),
-            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_others(mode)),
+            Probe::Lnc1 => lnc1::needs_others(mode),
+            Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc | Probe::Lnc2 | Probe::Tp => false,
+            Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => false,
+            Probe::Further(it) => it.needs_others(),
+            Probe::Matching(_) => false,
+            Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_others(mode)),
         }
     }
 
     /// Whether mining needs [`Counted::positions`].
     pub(crate) fn needs_positions(self) -> bool {
         match self {
-            Axiom::Further(it) => it.needs_positions(),
-            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_positions()),
+            Probe::Further(it) => it.needs_positions(),
+            Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_positions()),
+            Probe::Matching(it) => it.needs_positions(),
             _ => false,
         }
     }
@@ -239,84 +248,106 @@ impl Axiom {
     /// Whether mining needs [`Counted::meaning`], and so word vectors.
     pub fn needs_vectors(self) -> bool {
         match self {
-            Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => true,
-            Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => false,
-            Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => false,
-            Axiom::Further(it) => it.needs_vectors(),
-            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_vectors()),
+            Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => true,
+            Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc => false,
+            Probe::Lnc1 | Probe::Lnc2 | Probe::Tp => false,
+            Probe::Further(it) => it.needs_vectors(),
+            Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_vectors()),
+            Probe::Matching(it) => it.needs_vectors(),
         }
     }
 
     /// Whether mining needs [`Meaning::words`](super::counts::Meaning::words).
     pub(crate) fn needs_words(self) -> bool {
         match self {
-            Axiom::Further(it) => it.needs_vectors(),
-            Axiom::Combined(it) => it.axioms().iter().any(|it| it.needs_words()),
+            Probe::Further(it) => it.needs_vectors(),
+            Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_words()),
             _ => false,
         }
     }
 
     /// Those of `ir_axioms` that can be mined with or without word vectors.
-    pub fn further(with_vectors: bool) -> Vec<Axiom> {
-        let all = Further::ALL.iter().map(|&it| Axiom::Further(it));
+    pub fn further(with_vectors: bool) -> Vec<Probe> {
+        let all = Further::ALL.iter().map(|&it| Probe::Further(it));
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
     /// The axiom of a name: `M-TDC`, `mtdc`, `tfc1@ir_axioms`.
-    fn named(word: &str) -> Option<Axiom> {
+    fn named(word: &str) -> Option<Probe> {
         let plain = |word: &str| word.to_ascii_lowercase().replace(['-', '_'], "");
         let word = plain(word.trim());
-        let further = Further::ALL.iter().map(|&it| Axiom::Further(it));
-        let mut all = Axiom::ALL.iter().copied().chain(further);
+        let further = Further::ALL.iter().map(|&it| Probe::Further(it));
+        let mut all = Probe::AXIOMS.iter().copied().chain(further);
         all.find(|it| plain(&it.slug()) == word)
     }
 
-    /// Those of [`Axiom::ALL`] that can be mined with or without word vectors.
-    pub fn minable(with_vectors: bool) -> Vec<Axiom> {
-        let all = Axiom::ALL.iter().copied();
+    /// Those of [`Probe::AXIOMS`] that can be mined with or without word vectors.
+    pub fn minable(with_vectors: bool) -> Vec<Probe> {
+        let all = Probe::AXIOMS.iter().copied();
         all.filter(|it| with_vectors || !it.needs_vectors())
             .collect()
     }
 
-    /// A list as it is typed: `tfc1,prox1,tfc1&lnc1`. `all` is every one of [`Axiom::ALL`] that
-    /// can be mined, `ir_axioms` every further one.
-    pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Axiom>, Error> {
-        let mut axioms = Vec::new();
+    /// What a word of a list stands for: a probe, or one of the groups `all` (every one of
+    /// [`Probe::AXIOMS`] that can be mined), `ir_axioms` (every further one), `match` (measure and
+    /// match over the paper's measurements) and `match:all` (over all that there are).
+    pub fn group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+        let matching = |measures: &[Measure]| {
+            let all = Matching::all(measures).into_iter().map(Probe::Matching);
+            all.filter(|it| with_vectors || !it.needs_vectors())
+                .collect()
+        };
+        Ok(match word.trim() {
+            "all" => Probe::minable(with_vectors),
+            "ir_axioms" => Probe::further(with_vectors),
+            "match" => matching(Measure::PUBLISHED),
+            "match:all" => matching(Measure::ALL),
+            word => vec![word.parse()?],
+        })
+    }
+
+    /// A list as it is typed: `tfc1,prox1,tfc1&lnc1,match`.
+    pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+        let mut probes = Vec::new();
         for word in list.split(',') {
-            match word.trim() {
-                "all" => axioms.extend(Axiom::minable(with_vectors)),
-                "ir_axioms" => axioms.extend(Axiom::further(with_vectors)),
-                word => axioms.push(word.parse::<Axiom>()?),
-            }
+            probes.extend(Probe::group(word, with_vectors)?);
         }
-        axioms.sort_unstable();
-        axioms.dedup();
-        match axioms.iter().find(|it| it.needs_vectors() && !with_vectors) {
-            Some(axiom) => Err(crate::vectors::missing(&axiom.slug())),
-            None => Ok(axioms),
+        probes.sort_unstable();
+        probes.dedup();
+        match probes.iter().find(|it| it.needs_vectors() && !with_vectors) {
+            Some(probe) => Err(crate::vectors::missing(&probe.slug())),
+            None => Ok(probes),
         }
+    }
+
+    /// Whether it claims which text should score higher; if not, it is a behaviour, which asks.
+    pub fn is_axiom(self) -> bool {
+        !matches!(self, Probe::Matching(_))
     }
 }
 
-impl std::str::FromStr for Axiom {
+impl std::str::FromStr for Probe {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Axiom, Error> {
-        if let Some(found) = Axiom::named(word) {
+    fn from_str(word: &str) -> Result<Probe, Error> {
+        if let Some(found) = Probe::named(word) {
             return Ok(found);
+        }
+        if word.starts_with("match:") {
+            return Ok(Probe::Matching(word.parse()?));
         }
         let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);
         if is_formula && !word.trim().is_empty() {
-            return Ok(Axiom::Combined(word.parse()?));
+            return Ok(Probe::Combined(word.parse()?));
         }
-        let all: Vec<_> = Axiom::ALL.iter().map(|it| it.slug()).collect();
+        let all: Vec<_> = Probe::AXIOMS.iter().map(|it| it.slug()).collect();
         let shown: String = word.chars().take(80).collect();
         Err(Error::setting(
             "probes",
             format!(
-                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, or a formula of \
-                 them as tfc1&lnc1",
+                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, a formula of them as \
+                 tfc1&lnc1, or match:CONTROL:VARIABLE",
                 all.join(", ")
             ),
         ))

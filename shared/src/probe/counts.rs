@@ -26,6 +26,8 @@ pub struct Counted {
     pub positions: Vec<Vec<u32>>,
     /// What its words outside of the query mean, if there are word vectors.
     pub meaning: Option<Meaning>,
+    /// Its grade for the query, if it is judged; axioms do not look at it.
+    pub grade: Option<i32>,
 }
 
 /// The words of a text outside of the query, d − Q, by their word vectors.
@@ -91,6 +93,12 @@ impl Counted {
                 self.positions[place].push(position as u32);
             }
         }
+    }
+
+    /// Terms before the first query term. Needs [`Counted::positions`].
+    pub fn first(&self) -> Option<u32> {
+        let firsts = self.positions.iter().filter_map(|it| it.first());
+        firsts.min().copied()
     }
 
     /// Occurrences of terms outside of the query.

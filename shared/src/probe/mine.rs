@@ -11,7 +11,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::axiom::Axiom;
+use super::axiom::Probe;
 use super::counts::{Case, Counted, Counting, Found, Needs};
 use super::{Instances, Limits, Mode, TextNo};
 use crate::collection::hex;
@@ -138,7 +138,7 @@ impl QueryMined {
     }
 
     /// How many instances there are in all.
-    pub fn n_instances(&self, asked: &[(Axiom, Mode)]) -> u64 {
+    pub fn n_instances(&self, asked: &[(Probe, Mode)]) -> u64 {
         let each = self.found.iter().zip(asked);
         each.map(|((texts, _), it)| (texts.len() / it.0.claim(it.1).arity()) as u64)
             .sum()
@@ -164,19 +164,46 @@ pub struct Miner<'a> {
     /// Word vectors; axioms that need them find nothing without.
     pub known: Option<&'a Known<'a>>,
     /// Which axioms, in which modes.
-    pub asked: &'a [(Axiom, Mode)],
+    pub asked: &'a [(Probe, Mode)],
     /// Bounds.
     pub limits: &'a Limits,
 }
 
 impl Miner<'_> {
     /// Mines one query.
-    pub fn mine(&self, query: &str, pool: &[DocNo]) -> QueryMined {
-        mine_query(self, query, pool)
+    pub fn mine(&self, pooled: &Pooled<'_>) -> QueryMined {
+        mine_query(self, pooled)
     }
 }
 
-fn mine_query(miner: &Miner<'_>, query: &str, pool: &[DocNo]) -> QueryMined {
+/// What is known of one query before it is mined.
+#[derive(Debug, Clone, Copy)]
+pub struct Pooled<'a> {
+    /// As written.
+    pub query: &'a str,
+    /// The texts that are compared.
+    pub docs: &'a [DocNo],
+    /// Their grades; empty where nobody asks for them.
+    pub grades: &'a [Option<i32>],
+}
+
+impl<'a> Pooled<'a> {
+    /// Without grades.
+    pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> Pooled<'a> {
+        Pooled {
+            query,
+            docs,
+            grades: &[],
+        }
+    }
+}
+
+fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
+    let Pooled {
+        query,
+        docs: pool,
+        grades,
+    } = *pooled;
     let Miner {
         index,
         known,
@@ -184,15 +211,19 @@ fn mine_query(miner: &Miner<'_>, query: &str, pool: &[DocNo]) -> QueryMined {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let any = |needs: &dyn Fn(Axiom, Mode) -> bool| asked.iter().any(|it| needs(it.0, it.1));
+    let any = |needs: &dyn Fn(Probe, Mode) -> bool| asked.iter().any(|it| needs(it.0, it.1));
     let needs = Needs {
-        others: any(&Axiom::needs_others),
+        others: any(&Probe::needs_others),
         positions: any(&|axiom, _| axiom.needs_positions()),
         words: any(&|axiom, _| axiom.needs_words()),
     };
     let known = known.filter(|_| any(&|axiom, _| axiom.needs_vectors()));
     let counting = Counting::new(index, known, (query, &terms), needs);
-    let counted: Vec<Counted> = pool.iter().map(|&it| counting.document(it)).collect();
+    let counted = pool.iter().enumerate().map(|(place, &doc)| Counted {
+        grade: grades.get(place).copied().flatten(),
+        ..counting.document(doc)
+    });
+    let counted: Vec<Counted> = counted.collect();
     let alike = counting.alike();
     let case = Case {
         query: &terms,
@@ -253,7 +284,7 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
 
 /// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
 /// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
-fn sample(n: usize, most: u32, seed: u64, axiom: Axiom, query: &str) -> Vec<usize> {
+fn sample(n: usize, most: u32, seed: u64, axiom: Probe, query: &str) -> Vec<usize> {
     let most = most as usize;
     let mut drawn: Vec<usize> = (0..n).collect();
     if n <= most {
@@ -313,7 +344,7 @@ impl Hashing {
     pub fn add_row<'a>(
         &mut self,
         part: usize,
-        (axiom, mode): (Axiom, Mode),
+        (axiom, mode): (Probe, Mode),
         query_id: &'a str,
         text_ids: impl Iterator<Item = &'a str>,
     ) {
@@ -344,7 +375,7 @@ impl Hashing {
 
 impl Mined {
     /// Puts the shards of all queries, in the order of queries, into columns.
-    pub fn collect(asked: &[(Axiom, Mode)], shards: Vec<QueryMined>) -> Mined {
+    pub fn collect(asked: &[(Probe, Mode)], shards: Vec<QueryMined>) -> Mined {
         let mut texts: Vec<Text> = shards.iter().flat_map(QueryMined::kept).collect();
         texts.sort_unstable();
         texts.dedup();
@@ -383,7 +414,7 @@ impl Mined {
     }
 
     /// How many instances each axiom has, in the first mode that it was mined in.
-    pub fn n_instances(&self) -> BTreeMap<Axiom, u64> {
+    pub fn n_instances(&self) -> BTreeMap<Probe, u64> {
         let mut counts = BTreeMap::new();
         for it in &self.instances {
             counts.entry(it.axiom).or_insert(it.len() as u64);

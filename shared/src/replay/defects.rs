@@ -2,7 +2,7 @@
 
 use super::printed;
 use super::{Asked, Ours, Paper};
-use crate::probe::{Axiom, Mode};
+use crate::probe::{Mode, Probe};
 use crate::report::{Column, Kind, Table, Value};
 use crate::stats::correlation::pearson;
 use crate::study::Study;
@@ -66,7 +66,7 @@ impl Defects<'_> {
     }
 
     /// For every ranker that was judged in both readings its cells.
-    fn cells(&self, axiom: Axiom, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
+    fn cells(&self, axiom: Probe, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
@@ -82,14 +82,14 @@ impl Defects<'_> {
         .collect()
     }
 
-    fn instances(&self, axiom: Axiom, mode: Mode) -> Value {
+    fn instances(&self, axiom: Probe, mode: Mode) -> Value {
         let study = self.study.and_then(|it| it.instances_of(axiom, mode).ok());
         study.map_or(Value::Missing, |it| Value::Count(it.len() as u64))
     }
 
     fn camara(&mut self) {
         let (fixed, printed, code) = (Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020);
-        for (ranker, one, other) in self.cells(Axiom::Tp, [code, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Tp, [code, fixed]) {
             self.add(
                 "TP is upside down in the published code: it prefers the text whose query terms \
                  stand farther apart",
@@ -103,7 +103,7 @@ impl Defects<'_> {
                 ),
             );
         }
-        for (ranker, one, other) in self.cells(Axiom::Stmc1, [printed, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Stmc1, [printed, fixed]) {
             self.add(
                 "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
                  less like the query",
@@ -117,7 +117,7 @@ impl Defects<'_> {
                 ),
             );
         }
-        for (ranker, one, other) in self.cells(Axiom::Stmc1, [code, printed]) {
+        for (ranker, one, other) in self.cells(Probe::Stmc1, [code, printed]) {
             self.add(
                 "STMC1 in the published code also asks for as many occurrences of query terms in \
                  place of as many distinct ones: the effect of that premise alone",
@@ -132,11 +132,11 @@ impl Defects<'_> {
             "STMC1 with that premise has other instances",
             (
                 "instances, mode code".to_owned(),
-                self.instances(Axiom::Stmc1, code),
+                self.instances(Probe::Stmc1, code),
             ),
             (
                 "mode paper".to_owned(),
-                self.instances(Axiom::Stmc1, printed),
+                self.instances(Probe::Stmc1, printed),
             ),
         );
         self.lnc1();
@@ -145,9 +145,9 @@ impl Defects<'_> {
              documents",
             (
                 "instances, mode code".to_owned(),
-                self.instances(Axiom::Mtdc, code),
+                self.instances(Probe::Mtdc, code),
             ),
-            ("fixed".to_owned(), self.instances(Axiom::Mtdc, fixed)),
+            ("fixed".to_owned(), self.instances(Probe::Mtdc, fixed)),
         );
         self.add(
             "M-TDC's length test was the wrong way round when the paper's instances were mined",
@@ -190,14 +190,14 @@ impl Defects<'_> {
     fn lnc1(&mut self) {
         let (fixed, code) = (Mode::Fixed, Mode::CodeCamara2020);
         let Some(study) = self.study else { return };
-        let Ok(instances) = study.instances_of(Axiom::Lnc1, code) else {
+        let Ok(instances) = study.instances_of(Probe::Lnc1, code) else {
             return;
         };
         let pairs = study.pools.iter().map(|it| it.len() as u64);
         let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
         let kept = instances.found.iter().map(|&it| u64::from(it)).sum::<u64>();
         let overview = self.overview(code);
-        let column = overview.and_then(|it| it.probes.iter().find(|it| it.axiom == Axiom::Lnc1));
+        let column = overview.and_then(|it| it.probes.iter().find(|it| it.axiom == Probe::Lnc1));
         let both = column.map_or(0, |it| it.n_both_orders);
         let share = |part: u64, whole: u64| match whole {
             0 => Value::Missing,
@@ -212,7 +212,7 @@ impl Defects<'_> {
                 share(both, instances.len() as u64),
             ),
         );
-        for (ranker, one, other) in self.cells(Axiom::Lnc1, [code, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Lnc1, [code, fixed]) {
             self.add(
                 "LNC1 by that code, and as the axiom says",
                 (
@@ -233,7 +233,7 @@ impl Defects<'_> {
             let column = overview?
                 .probes
                 .iter()
-                .position(|it| it.axiom == Axiom::Tfc1)?;
+                .position(|it| it.axiom == Probe::Tfc1)?;
             Some(row.cells[column].as_ref()?.micro.value)
         };
         let value = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);

@@ -5,7 +5,7 @@
 //! (github.com/ArthurCamara/bert-axioms, state of submission db63d12).
 
 use super::{Asked, Of, Paper, What};
-use crate::probe::Axiom;
+use crate::probe::Probe;
 
 /// A table as printed.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,19 +40,19 @@ pub struct Cell {
     pub counted: bool,
 }
 
-const NINE: [Axiom; 9] = [
-    Axiom::Tfc1,
-    Axiom::Tfc2,
-    Axiom::Mtdc,
-    Axiom::Lnc1,
-    Axiom::Lnc2,
-    Axiom::Tp,
-    Axiom::Stmc1,
-    Axiom::Stmc2,
-    Axiom::Stmc3,
+const NINE: [Probe; 9] = [
+    Probe::Tfc1,
+    Probe::Tfc2,
+    Probe::Mtdc,
+    Probe::Lnc1,
+    Probe::Lnc2,
+    Probe::Tp,
+    Probe::Stmc1,
+    Probe::Stmc2,
+    Probe::Stmc3,
 ];
 
-const FOUR: [Axiom; 4] = [Axiom::Tfc1, Axiom::Tfc2, Axiom::Mtdc, Axiom::Lnc2];
+const FOUR: [Probe; 4] = [Probe::Tfc1, Probe::Tfc2, Probe::Mtdc, Probe::Lnc2];
 
 /// What the last table of both papers shows.
 const FULFILLED: &str =
@@ -68,8 +68,8 @@ pub fn table(Asked { paper, table }: Asked) -> Printed {
     }
 }
 
-fn axioms(axioms: &[Axiom]) -> Vec<Of> {
-    axioms.iter().map(|it| Of::Axiom(*it)).collect()
+fn axioms(axioms: &[Probe]) -> Vec<Of> {
+    axioms.iter().map(|it| Of::Probe(*it)).collect()
 }
 
 fn counts(name: &'static str, what: What, values: &[u32]) -> Row {

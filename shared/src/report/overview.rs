@@ -2,7 +2,7 @@
 //! rankers.
 
 use super::{Column, Kind, Table, Value, format};
-use crate::probe::{Axiom, Limits};
+use crate::probe::{Limits, Probe};
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
 use crate::study::certified::Certified;
@@ -383,7 +383,7 @@ fn notes(overview: &Overview) -> Vec<String> {
     notes
 }
 
-fn limits(limits: &Limits, axioms: impl Iterator<Item = Axiom>) -> String {
+fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
     let Limits {
         length_gap_terms,
         min_terms,
@@ -404,7 +404,7 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Axiom>) -> String {
         None => "all instances kept".to_owned(),
         Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
     };
-    let mut theirs = axioms.filter(|it| matches!(it, Axiom::Further(_) | Axiom::Combined(_)));
+    let mut theirs = axioms.filter(|it| matches!(it, Probe::Further(_) | Probe::Combined(_)));
     let shares = match theirs.next().is_some() {
         true => format!(
             " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \

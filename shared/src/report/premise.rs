@@ -42,6 +42,8 @@ pub fn label(quantity: Quantity, relation: Relation) -> String {
         (Quantity::Lead { axiom }, _) => lead(axiom).to_owned(),
         (Quantity::Preference { axiom }, _) => format!("{} prefers", axiom.name()),
         (Quantity::Combined, _) => "the formula".to_owned(),
+        (Quantity::Gap { measure }, _) => format!("difference in {}", measure.slug()),
+        (Quantity::MeasureLead { measure }, _) => format!("text 1 larger in {} by", measure.slug()),
     }
 }
 

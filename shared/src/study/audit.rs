@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::mine::Miner;
-use crate::probe::{Axiom, Mined, Mode};
+use crate::collection::Collection;
+use crate::probe::mine::{Miner, Pooled};
+use crate::probe::{Mined, Mode, Probe};
 
 /// How the instances of a study fare under one other analyser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct Audit {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Held {
     /// Whose.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Instances of the study.
@@ -40,15 +41,21 @@ pub struct Auditor<'a> {
     pub miner: Miner<'a>,
     /// Over document numbers of the collection.
     pub mined: &'a Mined,
+    /// With the queries of the study.
+    pub collection: &'a Collection,
 }
 
 impl Auditor<'_> {
     /// How many instances of a query hold, for each axiom and mode.
-    pub fn query(&self, query: usize, text: &str) -> Vec<u64> {
+    pub fn query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mined.texts;
         let pool = self.mined.pools[query].iter();
         let pool: Vec<u32> = pool.map(|&it| texts[it as usize].doc()).collect();
-        let theirs = self.miner.mine(text, &pool);
+        let theirs = self.miner.mine(&Pooled {
+            query: &self.collection.queries[query].text,
+            docs: &pool,
+            grades: &self.collection.grades(query, &pool),
+        });
         let all = self.mined.instances.iter().enumerate();
         all.map(|(which, instances)| {
             let arity = instances.claim.arity();
@@ -83,6 +90,7 @@ mod tests {
     use super::*;
     use crate::index::Index;
     use crate::probe::Limits;
+    use crate::study::fixture;
     use crate::text::{Analyzer, Stemmer};
 
     /// `rivers` is a query term for stems alone: then text 1 has two, without stems one, as
@@ -106,19 +114,21 @@ mod tests {
         let miner = |index| Miner {
             index,
             known: None,
-            asked: &[(Axiom::Tfc1, Mode::Fixed)],
+            asked: &[(Probe::Tfc1, Mode::Fixed)],
             limits: &limits,
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
-        let shard = miner(&stems).mine("river", &[0, 1, 2]);
-        let mined = Mined::collect(&[(Axiom::Tfc1, Mode::Fixed)], vec![shard]);
+        let shard = miner(&stems).mine(&Pooled::unjudged("river", &[0, 1, 2]));
+        let mined = Mined::collect(&[(Probe::Tfc1, Mode::Fixed)], vec![shard]);
+        let collection = fixture::collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);
             let auditor = Auditor {
                 miner,
                 mined: &mined,
+                collection: &collection,
             };
-            let queries = [auditor.query(0, "river")];
+            let queries = [auditor.query(0)];
             let audit = auditor.collect("other".to_owned(), &queries);
             (audit.rows[0].n_instances, audit.rows[0].n_held)
         };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::overview::Overview;
 use crate::error::Error;
-use crate::probe::{Axiom, Mode};
+use crate::probe::{Mode, Probe};
 
 /// What is expected: written once, compared again and again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Expected {
     /// As it is typed.
     pub ranker: String,
     /// On what.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Over instances.

@@ -8,7 +8,7 @@ use super::TermStats;
 use super::instance::{Contributions, Marked, Read, Said, Term};
 use crate::error::Error;
 use crate::index::{Index, Totals};
-use crate::probe::{Axiom, Claim, Limits, Measured, Mode};
+use crate::probe::{Claim, Limits, Measured, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::RankerKind;
 use crate::text::Analyzer;
@@ -30,9 +30,9 @@ pub struct Typed {
     pub mode: Mode,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
-    /// Axioms beside [`Axiom::ALL`].
+    /// Axioms beside [`Probe::AXIOMS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub further: Vec<Axiom>,
+    pub further: Vec<Probe>,
 }
 
 /// Every axiom on what was typed.
@@ -61,7 +61,7 @@ pub struct Answer {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Applied {
     /// Which.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// Over places in the texts.
     pub claim: Claim<u32>,
     /// Whether all premises hold.
@@ -75,7 +75,7 @@ pub struct Applied {
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
 pub const LONGEST: usize = 200_000;
 
-/// The most axioms that are taken beside [`Axiom::ALL`].
+/// The most axioms that are taken beside [`Probe::AXIOMS`].
 pub const MOST_FURTHER: usize = 64;
 
 /// What is known of the collection that texts are compared in.
@@ -134,7 +134,7 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
         .collect();
     let further = typed.further.iter().copied();
     let further = further.filter(|it| vectors.is_some() || !it.needs_vectors());
-    let axioms = Axiom::minable(vectors.is_some())
+    let axioms = Probe::minable(vectors.is_some())
         .into_iter()
         .chain(further)
         .filter_map(|it| apply(it, typed, totals, &read, &contributions));
@@ -169,7 +169,7 @@ fn statistics(
 /// The order of texts in which an axiom applies, or that fails the fewest premises; the first
 /// of several. None if there are too few texts.
 fn apply(
-    axiom: Axiom,
+    axiom: Probe,
     typed: &Typed,
     totals: Totals,
     read: &Read<'_>,
@@ -254,12 +254,12 @@ mod tests {
             }
         );
         assert_eq!(tfc1.said.len(), 2);
-        let tfc2 = answer.axioms.iter().find(|it| it.axiom == Axiom::Tfc2);
+        let tfc2 = answer.axioms.iter().find(|it| it.axiom == Probe::Tfc2);
         assert!(tfc2.is_none(), "two texts are no triple");
         let lnc2 = answer
             .axioms
             .iter()
-            .find(|it| it.axiom == Axiom::Lnc2)
+            .find(|it| it.axiom == Probe::Lnc2)
             .unwrap();
         assert!(!lnc2.applies);
     }

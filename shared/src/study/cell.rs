@@ -7,7 +7,7 @@ mod lister;
 use super::Study;
 use super::dials::Dials;
 use crate::error::Error;
-use crate::probe::Axiom;
+use crate::probe::Probe;
 use crate::verdict::{Outcome, Verdict};
 
 pub use lister::Lister;
@@ -19,7 +19,7 @@ pub struct Listing {
     /// The state of the Study page.
     pub dials: Dials,
     /// Column.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// Row, counted from 0.
     pub ranker: usize,
     /// Only this outcome.
@@ -241,7 +241,7 @@ mod tests {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
                     let listing = Listing {
                         dials: Dials::default(),
-                        axiom: Axiom::Tfc1,
+                        axiom: Probe::Tfc1,
                         ranker,
                         outcome,
                         query: String::new(),
@@ -276,7 +276,7 @@ mod tests {
         let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
         let listing = Listing {
             dials: Dials::default(),
-            axiom: Axiom::Tfc1,
+            axiom: Probe::Tfc1,
             ranker: 0,
             outcome: None,
             query: String::new(),

@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
     use crate::collection::{Collection, Doc, Qrels, Query};
-    use crate::probe::{Axiom, Mode};
+    use crate::probe::{Mode, Probe};
     use crate::study::Definition;
     use crate::study::make::{Maker, Stage};
     use crate::text::Analyzer;
@@ -103,7 +103,7 @@ mod tests {
             collection: "c".to_owned(),
             n_queries: None,
             pool: "all".parse().unwrap(),
-            probes: Axiom::minable(false),
+            probes: Probe::minable(false),
             modes: vec![Mode::Fixed],
             rankers: vec!["bm25".to_owned()],
             analyzer: Analyzer::default(),

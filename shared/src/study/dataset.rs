@@ -8,14 +8,14 @@ use crate::index::stats::query_terms;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::{Case, Counted, Counting, Needs};
 use crate::probe::mine::Text;
-use crate::probe::{Axiom, ClaimKind, Measured, Mode, TextNo};
+use crate::probe::{ClaimKind, Measured, Mode, Probe, TextNo};
 use crate::vectors::{Known, Vectors};
 
 /// One instance. Places among query terms, as premises name them, are those of `terms`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line<'a> {
     /// Of which axiom.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// What it claims of its texts.

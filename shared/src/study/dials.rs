@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::{Axiom, Claim, Instances, Mode, TextNo};
+use crate::probe::{Claim, Instances, Mode, Probe, TextNo};
 use crate::score::Scores;
 use crate::text::Vocabulary;
 
@@ -79,8 +79,12 @@ impl Dials {
 }
 
 impl Study {
-    /// The instances of an axiom in a mode.
-    pub fn instances_of(&self, axiom: Axiom, mode: Mode) -> Result<&Instances, Error> {
+    /// The instances of an axiom in a mode, or of a behaviour, which has one.
+    pub fn instances_of(&self, axiom: Probe, mode: Mode) -> Result<&Instances, Error> {
+        let mode = match axiom.is_axiom() {
+            true => mode,
+            false => Mode::Fixed,
+        };
         let found = self
             .instances
             .iter()
@@ -130,7 +134,7 @@ impl<'a> Filter<'a> {
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
     pub(super) fn passes(
         &self,
-        probe: (Axiom, Mode),
+        probe: (Probe, Mode),
         query: usize,
         claim: Claim<TextNo>,
         scores: Option<&Scores>,
@@ -144,14 +148,14 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether its texts are as equally long as δ wants them.
-    pub(super) fn is_close(&self, (axiom, mode): (Axiom, Mode), claim: Claim<TextNo>) -> bool {
+    pub(super) fn is_close(&self, (axiom, mode): (Probe, Mode), claim: Claim<TextNo>) -> bool {
         let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(axiom))
         else {
             return true;
         };
         // The published code of STMC3 asks for less than δ, not for at most.
         let most_gap = match (axiom, mode) {
-            (Axiom::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
+            (Probe::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
@@ -189,12 +193,13 @@ impl Study {
 }
 
 /// Whether an axiom has δ among its premises.
-fn needs_equal_length(axiom: Axiom) -> bool {
+fn needs_equal_length(axiom: Probe) -> bool {
     match axiom {
-        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3 => true,
-        Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2 => false,
+        Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc | Probe::Stmc3 => true,
+        Probe::Lnc1 | Probe::Lnc2 | Probe::Tp | Probe::Stmc1 | Probe::Stmc2 => false,
         // Theirs is a share of the longer text.
-        Axiom::Further(_) | Axiom::Combined(_) => false,
+        Probe::Further(_) | Probe::Combined(_) => false,
+        Probe::Matching(_) => false,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Definition, Study};
 use crate::error::Error;
-use crate::probe::{Axiom, Mode};
+use crate::probe::{Mode, Probe};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
@@ -34,7 +34,7 @@ pub struct Diff {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moves {
     /// Which.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Instances that both were judged on.
@@ -62,7 +62,7 @@ pub struct QueryMoves {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// Of which axiom.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Place among its instances.

@@ -84,9 +84,9 @@ impl Study {
             return Err(Error::setting("reference", reason));
         }
         let filter = Filter::new(self, &choice.dials);
-        let probes = self.definition.probes.iter();
+        let probes = self.definition.axioms();
         let shown: Vec<&Instances> = probes
-            .map(|&it| self.instances_of(it, mode))
+            .map(|it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
         let per_query = self.per_query(&filter);
         let measure = choice.measure as usize;

@@ -1,7 +1,7 @@
 //! What stands out in a study: the cells that a reader should see first.
 
 use super::overview::{Cell, Overview};
-use crate::probe::Axiom;
+use crate::probe::Probe;
 use crate::stats::Estimate;
 
 /// Something that stands out, with its numbers. Rankers are named by their row.
@@ -12,7 +12,7 @@ pub enum Finding {
         /// Who.
         ranker: usize,
         /// On what.
-        axiom: Axiom,
+        axiom: Probe,
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
@@ -25,7 +25,7 @@ pub enum Finding {
         /// Who follows it less often.
         less: usize,
         /// On what.
-        axiom: Axiom,
+        axiom: Probe,
         /// Fraction satisfied by the one.
         fraction_of_more: Estimate,
         /// Fraction satisfied by the other.
@@ -34,7 +34,7 @@ pub enum Finding {
     /// The judgements contradict an axiom.
     Contradicted {
         /// Which.
-        axiom: Axiom,
+        axiom: Probe,
         /// How often its claim holds for the grades, where these differ.
         fraction: Estimate,
         /// Instances whose grades differ.
@@ -45,7 +45,7 @@ pub enum Finding {
         /// Who.
         ranker: usize,
         /// On what.
-        axiom: Axiom,
+        axiom: Probe,
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
@@ -55,7 +55,7 @@ pub enum Finding {
 
 impl Finding {
     /// What it is about.
-    pub fn axiom(&self) -> Axiom {
+    pub fn axiom(&self) -> Probe {
         match self {
             Finding::Against { axiom, .. }
             | Finding::Apart { axiom, .. }
@@ -164,7 +164,7 @@ mod tests {
         let Finding::Apart {
             more: 0,
             less: 1,
-            axiom: Axiom::Tfc1,
+            axiom: Probe::Tfc1,
             ..
         } = apart
         else {
@@ -172,7 +172,7 @@ mod tests {
         };
         let Finding::Follows {
             ranker: 0,
-            axiom: Axiom::Lnc2,
+            axiom: Probe::Lnc2,
             ..
         } = follows
         else {

@@ -3,7 +3,7 @@
 use super::make::{Maker, Stage};
 use super::{Definition, Study};
 use crate::collection::{Collection, Doc, Qrels, Query};
-use crate::probe::{Axiom, Limits, Mode};
+use crate::probe::{Limits, Mode, Probe};
 use crate::text::Analyzer;
 
 /// Every lexical axiom under BM25 and QL; the texts are called `1`, `2`, …, and the first is
@@ -14,7 +14,19 @@ pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
 
 /// The same of several queries, `q`, `q1`, `q2`, …; the first has the judgement.
 pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
-    let definition = Definition {
+    make(definition(delta), collection(queries, texts))
+}
+
+/// Makes a study with formulas.
+pub(crate) fn make(definition: Definition, collection: Collection) -> Study {
+    let mut maker = Maker::new(collection, definition, None, None).unwrap();
+    while maker.step().unwrap().stage != Stage::Done {}
+    maker.finish("2026-11-20").unwrap()
+}
+
+/// Every lexical axiom under BM25 and QL.
+pub(crate) fn definition(delta: u32) -> Definition {
+    Definition {
         format: 1,
         name: "local".to_owned(),
         title: "Rivers".to_owned(),
@@ -22,7 +34,7 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
         collection: "c".to_owned(),
         n_queries: None,
         pool: "all".parse().unwrap(),
-        probes: Axiom::minable(false),
+        probes: Probe::minable(false),
         modes: vec![Mode::Fixed],
         rankers: vec!["bm25".to_owned(), "ql".to_owned()],
         analyzer: Analyzer::default(),
@@ -32,7 +44,11 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
         },
         vectors: None,
         audit: Vec::new(),
-    };
+    }
+}
+
+/// The texts are called `1`, `2`, …, the queries `q`, `q1`, …; the first has a judgement.
+pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     let docs = texts.iter().zip(1..).map(|(text, id): (_, u32)| Doc {
         id: id.to_string(),
         title: String::new(),
@@ -50,12 +66,9 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
         group: None,
         split: Some(if at == 0 { "train" } else { "test" }.to_owned()),
     });
-    let collection = Collection {
+    Collection {
         queries: queries.collect(),
         docs: docs.collect(),
         qrels,
-    };
-    let mut maker = Maker::new(collection, definition, None, None).unwrap();
-    while maker.step().unwrap().stage != Stage::Done {}
-    maker.finish("2026-11-20").unwrap()
+    }
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::probe::counts::{Case, Counted, Meaning};
-use crate::probe::{Axiom, Claim, Instances, Limits, Measured, Mode};
+use crate::probe::{Claim, Instances, Limits, Measured, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
@@ -27,7 +27,7 @@ pub struct Shown {
     /// Its place among the instances of the axiom and mode.
     pub number: u64,
     /// Which axiom.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Query id.
@@ -166,7 +166,7 @@ impl Study {
     /// One instance with everything that is known of it.
     pub fn show(
         &self,
-        axiom: Axiom,
+        axiom: Probe,
         mode: Mode,
         number: u64,
         delta_score: Option<f64>,

@@ -12,9 +12,9 @@ use super::{Definition, Study, TermStats, Words};
 use crate::collection::{Collection, Qrels, Query, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
-use crate::probe::mine::{Miner, QueryMined};
+use crate::probe::mine::{Miner, Pooled, QueryMined};
 use crate::probe::pool::{Source, Supply};
-use crate::probe::{Axiom, Limits, Mined, Mode, Pool};
+use crate::probe::{Limits, Mined, Mode, Pool, Probe};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
 use crate::score::{Pairs, Scores, lexical};
@@ -56,7 +56,7 @@ pub struct Progress {
 pub struct Maker {
     collection: Collection,
     definition: Definition,
-    asked: Vec<(Axiom, Mode)>,
+    asked: Vec<(Probe, Mode)>,
     rankers: Vec<Ranker>,
     numbers: BTreeMap<String, DocNo>,
     /// Until the pool is chosen.
@@ -229,7 +229,11 @@ impl Maker {
                 asked: &self.asked,
                 limits: &self.definition.limits,
             };
-            let shard = miner.mine(text, &pool);
+            let shard = miner.mine(&Pooled {
+                query: text,
+                docs: &pool,
+                grades: &self.collection.grades(query, &pool),
+            });
             self.n_found += shard.n_instances(&self.asked);
             shards.push(shard);
         }
@@ -285,13 +289,11 @@ impl Maker {
         }
         let index = builder.finish()?;
         let vectors = self.vectors.as_ref().map(|it| it.0.as_ref());
-        let asking = Asking::new(vectors, &index, &self.definition);
+        let asking = Asking::new(vectors, &self.collection, &index, &self.definition);
         let known = asking.known();
         let auditor = asking.auditor(known.as_ref(), &self.asked, &scoring.mined);
-        let queries = self.collection.queries.iter().enumerate();
-        let queries: Vec<_> = queries
-            .map(|(at, it)| auditor.query(at, &it.text))
-            .collect();
+        let queries = 0..self.collection.queries.len();
+        let queries: Vec<_> = queries.map(|it| auditor.query(it)).collect();
         let analyzer = &self.definition.audit[scoring.audits.len()];
         let audit = auditor.collect(analyzer.describe(), &queries);
         scoring.audits.push(audit);
@@ -333,6 +335,7 @@ fn builder(analyzer: &Analyzer, with_vectors: bool) -> IndexBuilder {
 
 /// What an audit is made with, over the index of another analyser.
 pub struct Asking<'a> {
+    collection: &'a Collection,
     index: &'a Index,
     vectors: Option<(&'a Vectors, Vec<Option<RowNo>>)>,
     limits: Limits,
@@ -342,10 +345,12 @@ impl<'a> Asking<'a> {
     /// The index must keep tokens if there are vectors.
     pub fn new(
         vectors: Option<&'a Vectors>,
+        collection: &'a Collection,
         index: &'a Index,
         definition: &Definition,
     ) -> Asking<'a> {
         Asking {
+            collection,
             index,
             vectors: vectors.map(|it| (it, it.rows_of(index))),
             limits: Limits {
@@ -365,7 +370,7 @@ impl<'a> Asking<'a> {
     pub fn auditor<'b>(
         &'b self,
         known: Option<&'b Known<'b>>,
-        asked: &'b [(Axiom, Mode)],
+        asked: &'b [(Probe, Mode)],
         mined: &'b Mined,
     ) -> Auditor<'b> {
         let miner = Miner {
@@ -374,7 +379,11 @@ impl<'a> Asking<'a> {
             asked,
             limits: &self.limits,
         };
-        Auditor { miner, mined }
+        Auditor {
+            miner,
+            mined,
+            collection: self.collection,
+        }
     }
 }
 
@@ -389,12 +398,12 @@ fn known<'a>(
 /// The next state, and what to report.
 type Stepped = (Work, Stage, usize, usize);
 
-/// Every axiom in every mode of a study, modes first.
-pub fn asked(definition: &Definition) -> Vec<(Axiom, Mode)> {
+/// Every axiom in every mode of a study, modes first; then its behaviours, which have one.
+pub fn asked(definition: &Definition) -> Vec<(Probe, Mode)> {
     let modes = definition.modes.iter();
-    modes
-        .flat_map(|&mode| definition.probes.iter().map(move |&axiom| (axiom, mode)))
-        .collect()
+    let axioms = modes.flat_map(|&mode| definition.axioms().map(move |it| (it, mode)));
+    let behaviours = definition.behaviours().map(|it| (it, Mode::Fixed));
+    axioms.chain(behaviours).collect()
 }
 
 /// What a pool is chosen with.

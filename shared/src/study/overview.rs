@@ -8,7 +8,7 @@ use super::certified::Certified;
 use super::dials::{Dials, Filter};
 use crate::error::Error;
 use crate::index::Totals;
-use crate::probe::{Axiom, Claim, ClaimKind, Instances, Limits, Mode, Pool, TextNo, TieAgrees};
+use crate::probe::{Claim, ClaimKind, Instances, Limits, Mode, Pool, Probe, TextNo, TieAgrees};
 use crate::score::{RankerAbout, Scores};
 use crate::stats::bootstrap::{self, Counted};
 use crate::stats::correction::holm;
@@ -41,7 +41,7 @@ pub struct Card {
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
     /// Columns of `fractions`.
-    pub probes: Vec<Axiom>,
+    pub probes: Vec<Probe>,
     /// Fraction satisfied, rankers × probes, in the first mode.
     pub fractions: Vec<Vec<Option<f64>>>,
     /// Whether visitors see it.
@@ -179,7 +179,7 @@ impl Cell {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Column {
     /// Which.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// What its instances claim.
     pub claim: ClaimKind,
     /// After the dials.
@@ -233,10 +233,10 @@ impl Study {
         dials.check(self)?;
         let mode = dials.mode_of(self)?;
         let filter = Filter::new(self, dials);
-        let probes = &self.definition.probes;
-        let shown: Vec<&Instances> = probes
-            .iter()
-            .map(|&it| self.instances_of(it, mode))
+        let shown: Vec<&Instances> = self
+            .definition
+            .axioms()
+            .map(|it| self.instances_of(it, mode))
             .collect::<Result<_, Error>>()?;
         let mut rankers: Vec<Row> = self
             .scores

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use shared::probe::mine::{Hashing, Text};
-use shared::probe::{Axiom, Mined, Mode};
+use shared::probe::{Mined, Mode, Probe};
 use shared::score::{Pairs, Scores};
 use shared::study::overview;
 use shared::verdict;
@@ -64,7 +64,7 @@ impl Judge {
             .map(|it| width.unwrap_or(it.ranker.kind.tie_width()))
             .collect();
         let tallies = tally(&file, &work, &scores, &widths)?;
-        let all: Vec<(String, BTreeMap<Axiom, Judged>)> = scores
+        let all: Vec<(String, BTreeMap<Probe, Judged>)> = scores
             .iter()
             .zip(tallies)
             .map(|(scores, by_probe)| {
@@ -202,7 +202,7 @@ struct Judged {
 
 impl Judged {
     /// Of an axiom in a mode, from the tally of each query.
-    fn of((axiom, mode): (Axiom, Mode), tallies: &[verdict::Tally]) -> Judged {
+    fn of((axiom, mode): (Probe, Mode), tallies: &[verdict::Tally]) -> Judged {
         let mut sum = verdict::Tally::default();
         tallies.iter().for_each(|&it| sum += it);
         let cell = overview::summary(tallies, axiom.claim(mode).tie_agrees());

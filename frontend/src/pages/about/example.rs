@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::error::Error;
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::study::bench::{Answer, Applied, Typed, answer};
 use shared::verdict::Verdict;
@@ -19,7 +19,7 @@ use crate::widgets::marked::MarkedText;
 #[component]
 pub(super) fn Example(
     /// Whose.
-    axiom: Axiom,
+    axiom: Probe,
 ) -> impl IntoView {
     if axiom.needs_vectors() {
         return view! {
@@ -79,7 +79,7 @@ fn worked(sheet: Sheet) -> Result<Answer, Error> {
     )
 }
 
-fn shown(axiom: Axiom, answer: &Answer) -> Option<(Answer, Applied)> {
+fn shown(axiom: Probe, answer: &Answer) -> Option<(Answer, Applied)> {
     let applied = answer.axioms.iter().find(|it| it.axiom == axiom)?;
     Some((answer.clone(), applied.clone()))
 }
@@ -91,7 +91,7 @@ fn digits(verdict: Option<Verdict>) -> u8 {
 }
 
 #[component]
-fn Shown(axiom: Axiom, answer: Answer, applied: Applied) -> impl IntoView {
+fn Shown(axiom: Probe, answer: Answer, applied: Applied) -> impl IntoView {
     let order = applied.claim.texts();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
         let marked = answer.texts.get(place as usize)?.clone();

@@ -1,6 +1,6 @@
 //! Why an instance is one, and what a ranker made of it, in sentences.
 
-use shared::probe::{Axiom, ClaimKind, Quantity};
+use shared::probe::{ClaimKind, Probe, Quantity};
 use shared::report::{format, premise};
 use shared::study::instance::{Said, Shown};
 use shared::verdict::Outcome;
@@ -26,23 +26,23 @@ pub(super) fn says(shown: &Shown) -> String {
 /// What tells the texts apart.
 fn apart(shown: &Shown) -> String {
     match shown.axiom {
-        Axiom::Tfc1 => match more(shown, 0, 1) {
+        Probe::Tfc1 => match more(shown, 0, 1) {
             Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
             None => format!("Text 1 holds more query terms{}", lengths(shown)),
         },
-        Axiom::Tfc2 => match (more(shown, 1, 0), more(shown, 2, 1)) {
+        Probe::Tfc2 => match (more(shown, 1, 0), more(shown, 2, 1)) {
             (Some(first), Some(second)) if first == second => {
                 format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
             }
             _ => "From text to text come as many query terms".to_owned(),
         },
-        Axiom::Mtdc => match (more(shown, 0, 1), more(shown, 1, 0)) {
+        Probe::Mtdc => match (more(shown, 0, 1), more(shown, 1, 0)) {
             (Some(first), Some(second)) => format!(
                 "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
             ),
             _ => "Text 1 holds the rarer query terms".to_owned(),
         },
-        Axiom::Lnc1 => {
+        Probe::Lnc1 => {
             let same = equal_counts(shown);
             let terms = if same {
                 "Both texts hold the same query terms"
@@ -54,11 +54,11 @@ fn apart(shown: &Shown) -> String {
                 _ => format!("{terms}, and text 2 holds another word once more"),
             }
         }
-        Axiom::Lnc2 => match times(shown) {
+        Probe::Lnc2 => match times(shown) {
             Some(times) => format!("Text 1 is text 2, repeated {} times", format::count(times)),
             None => "Text 1 repeats text 2".to_owned(),
         },
-        Axiom::Tp => match distances(shown) {
+        Probe::Tp => match distances(shown) {
             Some((first, second)) => format!(
                 "The two nearest query terms stand {} apart in text 1 and {} in text 2",
                 terms_said(first),
@@ -66,22 +66,22 @@ fn apart(shown: &Shown) -> String {
             ),
             None => "Two query terms stand closer together in text 1".to_owned(),
         },
-        Axiom::Stmc1 => similar(
+        Probe::Stmc1 => similar(
             shown,
             "The other words of text 1 are closer in meaning to the query than those of text 2",
             "The other words of text 1 are farther in meaning from the query than those of text 2",
         ),
-        Axiom::Stmc2 => {
+        Probe::Stmc2 => {
             "Text 1 holds more query terms than text 2, whose other words mean about the same"
                 .to_owned()
         }
-        Axiom::Stmc3 => similar(
+        Probe::Stmc3 => similar(
             shown,
             "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
              the query",
             "The other words of text 1 are farther in meaning from the query",
         ),
-        Axiom::Further(_) | Axiom::Combined(_) => match shown.premises.last() {
+        Probe::Further(_) | Probe::Combined(_) => match shown.premises.last() {
             Some(last) => format!(
                 "Text 1 is ahead of text 2 ({}: {})",
                 premise::label(last.quantity, last.relation),
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    fn shown(axiom: Axiom, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
+    fn shown(axiom: Probe, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
         let term = |written: &str, rarity| Term {
             term: written.to_owned(),
             written: written.to_owned(),
@@ -306,11 +306,11 @@ mod tests {
     #[test]
     fn a_claim_says_what_tells_the_texts_apart() {
         let said = [
-            claim(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
-            claim(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
-            claim(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
-            claim(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
-            claim(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
+            claim(&shown(Probe::Tfc1, [[2, 5], [2, 4]], [88, 80])),
+            claim(&shown(Probe::Mtdc, [[2, 1], [1, 2]], [80, 80])),
+            claim(&shown(Probe::Lnc1, [[2, 1], [2, 1]], [80, 81])),
+            claim(&shown(Probe::Lnc2, [[6, 3], [2, 1]], [90, 30])),
+            claim(&shown(Probe::Tp, [[1, 1], [1, 1]], [1, 12])),
         ];
         assert_eq!(
             said,
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_term_that_decided_has_the_sign_of_the_margin() {
-        let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
+        let shown = shown(Probe::Tfc1, [[2, 5], [2, 4]], [88, 80]);
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
             said(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use shared::api::List;
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::study::cell::{Histogram, Line};
 
 use super::super::study::address::ListView;
@@ -17,7 +17,7 @@ const PAGE: u64 = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) study: String,
-    pub(super) axiom: Axiom,
+    pub(super) axiom: Probe,
     pub(super) ranker: usize,
     pub(super) view: ListView,
 }

@@ -2,7 +2,7 @@
 //! of them.
 
 use leptos::prelude::*;
-use shared::probe::{Axiom, Claim};
+use shared::probe::{Claim, Probe};
 use shared::study::bench::{Answer, Applied};
 use shared::verdict::Verdict;
 
@@ -61,13 +61,13 @@ pub(super) fn Axioms(
 }
 
 /// Those on the meaning of words stand there where the collection has word vectors.
-fn shown(answer: Option<&Answer>) -> Vec<Axiom> {
+fn shown(answer: Option<&Answer>) -> Vec<Probe> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.axiom.needs_vectors()));
     let answered = answer.into_iter().flat_map(|it| &it.axioms);
     let further = answered
         .map(|it| it.axiom)
-        .filter(|it| !Axiom::ALL.contains(it));
-    Axiom::minable(with_vectors)
+        .filter(|it| !Probe::AXIOMS.contains(it));
+    Probe::minable(with_vectors)
         .into_iter()
         .chain(further)
         .collect()
@@ -113,7 +113,7 @@ fn State(desk: Desk) -> impl IntoView {
 /// How an axiom stands.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
-    axiom: Axiom,
+    axiom: Probe,
     state: Stand,
 }
 
@@ -132,7 +132,7 @@ enum Stand {
     },
 }
 
-fn standing(axiom: Axiom, answer: Option<&Answer>, models: &[Model]) -> Standing {
+fn standing(axiom: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing {
     let Some(answer) = answer else {
         return Standing {
             axiom,
@@ -205,7 +205,7 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
         }
     };
     let anchor = match axiom {
-        Axiom::Combined(_) => "formulas".into(),
+        Probe::Combined(_) => "formulas".into(),
         other => other.slug(),
     };
     let href = format!("{}#{anchor}", Page::About.href());
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
-        let found = answered(Sheet::example(Axiom::Tfc1));
+        let found = answered(Sheet::example(Probe::Tfc1));
         assert_eq!(
             told(&found.axioms[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
@@ -341,11 +341,11 @@ mod tests {
 
     #[test]
     fn an_axiom_about_three_texts_wants_a_third() {
-        let found = answered(Sheet::example(Axiom::Tfc1));
+        let found = answered(Sheet::example(Probe::Tfc1));
         assert_eq!(
-            standing(Axiom::Tfc2, Some(&found), &[]).state,
+            standing(Probe::Tfc2, Some(&found), &[]).state,
             Stand::WantsTexts
         );
-        assert_eq!(standing(Axiom::Tfc2, None, &[]).state, Stand::Unanswered);
+        assert_eq!(standing(Probe::Tfc2, None, &[]).state, Stand::Unanswered);
     }
 }

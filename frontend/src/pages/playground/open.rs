@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::Show;
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::report::format;
 use shared::study::instance::Shown;
 
@@ -16,7 +16,7 @@ use crate::page::Page;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     study: String,
-    axiom: Axiom,
+    axiom: Probe,
     mode: Mode,
     number: u64,
 }

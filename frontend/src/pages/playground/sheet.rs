@@ -5,7 +5,7 @@
 //! out.
 
 use shared::error::Error;
-use shared::probe::{Axiom, Further, Limits, Mode};
+use shared::probe::{Further, Limits, Mode, Probe};
 use shared::rank::Ranker;
 use shared::text::{Analyzer, Stopwords};
 
@@ -103,7 +103,7 @@ pub(crate) struct Read {
     /// BM25 and query likelihood.
     pub(crate) rankers: Vec<String>,
     /// Axioms beside the usual ones.
-    pub(crate) further: Vec<Axiom>,
+    pub(crate) further: Vec<Probe>,
 }
 
 impl Settings {
@@ -251,7 +251,7 @@ impl Sheet {
     }
 
     /// The worked example of an axiom, with the texts themselves as the collection.
-    pub(crate) fn example(axiom: Axiom) -> Sheet {
+    pub(crate) fn example(axiom: Probe) -> Sheet {
         let mut example = axiom.about().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
@@ -263,7 +263,7 @@ impl Sheet {
             texts,
             settings: Settings {
                 further: match axiom {
-                    Axiom::Further(_) | Axiom::Combined(_) => axiom.slug().into_owned(),
+                    Probe::Further(_) | Probe::Combined(_) => axiom.slug().into_owned(),
                     _ => String::new(),
                 },
                 ..Settings::usual()
@@ -312,15 +312,15 @@ impl Sheet {
 
 /// A text that the example of an axiom needs beside it, so that its collection is as the axiom
 /// wants.
-pub(crate) fn beside(axiom: Axiom) -> Option<&'static str> {
+pub(crate) fn beside(axiom: Probe) -> Option<&'static str> {
     match axiom {
         // `valley` is the more common of the two terms.
-        Axiom::Mtdc => Some("valley"),
-        Axiom::Further(Further::MtdcIrAxioms | Further::LenMtdc) => Some("valley"),
-        Axiom::Further(Further::Tfc3) => Some("bank"),
-        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp => None,
-        Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => None,
-        Axiom::Further(_) | Axiom::Combined(_) => None,
+        Probe::Mtdc => Some("valley"),
+        Probe::Further(Further::MtdcIrAxioms | Further::LenMtdc) => Some("valley"),
+        Probe::Further(Further::Tfc3) => Some("bank"),
+        Probe::Tfc1 | Probe::Tfc2 | Probe::Lnc1 | Probe::Lnc2 | Probe::Tp => None,
+        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => None,
+        Probe::Further(_) | Probe::Combined(_) => None,
     }
 }
 
@@ -331,14 +331,14 @@ fn kept<T>(wrong: &mut Vec<Refusal>, field: Field, found: Result<T, String>) -> 
 }
 
 /// Axioms beside the usual ones.
-fn further(list: &str) -> Result<Vec<Axiom>, String> {
+fn further(list: &str) -> Result<Vec<Probe>, String> {
     match list.trim() {
         "" => Ok(Vec::new()),
         list => {
-            let found = Axiom::parse_list(list, true).map_err(reason)?;
+            let found = Probe::parse_list(list, true).map_err(reason)?;
             Ok(found
                 .into_iter()
-                .filter(|it| !Axiom::ALL.contains(it))
+                .filter(|it| !Probe::AXIOMS.contains(it))
                 .collect())
         }
     }
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_link_gives_the_sheet_back() {
-        let mut sheet = Sheet::example(Axiom::Tfc2);
+        let mut sheet = Sheet::example(Probe::Tfc2);
         sheet.texts[2] = "a & b = c #1 %".to_owned();
         sheet.settings.delta = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn usual_settings_are_not_in_a_link() {
-        let keys: Vec<&str> = Sheet::example(Axiom::Tp)
+        let keys: Vec<&str> = Sheet::example(Probe::Tp)
             .to_words()
             .iter()
             .map(|it| it.0)
@@ -435,9 +435,9 @@ mod tests {
     fn every_worked_example_is_an_instance_of_its_axiom() {
         use shared::study::bench::{Typed, answer};
         // Whether LB1 applies hangs on the whole collection.
-        let further = Axiom::further(false).into_iter();
+        let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
-        for axiom in Axiom::minable(false).into_iter().chain(further) {
+        for axiom in Probe::minable(false).into_iter().chain(further) {
             let Sheet {
                 query,
                 texts,

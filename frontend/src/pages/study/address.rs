@@ -1,6 +1,6 @@
 //! What stands in the addresses of a study's pages, so that a view can be cited and sent.
 
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::study::cell::{Listing, Sort};
 use shared::study::dials::{Dials, Only};
 use shared::verdict::Outcome;
@@ -115,7 +115,7 @@ impl ListView {
     }
 
     /// The address of the list.
-    pub(crate) fn href(&self, study: &str, axiom: Axiom, ranker: usize) -> String {
+    pub(crate) fn href(&self, study: &str, axiom: Probe, ranker: usize) -> String {
         let page = Page::Instances {
             study: study.to_owned(),
             axiom,
@@ -127,7 +127,7 @@ impl ListView {
     /// The request for a part of the list.
     pub(crate) fn listing(
         &self,
-        axiom: Axiom,
+        axiom: Probe,
         ranker: usize,
         part: std::ops::Range<u64>,
     ) -> Listing {
@@ -176,7 +176,7 @@ impl InstanceView {
     }
 
     /// The address of an instance.
-    pub(crate) fn href(&self, study: &str, axiom: Axiom, mode: Mode, number: u64) -> String {
+    pub(crate) fn href(&self, study: &str, axiom: Probe, mode: Mode, number: u64) -> String {
         let page = Page::Instance {
             study: study.to_owned(),
             axiom,
@@ -317,7 +317,7 @@ mod tests {
             sort: Sort::Closest,
         };
         assert_eq!(ListView::read(&get(&view.pairs())), view);
-        let href = view.href("demo", Axiom::Tp, 3);
+        let href = view.href("demo", Probe::Tp, 3);
         assert_eq!(
             href,
             "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&split=dev\
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
         let cell = Some(Spot {
             who: Who::Relevance,
-            axiom: Axiom::Mtdc,
+            axiom: Probe::Mtdc,
         });
         let view = StudyView {
             cell,

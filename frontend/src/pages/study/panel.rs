@@ -7,7 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use shared::api::{List, Look};
 use shared::plot;
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::report::format;
 use shared::stats::FEW_UNITS;
 use shared::stats::correction::LEVEL;
@@ -415,19 +415,19 @@ pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
 }
 
 /// What a margin is on an axiom.
-pub(crate) fn margin_label(axiom: Axiom) -> &'static str {
+pub(crate) fn margin_label(axiom: Probe) -> &'static str {
     match axiom {
-        Axiom::Tfc2 => "Margin, gain of the first step less gain of the second",
-        Axiom::Tfc1
-        | Axiom::Mtdc
-        | Axiom::Lnc1
-        | Axiom::Lnc2
-        | Axiom::Tp
-        | Axiom::Stmc1
-        | Axiom::Stmc2
-        | Axiom::Stmc3
-        | Axiom::Further(_)
-        | Axiom::Combined(_) => "Margin, score of text 1 less score of text 2",
+        Probe::Tfc2 => "Margin, gain of the first step less gain of the second",
+        Probe::Tfc1
+        | Probe::Mtdc
+        | Probe::Lnc1
+        | Probe::Lnc2
+        | Probe::Tp
+        | Probe::Stmc1
+        | Probe::Stmc2
+        | Probe::Stmc3
+        | Probe::Further(_)
+        | Probe::Combined(_) => "Margin, score of text 1 less score of text 2",
     }
 }
 

@@ -3,7 +3,7 @@
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{FileKind, Part};
-use shared::probe::{Axiom, Mode};
+use shared::probe::{Mode, Probe};
 use shared::text::{Pieces, Stemmer, Tokenizer, stopwords};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
@@ -402,12 +402,12 @@ fn Parameter(bound: Bound, at: usize, place: usize, label: &'static str) -> impl
 /// Axioms and readings.
 #[component]
 fn Probes(bound: Bound) -> impl IntoView {
-    let probes = Axiom::ALL.iter().map(|&axiom| {
+    let probes = Probe::AXIOMS.iter().map(|&axiom| {
         let on = move || bound.settings.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
             bound
                 .settings
-                .update(|it| it.probes = turned(Axiom::ALL, &it.probes, axiom));
+                .update(|it| it.probes = turned(Probe::AXIOMS, &it.probes, axiom));
         };
         view! {
             <label title=axiom.about().gist>

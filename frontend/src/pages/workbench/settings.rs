@@ -2,7 +2,7 @@
 
 use shared::api::worker::LOCAL;
 use shared::error::Error;
-use shared::probe::{Axiom, Limits, Mode};
+use shared::probe::{Limits, Mode, Probe};
 use shared::study::Definition;
 use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
 
@@ -28,8 +28,8 @@ pub(crate) struct Settings {
     pub(crate) pool: String,
     /// How many texts of a ranked pool.
     pub(crate) k: String,
-    /// In the order of [`Axiom::ALL`].
-    pub(crate) probes: Vec<Axiom>,
+    /// In the order of [`Probe::AXIOMS`].
+    pub(crate) probes: Vec<Probe>,
     /// Other axioms and formulas, as typed.
     pub(crate) further: String,
     /// In the order of [`Mode::ALL`].
@@ -214,7 +214,7 @@ impl Settings {
             ],
             pool: "rank:bm25".to_owned(),
             k: "50".to_owned(),
-            probes: Axiom::minable(false),
+            probes: Probe::minable(false),
             further: String::new(),
             modes: vec![Mode::Fixed],
             delta: "10".to_owned(),
@@ -322,11 +322,11 @@ impl Settings {
         let pool = wrong.take(Field::Pool, pool.parse().map_err(reason));
         let further = wrong.take(Field::Further, self.further());
         let probes = self.probes.iter().copied();
-        let probes: Vec<Axiom> = probes.chain(further.unwrap_or_default()).collect();
+        let probes: Vec<Probe> = probes.chain(further.unwrap_or_default()).collect();
         if probes.is_empty() {
             wrong.add(Field::Probes, "choose at least one axiom");
         }
-        let lacks = |it: &&Axiom| it.needs_vectors() && beside.vectors.is_none();
+        let lacks = |it: &&Probe| it.needs_vectors() && beside.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
@@ -442,11 +442,11 @@ impl Wrong {
 
 impl Settings {
     /// What was typed of other axioms.
-    fn further(&self) -> Result<Vec<Axiom>, String> {
+    fn further(&self) -> Result<Vec<Probe>, String> {
         match self.further.trim() {
             "" => Ok(Vec::new()),
             list => {
-                let found = Axiom::parse_list(list, true).map_err(reason)?;
+                let found = Probe::parse_list(list, true).map_err(reason)?;
                 Ok(found
                     .into_iter()
                     .filter(|it| !self.probes.contains(it))
@@ -456,8 +456,8 @@ impl Settings {
     }
 }
 
-fn chosen(list: &str) -> Vec<Axiom> {
-    Axiom::ALL
+fn chosen(list: &str) -> Vec<Probe> {
+    Probe::AXIOMS
         .iter()
         .copied()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
@@ -507,7 +507,7 @@ mod tests {
 
     #[test]
     fn axioms_on_meaning_need_word_vectors() {
-        let wrong = refused(|it| it.probes = vec![Axiom::Tp, Axiom::Stmc1]);
+        let wrong = refused(|it| it.probes = vec![Probe::Tp, Probe::Stmc1]);
         assert_eq!(wrong[0].field, Field::Probes);
         assert_eq!(
             wrong[0].reason,
@@ -518,7 +518,7 @@ mod tests {
             ..Beside::default()
         };
         let settings = Settings {
-            probes: vec![Axiom::Stmc1],
+            probes: vec![Probe::Stmc1],
             ..Settings::standard()
         };
         let definition = settings.definition(&beside).unwrap();
@@ -551,7 +551,7 @@ mod tests {
             .rankers
             .push(RankerRow::usual(Formula::JelinekMercer));
         settings.delta = "inf".to_owned();
-        settings.probes = vec![Axiom::Tp];
+        settings.probes = vec![Probe::Tp];
         let query = settings.to_query();
         let again =
             Settings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));

@@ -1,6 +1,6 @@
 //! Where everything stands on the map: rows, columns, and the tracks of its grid.
 
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::score::RankerKind;
 use shared::study::overview::{Column, Overview};
@@ -188,14 +188,14 @@ pub(super) fn measure_track(frame: &Overview, measure: usize) -> usize {
 }
 
 /// What the axioms of a kind are about.
-fn family(axiom: Axiom) -> &'static str {
+fn family(axiom: Probe) -> &'static str {
     match axiom {
-        Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc => "Term frequency",
-        Axiom::Lnc1 | Axiom::Lnc2 => "Length",
-        Axiom::Tp => "Proximity",
-        Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => "Meaning",
-        Axiom::Further(_) => "ir_axioms",
-        Axiom::Combined(_) => "Formulas",
+        Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc => "Term frequency",
+        Probe::Lnc1 | Probe::Lnc2 => "Length",
+        Probe::Tp => "Proximity",
+        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => "Meaning",
+        Probe::Further(_) => "ir_axioms",
+        Probe::Combined(_) => "Formulas",
     }
 }
 
@@ -213,7 +213,7 @@ pub(super) fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
 }
 
 /// Where a key leads from a place; none if it is no key of the map.
-pub(super) fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Axiom]) -> Option<Spot> {
+pub(super) fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Probe]) -> Option<Spot> {
     let row = rows.iter().position(|it| *it == from.who)?;
     let column = axioms.iter().position(|it| *it == from.axiom)?;
     let (row, column) = match key {
@@ -238,16 +238,16 @@ mod tests {
     #[test]
     fn keys_move_inside_the_map() {
         let rows = [Who::Ranker(0), Who::Ranker(2), Who::Relevance];
-        let axioms = [Axiom::Tfc1, Axiom::Tp];
+        let axioms = [Probe::Tfc1, Probe::Tp];
         let from = Spot {
             who: Who::Ranker(2),
-            axiom: Axiom::Tfc1,
+            axiom: Probe::Tfc1,
         };
         let to = |key: &str| step(from, key, &rows, &axioms);
         assert_eq!(
             to("ArrowRight"),
             Some(Spot {
-                axiom: Axiom::Tp,
+                axiom: Probe::Tp,
                 ..from
             })
         );
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(
             to("End"),
             Some(Spot {
-                axiom: Axiom::Tp,
+                axiom: Probe::Tp,
                 ..from
             })
         );
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Axiom::ALL.iter().map(|&it| family(it)).collect();
+        let names: Vec<&str> = Probe::AXIOMS.iter().map(|&it| family(it)).collect();
         let mut parts = names.clone();
         parts.dedup();
         assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);

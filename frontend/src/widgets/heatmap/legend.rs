@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::probe::Axiom;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::study::overview::Overview;
 
@@ -59,7 +59,7 @@ pub(super) fn Legend(
 #[component]
 pub(crate) fn WaitingMap() -> impl IntoView {
     const ROWS: usize = 4;
-    let n_columns = Axiom::minable(false).len();
+    let n_columns = Probe::minable(false).len();
     let rows = (0..ROWS).map(|row| {
         let cells = (0..n_columns).map(|column| {
             view! { <span class="cell loading" style=("--c", (column + 2).to_string())></span> }

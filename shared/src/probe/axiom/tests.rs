@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::Meaning;
-use crate::probe::mine::Miner;
+use crate::probe::mine::{Miner, Pooled};
 use crate::probe::{Mined, Source};
 use crate::text::Analyzer;
 use crate::vectors::{Known, Vectors};
@@ -22,7 +22,7 @@ const ANY_LENGTH: Limits = Limits {
 };
 
 /// Lines `query …`, then `name …` for each document; all instances with their premises.
-fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
+fn check(axiom: Probe, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
     let docs: Vec<(&str, &str)> = lines
@@ -36,7 +36,7 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
         asked: &[(axiom, mode)],
         limits,
     };
-    let shard = miner.mine(query, &pool);
+    let shard = miner.mine(&Pooled::unjudged(query, &pool));
     let mined = Mined::collect(&[(axiom, mode)], vec![shard]);
     let terms = index.query_terms(query);
     let mut out = String::new();
@@ -85,7 +85,7 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
 #[test]
 fn more_query_terms_win() {
     check(
-        Axiom::Tfc1,
+        Probe::Tfc1,
         Mode::Fixed,
         &EXACT,
         "query  river bank
@@ -103,7 +103,7 @@ fn more_query_terms_win() {
 #[test]
 fn a_term_that_is_rarer_in_the_winner_spoils_tfc1() {
     check(
-        Axiom::Tfc1,
+        Probe::Tfc1,
         Mode::Fixed,
         &EXACT,
         "query  river bank
@@ -118,13 +118,13 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
     let fixture = "query river
                    d1 river mud
                    d2 mud mud";
-    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Probe::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     let none = Limits {
         min_terms: 0,
         ..EXACT
     };
     check(
-        Axiom::Tfc1,
+        Probe::Tfc1,
         Mode::Fixed,
         &none,
         fixture,
@@ -140,7 +140,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
                    long river river mud mud mud mud
                    short river mud";
     check(
-        Axiom::Tfc1,
+        Probe::Tfc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
@@ -149,9 +149,9 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
-    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Probe::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Axiom::Tfc1,
+        Probe::Tfc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
@@ -164,7 +164,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
 #[test]
 fn equal_steps_make_a_triple() {
     check(
-        Axiom::Tfc2,
+        Probe::Tfc2,
         Mode::Fixed,
         &EXACT,
         "query river bank
@@ -186,7 +186,7 @@ fn the_rarer_term_wins() {
                    d2 glacier valley valley
                    d3 valley mud mud";
     check(
-        Axiom::Mtdc,
+        Probe::Mtdc,
         Mode::Fixed,
         &EXACT,
         fixture,
@@ -195,7 +195,7 @@ fn the_rarer_term_wins() {
     "#]],
     );
     check(
-        Axiom::Mtdc,
+        Probe::Mtdc,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -210,9 +210,9 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
     let fixture = "query glacier valley
                    d1 glacier glacier valley
                    d2 glacier valley valley";
-    check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Probe::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Axiom::Mtdc,
+        Probe::Mtdc,
         Mode::PaperRennings2019,
         &EXACT,
         fixture,
@@ -226,7 +226,7 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
 #[test]
 fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
     check(
-        Axiom::Mtdc,
+        Probe::Mtdc,
         Mode::Fixed,
         &EXACT,
         "query glacier valley valley
@@ -240,7 +240,7 @@ fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
 #[test]
 fn extra_words_do_not_help() {
     check(
-        Axiom::Lnc1,
+        Probe::Lnc1,
         Mode::Fixed,
         &EXACT,
         "query river bank
@@ -259,16 +259,16 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     let fixture = "query river
                    d1 river mud stone
                    d2 river river mud mud";
-    check(Axiom::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Probe::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Axiom::Lnc1,
+        Probe::Lnc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
         expect![""],
     );
     check(
-        Axiom::Lnc1,
+        Probe::Lnc1,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -285,7 +285,7 @@ fn a_repeated_text_does_not_lose() {
         ..Limits::STANDARD
     };
     check(
-        Axiom::Lnc2,
+        Probe::Lnc2,
         Mode::Fixed,
         &short,
         "query river bank
@@ -312,7 +312,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
                    d3 mud mud mud mud
                    d4";
     check(
-        Axiom::Lnc2,
+        Probe::Lnc2,
         Mode::PaperCamara2020,
         &short,
         fixture,
@@ -322,7 +322,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
     "#]],
     );
     check(
-        Axiom::Lnc2,
+        Probe::Lnc2,
         Mode::CodeCamara2020,
         &short,
         fixture,
@@ -339,7 +339,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
                    far the river has a bank
                    one the river";
     check(
-        Axiom::Tp,
+        Probe::Tp,
         Mode::Fixed,
         &EXACT,
         fixture,
@@ -348,7 +348,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
     "#]],
     );
     check(
-        Axiom::Tp,
+        Probe::Tp,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -361,15 +361,15 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 #[test]
 fn the_worked_examples_are_instances() {
     // Whether LB1 applies hangs on the whole collection.
-    let lb1 = Axiom::Further(Further::Lb1);
-    let further = Axiom::further(false).into_iter().filter(|it| *it != lb1);
-    for axiom in Axiom::minable(false).into_iter().chain(further) {
+    let lb1 = Probe::Further(Further::Lb1);
+    let further = Probe::further(false).into_iter().filter(|it| *it != lb1);
+    for axiom in Probe::minable(false).into_iter().chain(further) {
         let [query, texts @ ..] = axiom.about().example else {
             panic!("{axiom:?}")
         };
         // Beside the example a document that makes the second term of M-TDC the more common, and
         // that of TFC3 as common as the first.
-        let beside = if axiom == Axiom::Further(Further::Tfc3) {
+        let beside = if axiom == Probe::Further(Further::Tfc3) {
             "bank"
         } else {
             "valley"
@@ -427,7 +427,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let mut n_mined: BTreeMap<(Axiom, Mode), usize> = BTreeMap::new();
+    let mut n_mined: BTreeMap<(Probe, Mode), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
         let asked = known.query(query);
@@ -457,16 +457,16 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             for &mode in Mode::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
                 let formulas = formulas.map(|it| it.parse().unwrap());
-                let further = Axiom::further(true).into_iter().chain(formulas);
+                let further = Probe::further(true).into_iter().chain(formulas);
                 for axiom in further.chain([
-                    Axiom::Tfc1,
-                    Axiom::Mtdc,
-                    Axiom::Lnc1,
-                    Axiom::Tp,
-                    Axiom::Stmc1,
-                    Axiom::Stmc2,
-                    Axiom::Stmc3,
-                    Axiom::Tfc2,
+                    Probe::Tfc1,
+                    Probe::Mtdc,
+                    Probe::Lnc1,
+                    Probe::Tp,
+                    Probe::Stmc1,
+                    Probe::Stmc2,
+                    Probe::Stmc3,
+                    Probe::Tfc2,
                 ]) {
                     let arity = axiom.claim(mode).arity();
                     let case = Case {
@@ -533,14 +533,14 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
     let mine = |mode| {
-        let asked = [(Axiom::Stmc1, mode)];
+        let asked = [(Probe::Stmc1, mode)];
         let miner = Miner {
             index: &index,
             known: Some(&known),
             asked: &asked,
             limits: &EXACT,
         };
-        let shard = miner.mine("river", &[0, 1]);
+        let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
         let mined = Mined::collect(&asked, vec![shard]);
         mined.instances[0]
             .of(0)
@@ -578,7 +578,7 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let asked = [(Axiom::Tfc1, Mode::Fixed)];
+    let asked = [(Probe::Tfc1, Mode::Fixed)];
     let mine = |limits: &Limits| {
         let miner = Miner {
             index: &index,
@@ -586,7 +586,7 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
             asked: &asked,
             limits,
         };
-        let shard = miner.mine("river bank", &pool);
+        let shard = miner.mine(&Pooled::unjudged("river bank", &pool));
         Mined::collect(&asked, vec![shard]).instances.remove(0)
     };
     let all = mine(&Limits::STANDARD);
@@ -700,9 +700,9 @@ fn the_operators_are_those_of_the_package() {
         ),
     ] {
         let axiom = match formula {
-            "tfc1" => Axiom::Tfc1,
-            "tp" => Axiom::Tp,
-            formula => Axiom::Combined(formula.parse().unwrap()),
+            "tfc1" => Probe::Tfc1,
+            "tp" => Probe::Tp,
+            formula => Probe::Combined(formula.parse().unwrap()),
         };
         check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
     }

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::index::{Index, Totals};
 use crate::probe::counts::{self, Counted, Counting, Needs};
-use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{Instances, Limits, Measured, Mode, Probe, Quantity, Relation};
 use crate::stats::quantile::median;
 use crate::vectors::Known;
 
@@ -38,7 +38,7 @@ pub const ASKED: u64 = 20_000;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Funnel {
     /// Which.
-    pub axiom: Axiom,
+    pub axiom: Probe,
     /// In the order of the way; the first has every candidate, the last the instances.
     pub steps: Vec<Step>,
     /// In the order the axiom checks them.
@@ -173,7 +173,7 @@ impl Study {
             })
         });
         Case {
-            repeated: match self.definition.probes.contains(&Axiom::Lnc2) {
+            repeated: match self.definition.probes.contains(&Probe::Lnc2) {
                 true => repeated.collect(),
                 false => Vec::new(),
             },
@@ -203,7 +203,7 @@ fn steps(
         })
     };
     let candidates = match (axiom, axiom.claim(instances.mode).arity()) {
-        (Axiom::Lnc2, _) => count(&|it| it.repeated.len() as u64),
+        (Probe::Lnc2, _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
     let mut steps = vec![(Reading::Candidates, candidates)];
@@ -211,7 +211,7 @@ fn steps(
     let close = |a: &Counted, b: &Counted| limits.same_length(a.len, b.len);
     let enough = |it: &Counted| it.total >= limits.min_terms;
     match axiom {
-        Axiom::Tfc1 => {
+        Probe::Tfc1 => {
             let more =
                 |case: &Case, a: &Counted, b: &Counted| case.query.len() == 1 && a.total > b.total;
             let every = |a: &Counted, b: &Counted| {
@@ -231,14 +231,14 @@ fn steps(
                 pairs(&|_, a, b| every(a, b) && close(a, b)),
             ));
         }
-        Axiom::Tfc2 => {
+        Probe::Tfc2 => {
             steps.push((
                 Reading::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
             steps.push((Reading::Relaxed, count(&|it| steps_of_one(it, close, None))));
         }
-        Axiom::Mtdc => {
+        Probe::Mtdc => {
             let swapped = |case: &Case, a: &Counted, b: &Counted| match case.query.as_slice() {
                 [one, two] => {
                     let rarer = usize::from(one.df > two.df);
@@ -258,7 +258,7 @@ fn steps(
                 pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
             ));
         }
-        Axiom::Lnc1 => {
+        Probe::Lnc1 => {
             let one_more = |a: &Counted, b: &Counted| {
                 a.len + 1 == b.len && a.counts == b.counts && a.once_more(b).all == 1 && {
                     // One more word, and all others as often: no other count differs.
@@ -268,7 +268,7 @@ fn steps(
             };
             steps.push((Reading::Original, pairs(&|_, a, b| one_more(a, b))));
         }
-        Axiom::Lnc2 => {
+        Probe::Lnc2 => {
             let repeats = |a: &Counted, b: &Counted| {
                 b.total > 0 && a.len > b.len && a.times(b).is_some_and(|it| it >= 2)
             };
@@ -279,7 +279,7 @@ fn steps(
             ));
             steps.push((Reading::Extended, pairs(&|_, a, b| repeats(a, b))));
         }
-        Axiom::Tp => {
+        Probe::Tp => {
             let closer = |case: &Case, a: &Counted, b: &Counted| {
                 let distances = a.distance().zip(b.distance());
                 case.query.len() == 2
@@ -291,8 +291,8 @@ fn steps(
                 pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
             ));
         }
-        Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3 => (),
-        Axiom::Further(_) | Axiom::Combined(_) => (),
+        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => (),
+        Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => (),
     }
     let step = |(reading, n)| Step { reading, n };
     let last = last_step(instances, queries);
@@ -305,7 +305,7 @@ fn last_step(instances: &Instances, queries: &[usize]) -> Step {
     Step {
         n: found.map(u64::from).sum(),
         reading: match instances.axiom {
-            Axiom::Lnc2 => Reading::Built,
+            Probe::Lnc2 => Reading::Built,
             _ => Reading::Mined,
         },
     }
@@ -346,14 +346,14 @@ fn steps_of_one(
 
 /// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
 fn missed(
-    axiom: Axiom,
+    axiom: Probe,
     mode: Mode,
     (limits, totals): (&Limits, Totals),
     cases: &[Case],
 ) -> (Vec<Missed>, u64) {
     let arity = axiom.claim(mode).arity();
     let candidates = |case: &Case| match axiom {
-        Axiom::Lnc2 => case.repeated.len() as u64,
+        Probe::Lnc2 => case.repeated.len() as u64,
         _ => choices(case.pool.len(), arity),
     };
     let all: u64 = cases.iter().map(candidates).sum();
@@ -389,14 +389,14 @@ fn missed(
 }
 
 /// Which stream of random numbers an axiom draws from.
-fn stream(axiom: Axiom) -> u128 {
-    let place = Axiom::ALL.iter().position(|it| *it == axiom);
-    place.unwrap_or(Axiom::ALL.len()) as u128
+fn stream(axiom: Probe) -> u128 {
+    let place = Probe::AXIOMS.iter().position(|it| *it == axiom);
+    place.unwrap_or(Probe::AXIOMS.len()) as u128
 }
 
 /// The candidate at a place, in the order of the claim.
-fn texts_at(axiom: Axiom, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
-    if axiom == Axiom::Lnc2 {
+fn texts_at(axiom: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
+    if axiom == Probe::Lnc2 {
         let (of, repeated) = &case.repeated[place as usize];
         return vec![repeated.clone(), case.pool[*of].clone()];
     }
@@ -498,7 +498,7 @@ mod tests {
     /// By hand. Query `river`; texts of two, two, three and two words with 2, 1, 1 and 0 of it.
     const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
-    fn funnel(axiom: Axiom, delta: u32) -> Funnel {
+    fn funnel(axiom: Probe, delta: u32) -> Funnel {
         let study = fixture::study("river", &TEXTS, delta);
         let figures = study.figures(&Choice::default()).unwrap();
         let mut funnels = figures.funnels.into_iter();
@@ -513,7 +513,7 @@ mod tests {
     fn tfc1_is_relaxed_and_extended_step_by_step() {
         // Originally 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in
         // both also 1 > 3, but no longer those with 4. Of lengths alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
-        let found = funnel(Axiom::Tfc1, 1);
+        let found = funnel(Probe::Tfc1, 1);
         let expected = [
             (Reading::Candidates, 12),
             (Reading::Original, 3),
@@ -527,7 +527,7 @@ mod tests {
 
     #[test]
     fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
-        let found = funnel(Axiom::Tfc1, 0);
+        let found = funnel(Probe::Tfc1, 0);
         let missed = |quantity: Quantity| {
             let mut all = found.missed.iter();
             let it = all.find(|it| it.quantity == quantity).unwrap();
@@ -547,7 +547,7 @@ mod tests {
         let index = study.index().unwrap();
         let case = study.case(0, &index, None);
         let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
-            .map(|it| texts_at(Axiom::Tfc2, &case, it, 3))
+            .map(|it| texts_at(Probe::Tfc2, &case, it, 3))
             .map(|it| it.iter().map(|it| (it.len, it.total)).collect())
             .collect();
         seen.sort();

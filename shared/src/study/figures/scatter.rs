@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::effectiveness::Effectiveness;
-use crate::probe::Axiom;
+use crate::probe::Probe;
 use crate::stats::correlation::{Correlation, pearson};
 use crate::study::overview::Overview;
 
@@ -15,7 +15,7 @@ pub struct Scatter {
     /// Which measure: `nDCG@10`.
     pub measure: String,
     /// The axioms that every ranker was judged on.
-    pub axioms: Vec<Axiom>,
+    pub axioms: Vec<Probe>,
     /// In the order of the rankers: effectiveness and the mean of the fractions over these
     /// axioms; none where one of them is missing.
     pub points: Vec<Option<[f64; 2]>>,

@@ -1,4 +1,4 @@
-use crate::probe::Axiom;
+use crate::probe::Probe;
 
 #[test]
 fn a_formula_is_written_as_it_is_read_with_no_more_parentheses_than_it_needs() {
@@ -19,10 +19,10 @@ fn a_formula_is_written_as_it_is_read_with_no_more_parentheses_than_it_needs() {
         ("tfc1@ir_axioms & stmc1", "tfc1@ir_axioms&stmc1"),
         ("+(tfc1 + tp)", "+(tfc1+tp)"),
     ] {
-        let formula: Axiom = read.parse().unwrap();
-        assert!(matches!(formula, Axiom::Combined(_)));
+        let formula: Probe = read.parse().unwrap();
+        assert!(matches!(formula, Probe::Combined(_)));
         assert_eq!(formula.slug(), written);
-        assert_eq!(written.parse::<Axiom>().unwrap(), formula);
+        assert_eq!(written.parse::<Probe>().unwrap(), formula);
     }
 }
 
@@ -49,7 +49,7 @@ fn a_formula_that_means_nothing_says_where_and_why() {
         (&"tfc1&".repeat(60), "the name of an axiom was expected"),
         (&["tfc1"; 60].join("&"), "too long"),
     ] {
-        let said = formula.parse::<Axiom>().unwrap_err().to_string();
+        let said = formula.parse::<Probe>().unwrap_err().to_string();
         assert!(said.contains(reason), "{formula}: {said}");
     }
 }

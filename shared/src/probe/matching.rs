@@ -1,0 +1,513 @@
+//! Measure and match: two texts of a pool that are equal in one measurement, the *control*, and
+//! differ in another, the *variable*.
+//!
+//! A sample is an ordered pair of texts `(d1, d2)` of a query with `control(d1) = control(d2)` and
+//! `variable(d1) > variable(d2)`; it asks whether the text with the larger value is preferred.
+//! Pairs are found by grouping on the value of the control. MacAvaney, Feldman, Goharian, Downey
+//! & Cohan, ABNIRML (TACL 2022), section 3.1; their code walks neighbours in a sorted list and
+//! misses equal vectors that are not adjacent.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use super::axiom::About;
+use super::counts::{Case, Counted, Found};
+use super::{Measured, Quantity, Relation};
+use crate::error::Error;
+
+use serde::{Deserialize, Serialize};
+
+/// What is measured of a text for a query. A text without a value takes no part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Grade in the qrels; none where it is not judged.
+    Relevance,
+    /// |d|, in terms.
+    Length,
+    /// c(w, d) of every distinct query term: equal where all are, larger where none is less and
+    /// one is more.
+    Tf,
+    /// Σ(d), occurrences of query terms.
+    SumTf,
+    /// Σ(d) / |d|; none where it is 0.
+    Overlap,
+    /// Distinct query terms in the text.
+    Coverage,
+    /// Terms before the first query term; none without one.
+    Position,
+    /// Γ(d), the least distance of two distinct query terms; none with fewer than two.
+    Proximity,
+    /// cos(d − Q, Q) by word vectors; none without them.
+    Similarity,
+}
+
+impl Measure {
+    /// Every measurement; the first five are those of the paper.
+    pub const ALL: &[Measure] = &[
+        Measure::Relevance,
+        Measure::Length,
+        Measure::Tf,
+        Measure::SumTf,
+        Measure::Overlap,
+        Measure::Coverage,
+        Measure::Position,
+        Measure::Proximity,
+        Measure::Similarity,
+    ];
+
+    /// Those of the paper.
+    pub const PUBLISHED: &[Measure] = Measure::ALL.split_at(5).0;
+
+    /// As it is typed.
+    pub fn slug(self) -> &'static str {
+        match self {
+            Measure::Relevance => "relevance",
+            Measure::Length => "length",
+            Measure::Tf => "tf",
+            Measure::SumTf => "sum-tf",
+            Measure::Overlap => "overlap",
+            Measure::Coverage => "coverage",
+            Measure::Position => "position",
+            Measure::Proximity => "proximity",
+            Measure::Similarity => "similarity",
+        }
+    }
+
+    /// For people, in a row or column head.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Relevance => "Relevance",
+            Measure::Length => "Length",
+            Measure::Tf => "TF",
+            Measure::SumTf => "Sum of TF",
+            Measure::Overlap => "Overlap",
+            Measure::Coverage => "Coverage",
+            Measure::Position => "First match",
+            Measure::Proximity => "Least distance",
+            Measure::Similarity => "Similarity",
+        }
+    }
+
+    fn needs_vectors(self) -> bool {
+        self == Measure::Similarity
+    }
+
+    /// The value of a text; none where it has none. [`Measure::Tf`] has a vector instead.
+    fn number(self, text: &Counted) -> Option<f64> {
+        match self {
+            Measure::Relevance => text.grade.map(f64::from),
+            Measure::Length => Some(f64::from(text.len)),
+            Measure::Tf => None,
+            Measure::SumTf => Some(f64::from(text.total)),
+            Measure::Overlap => {
+                let held = text.total > 0;
+                held.then(|| f64::from(text.total) / f64::from(text.len))
+            }
+            Measure::Coverage => Some(f64::from(text.cover)),
+            Measure::Position => text.first().map(f64::from),
+            Measure::Proximity => text.distance().map(f64::from),
+            Measure::Similarity => text.to_query(),
+        }
+    }
+
+    /// How two texts compare; none where one has no value, or where neither vector is larger.
+    fn compare(self, a: &Counted, b: &Counted) -> Option<Ordering> {
+        if self == Measure::Tf {
+            let pairs = || a.counts.iter().zip(&b.counts);
+            return match (pairs().all(|(a, b)| a >= b), pairs().all(|(a, b)| a <= b)) {
+                (true, true) => Some(Ordering::Equal),
+                (true, false) => Some(Ordering::Greater),
+                (false, true) => Some(Ordering::Less),
+                (false, false) => None,
+            };
+        }
+        Some(self.number(a)?.total_cmp(&self.number(b)?))
+    }
+}
+
+/// Values of the control that differ by at most this are equal; in thousandths.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tolerance(u32);
+
+impl Tolerance {
+    fn value(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+}
+
+/// A control and a variable. Written as `match:length:relevance`, with a tolerance as
+/// `match:length~5:relevance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Matching {
+    /// In which both texts are equal.
+    pub control: Measure,
+    /// In which the first text has the larger value.
+    pub variable: Measure,
+    /// What counts as equal.
+    pub tolerance: Tolerance,
+}
+
+impl Matching {
+    /// Exact equality of a control; none where no pair of texts can be a sample.
+    pub fn exact(control: Measure, variable: Measure) -> Option<Matching> {
+        let matching = Matching {
+            control,
+            variable,
+            tolerance: Tolerance::default(),
+        };
+        matching.is_possible().then_some(matching)
+    }
+
+    /// Every combination of `measures` that can have a sample, controls first.
+    pub fn all(measures: &[Measure]) -> Vec<Matching> {
+        let each = measures.iter().flat_map(|&control| {
+            let variables = measures.iter();
+            variables.filter_map(move |&variable| Matching::exact(control, variable))
+        });
+        each.collect()
+    }
+
+    /// Whether two texts that are equal in the control can differ in the variable. Equal counts
+    /// of all terms leave sums, coverage and nothing else equal; a larger vector has a larger
+    /// sum.
+    fn is_possible(self) -> bool {
+        let exact = self.tolerance.0 == 0;
+        match (self.control, self.variable) {
+            (control, variable) if control == variable => false,
+            (Measure::Tf, Measure::SumTf | Measure::Coverage) => false,
+            (Measure::SumTf, Measure::Tf) => !exact,
+            _ => true,
+        }
+    }
+
+    /// Whether it needs word vectors.
+    pub(super) fn needs_vectors(self) -> bool {
+        self.control.needs_vectors() || self.variable.needs_vectors()
+    }
+
+    /// Whether it needs [`Counted::positions`].
+    pub(super) fn needs_positions(self) -> bool {
+        [self.control, self.variable].contains(&Measure::Position)
+    }
+
+    /// All samples among the texts of one query.
+    pub(super) fn mine(self, case: &Case<'_>, found: &mut Found) {
+        let larger = |a: usize, b: usize| {
+            let (a, b) = (&case.pool[a], &case.pool[b]);
+            self.variable.compare(a, b)
+        };
+        self.each_equal(case.pool, |a, b| match larger(a, b) {
+            Some(Ordering::Greater) => found.pair(a, b),
+            Some(Ordering::Less) => found.pair(b, a),
+            Some(Ordering::Equal) | None => {}
+        });
+    }
+
+    /// Calls `take` with every unordered pair of texts that are equal in the control.
+    fn each_equal(self, pool: &[Counted], mut take: impl FnMut(usize, usize)) {
+        let mut places: Vec<usize> = (0..pool.len()).collect();
+        if self.control == Measure::Tf {
+            places.sort_by(|&a, &b| pool[a].counts.cmp(&pool[b].counts));
+            for equal in places.chunk_by(|&a, &b| pool[a].counts == pool[b].counts) {
+                for (first, &a) in equal.iter().enumerate() {
+                    equal[first + 1..].iter().for_each(|&b| take(a, b));
+                }
+            }
+            return;
+        }
+        let value = |at: &usize| self.control.number(&pool[*at]);
+        let valued = places.iter().filter_map(|it| Some((value(it)?, *it)));
+        let mut valued: Vec<(f64, usize)> = valued.collect();
+        valued.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (first, &(value, a)) in valued.iter().enumerate() {
+            for &(other, b) in &valued[first + 1..] {
+                if other - value > self.tolerance.value() {
+                    break;
+                }
+                take(a, b);
+            }
+        }
+    }
+
+    /// The premises as measured on two texts.
+    pub(super) fn premises(self, texts: &[Counted]) -> Vec<Measured> {
+        let (a, b) = (&texts[0], &texts[1]);
+        let differing = || {
+            let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
+            differ.count() as f64
+        };
+        let lead = |measure: Measure| {
+            let (a, b) = (measure.number(a)?, measure.number(b)?);
+            Some(a - b)
+        };
+        let control = match self.control {
+            Measure::Tf => Measured {
+                quantity: Quantity::DifferingTerms,
+                value: Some(differing()),
+                relation: Relation::Equal,
+                bound: Some(0.0),
+            },
+            control => Measured {
+                quantity: Quantity::Gap { measure: control },
+                value: lead(control).map(f64::abs),
+                relation: Relation::AtMost,
+                bound: Some(self.tolerance.value()),
+            },
+        };
+        let mut premises = vec![control];
+        if self.variable == Measure::Tf {
+            let leads = a.counts.iter().zip(&b.counts).zip(0..);
+            premises.extend(leads.map(|((a, b), term)| Measured {
+                quantity: Quantity::TermLead { term },
+                value: Some(f64::from(*a) - f64::from(*b)),
+                relation: Relation::AtLeast,
+                bound: Some(0.0),
+            }));
+        }
+        let measure = match self.variable {
+            Measure::Tf => Measure::SumTf,
+            other => other,
+        };
+        premises.push(Measured {
+            quantity: Quantity::MeasureLead { measure },
+            value: lead(measure),
+            relation: Relation::Above,
+            bound: Some(0.0),
+        });
+        premises
+    }
+
+    /// What there is to say about it before seeing any data.
+    pub(super) fn about(self) -> &'static About {
+        static ABOUTS: LazyLock<Vec<(Measure, Measure, About)>> = LazyLock::new(|| {
+            let both = |control| Measure::ALL.iter().map(move |&it| (control, it));
+            let each = Measure::ALL.iter().flat_map(|&it| both(it));
+            each.map(|(control, variable)| (control, variable, about(control, variable)))
+                .collect()
+        });
+        let found = ABOUTS
+            .iter()
+            .find(|it| (it.0, it.1) == (self.control, self.variable));
+        &found.expect("every pair of measurements is there").2
+    }
+}
+
+fn about(control: Measure, variable: Measure) -> About {
+    let kept = |text: String| -> &'static str { text.leak() };
+    About {
+        name: kept(format!("{} | {}", variable.name(), control.name())),
+        gist: "measure and match",
+        statement: kept(format!(
+            "Of two texts equal in {}, positive where the one larger in {} is preferred.",
+            control.slug(),
+            variable.slug()
+        )),
+        formula: kept(format!(
+            "{0}(d1) = {0}(d2), {1}(d1) > {1}(d2): S(d1) − S(d2)",
+            control.slug(),
+            variable.slug()
+        )),
+        source: "Measure and match, MacAvaney et al., ABNIRML, TACL 2022",
+        troubles: "The published code walks neighbours in a sorted list: texts with equal vectors \
+                   that are not adjacent are missed, and a walk from the first text begins at the \
+                   end of the list.",
+        example: &[],
+    }
+}
+
+impl fmt::Display for Matching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tolerance = match self.tolerance.0 {
+            0 => String::new(),
+            _ => format!("~{}", self.tolerance.value()),
+        };
+        let (control, variable) = (self.control.slug(), self.variable.slug());
+        write!(f, "match:{control}{tolerance}:{variable}")
+    }
+}
+
+impl FromStr for Matching {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Matching, Error> {
+        let shown: String = word.chars().take(80).collect();
+        let refuse = |reason: String| Error::setting(format!("probe `{shown}`"), reason);
+        let known = || {
+            let all: Vec<_> = Measure::ALL.iter().map(|it| it.slug()).collect();
+            all.join(", ")
+        };
+        let measure = |word: &str| {
+            let found = Measure::ALL.iter().find(|it| it.slug() == word);
+            let reason = || refuse(format!("`{word}` is none of {}", known()));
+            found.copied().ok_or_else(reason)
+        };
+        let parts = word
+            .strip_prefix("match:")
+            .and_then(|it| it.split_once(':'));
+        let Some((control, variable)) = parts else {
+            return Err(refuse("is written as match:length:relevance".to_owned()));
+        };
+        let (control, tolerance) = match control.split_once('~') {
+            None => (control, Tolerance::default()),
+            Some((control, written)) => {
+                let thousandths = written.parse::<f64>().ok().map(|it| it * 1000.0);
+                let fine = thousandths.filter(|it| (1.0..=1e9).contains(it));
+                let fine = fine.ok_or_else(|| {
+                    refuse(format!(
+                        "`{written}` is no tolerance from .001 to 1,000,000"
+                    ))
+                })?;
+                (control, Tolerance(libm::round(fine) as u32))
+            }
+        };
+        let matching = Matching {
+            control: measure(control)?,
+            variable: measure(variable)?,
+            tolerance,
+        };
+        if tolerance != Tolerance::default() && matching.control == Measure::Tf {
+            return Err(refuse(
+                "a vector is equal or not; leave the tolerance out".to_owned(),
+            ));
+        }
+        if !matching.is_possible() {
+            let reason = "texts that are equal in the control are equal in the variable";
+            return Err(refuse(reason.to_owned()));
+        }
+        Ok(matching)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::probe::Limits;
+    use crate::text::Analyzer;
+
+    /// Samples of one query as pairs of places, after an index of the texts.
+    fn samples(word: &str, grades: &[Option<i32>], texts: &[&str]) -> Vec<(u32, u32)> {
+        let index = Index::build(&Analyzer::default(), texts.iter().copied()).unwrap();
+        let query = index.query_terms("river bank");
+        let counted = (0..texts.len()).map(|at| {
+            let terms = index.terms(at as u32);
+            let mut counted = Counted::new(terms, &query);
+            counted.place_terms(terms, &query);
+            counted.grade = grades.get(at).copied().flatten();
+            counted
+        });
+        let counted: Vec<Counted> = counted.collect();
+        let case = Case {
+            query: &query,
+            pool: &counted,
+            limits: &Limits::STANDARD,
+            totals: index.totals(),
+            alike: &[],
+        };
+        let matching: Matching = word.parse().unwrap();
+        let mut found = Found::default();
+        matching.mine(&case, &mut found);
+        let pairs = found.places.as_chunks::<2>().0.iter();
+        let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
+        pairs.sort_unstable();
+        for &(a, b) in &pairs {
+            let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
+            assert!(matching.premises(&texts).iter().all(Measured::holds));
+        }
+        pairs
+    }
+
+    /// Counts of `river bank`: 1 1, 2 0, 1 1, 0 2, 2 1; lengths 2, 2, 3, 2, 3.
+    const TEXTS: [&str; 5] = [
+        "river bank",
+        "river river",
+        "bank mud river",
+        "bank bank",
+        "river river bank",
+    ];
+
+    #[test]
+    fn equal_vectors_need_not_be_adjacent() {
+        // Sorted by the sum of TF, texts 1 and 3 stand between or beside 0 and 2.
+        assert_eq!(samples("match:tf:length", &[], &TEXTS), [(2, 0)]);
+    }
+
+    #[test]
+    fn a_vector_is_larger_where_no_count_is_less() {
+        let found = samples("match:length:tf", &[], &TEXTS);
+        // Of length 2: 1 1, 2 0 and 0 2 are not comparable. Of length 3: 2 1 over 1 1.
+        assert_eq!(found, [(4, 2)]);
+    }
+
+    #[test]
+    fn a_grade_is_of_judged_texts_alone() {
+        let grades = [Some(0), Some(2), None, Some(1), Some(3)];
+        let found = samples("match:length:relevance", &grades, &TEXTS);
+        assert_eq!(found, [(1, 0), (1, 3), (3, 0)]);
+        assert_eq!(
+            samples("match:relevance:length", &[Some(1); 5], &TEXTS).len(),
+            6
+        );
+    }
+
+    #[test]
+    fn without_overlap_a_text_takes_no_part() {
+        let texts = ["mud", "river mud", "mud river bank mud", "clay clay"];
+        assert_eq!(samples("match:overlap:length", &[], &texts), [(2, 1)]);
+        assert_eq!(samples("match:length:overlap", &[], &texts), []);
+    }
+
+    #[test]
+    fn a_tolerance_widens_what_is_equal() {
+        let texts = [
+            "river",
+            "bank bank mud mud",
+            "river river river river mud mud",
+        ];
+        assert_eq!(samples("match:length:sum-tf", &[], &texts), []);
+        assert_eq!(samples("match:length~2:sum-tf", &[], &texts), [(2, 1)]);
+        assert_eq!(
+            samples("match:length~3:sum-tf", &[], &texts),
+            [(1, 0), (2, 1)]
+        );
+    }
+
+    #[test]
+    fn ours_measure_places_of_query_terms() {
+        let texts = ["mud river bank", "river mud bank", "bank river mud"];
+        assert_eq!(samples("match:tf:position", &[], &texts), [(0, 1), (0, 2)]);
+        assert_eq!(samples("match:tf:proximity", &[], &texts), [(1, 0), (1, 2)]);
+        let texts = ["river river", "river bank"];
+        assert_eq!(samples("match:sum-tf:coverage", &[], &texts), [(1, 0)]);
+    }
+
+    #[test]
+    fn the_paper_has_eighteen_combinations() {
+        let all = Matching::all(Measure::PUBLISHED);
+        assert_eq!(all.len(), 18);
+        for it in Matching::all(Measure::ALL) {
+            assert_eq!(it.to_string().parse::<Matching>().unwrap(), it);
+        }
+        let tolerant = "match:overlap~0.05:length";
+        assert_eq!(tolerant.parse::<Matching>().unwrap().to_string(), tolerant);
+    }
+
+    #[test]
+    fn what_can_have_no_sample_is_refused() {
+        for (word, reason) in [
+            ("match:tf:sum-tf", "equal in the variable"),
+            ("match:length:length", "equal in the variable"),
+            ("match:tf~1:length", "leave the tolerance out"),
+            ("match:length~x:tf", "no tolerance"),
+            ("match:size:tf", "none of relevance"),
+            ("match:length", "is written as"),
+        ] {
+            let error = word.parse::<Matching>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{word}: {error}");
+        }
+    }
+}

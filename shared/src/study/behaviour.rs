@@ -1,0 +1,442 @@
+//! Behaviours of a study: for each and each ranker the effect of its samples.
+//!
+//! A sample is two texts of a query. With the difference `x = R(q, d1) − R(q, d2)` its effect is
+//! +1 if `x > δ`, −1 if `x < −δ`, else 0, and the score of a ranker is
+//! `(positive − negative) / n`, from −1 to 1. MacAvaney et al. (TACL 2022), section 2, test the
+//! mean of the differences with a paired t test and Bonferroni's correction over the table; it
+//! takes every sample as a unit. Beside it stand the interval and the test of
+//! [`crate::stats::bootstrap`], whose units are queries.
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use super::dials::{Dials, Filter};
+use crate::error::Error;
+use crate::probe::{Claim, Instances, Mode, Probe, TextNo};
+use crate::score::{RankerAbout, Scores};
+use crate::stats::bootstrap::{self, Counted};
+use crate::stats::quantile::median;
+use crate::stats::{Estimate, student};
+
+/// Documents of a query whose adjacent differences tune δ.
+const TOP: usize = 10;
+
+/// A corrected p below this is significant, as in the paper.
+pub const SIGNIFICANT: f64 = 0.001;
+
+/// How far two scores must be apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Delta {
+    /// For each ranker the median of the differences of adjacent scores in its top 10 of every
+    /// pool.
+    #[default]
+    Tuned,
+    /// The same for all rankers.
+    Given {
+        /// At least 0.
+        width: f64,
+    },
+}
+
+/// Which behaviours are asked for, and how.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Asking {
+    /// Only their split counts here.
+    #[serde(default)]
+    pub dials: Dials,
+    /// δ.
+    #[serde(default)]
+    pub delta: Delta,
+}
+
+/// What a ranker is asked with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Asked {
+    /// Who.
+    pub ranker: RankerAbout,
+    /// δ, in the unit of its scores; none where its pools have no two scores to tune it by.
+    pub delta: Option<f64>,
+}
+
+/// The effect of some samples on one ranker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Effect {
+    /// Samples whose first text is preferred by more than δ.
+    pub positive: u64,
+    /// Samples whose scores differ by at most δ.
+    pub neutral: u64,
+    /// Samples whose second text is preferred by more than δ.
+    pub negative: u64,
+    /// Samples without both scores; they count nowhere.
+    pub unscored: u64,
+    /// `(positive − negative) / n`, with the interval by queries.
+    pub score: Estimate,
+    /// Of the differences, in the unit of the scores.
+    pub mean: f64,
+    /// Of the differences: the middle one, or the mean of the middle two.
+    pub median: f64,
+    /// Of the paired t test over samples; none of fewer than two or where none differs.
+    pub p: Option<f64>,
+    /// `p` times the number of tests in the table, at most 1.
+    pub p_bonferroni: Option<f64>,
+    /// Two-sided, of the score against 0, with queries as units.
+    pub p_queries: f64,
+    /// Queries with a sample.
+    pub n_queries: u64,
+}
+
+impl Effect {
+    /// Samples with both scores.
+    pub fn n(&self) -> u64 {
+        self.positive + self.neutral + self.negative
+    }
+
+    /// Whether the paired t test finds a difference, as the paper marks it.
+    pub fn is_significant(&self) -> bool {
+        self.p_bonferroni.is_some_and(|it| it < SIGNIFICANT)
+    }
+
+    /// Whether samples as units and queries as units say different things: one finds an effect
+    /// and the other does not.
+    pub fn is_disputed(&self) -> bool {
+        let [low, high] = self.score.interval;
+        let by_queries = low > 0.0 || high < 0.0;
+        self.is_significant() != by_queries
+    }
+}
+
+/// One behaviour.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Row {
+    /// Which.
+    pub probe: Probe,
+    /// Samples, of the queries that count.
+    pub n_samples: u64,
+    /// Share kept by a cap per query; 1 without.
+    pub sampled: f64,
+    /// One for each ranker; none where it has no sample with both scores.
+    pub effects: Vec<Option<Effect>>,
+}
+
+/// All behaviours of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Behaviours {
+    /// Of the study.
+    pub name: String,
+    /// Of the study.
+    pub title: String,
+    /// Of the instances.
+    pub hash: String,
+    /// As they were asked.
+    pub asking: Asking,
+    /// In the order of the study.
+    pub rankers: Vec<Asked>,
+    /// In the order of the study.
+    pub rows: Vec<Row>,
+    /// Tests in the table.
+    pub n_tests: u64,
+}
+
+impl Study {
+    /// Every behaviour for every ranker.
+    pub fn behaviours(&self, asking: &Asking) -> Result<Behaviours, Error> {
+        asking.dials.check(self)?;
+        if let Delta::Given { width } = asking.delta
+            && !(width.is_finite() && width >= 0.0)
+        {
+            return Err(Error::setting("delta", "must be a number of at least 0"));
+        }
+        let filter = Filter::new(self, &asking.dials);
+        let rankers: Vec<Asked> = self
+            .scores
+            .iter()
+            .map(|it| Asked {
+                ranker: it.ranker.clone(),
+                delta: match asking.delta {
+                    Delta::Tuned => self.tuned_delta(it, &filter),
+                    Delta::Given { width } => Some(width),
+                },
+            })
+            .collect();
+        let row = |probe: Probe| {
+            let instances = self.instances_of(probe, Mode::Fixed)?;
+            let taken = (0..instances.n_queries()).filter(|&it| filter.takes(it));
+            let each = self.scores.iter().zip(&rankers);
+            Ok(Row {
+                probe,
+                n_samples: taken.map(|it| instances.len_of(it) as u64).sum(),
+                sampled: instances.sampled(),
+                effects: each
+                    .map(|(scores, asked)| {
+                        let delta = asked.delta.unwrap_or(0.0);
+                        self.effect(instances, scores, (&filter, delta))
+                    })
+                    .collect(),
+            })
+        };
+        let behaviours = self.definition.behaviours();
+        let mut rows: Vec<Row> = behaviours.map(row).collect::<Result<_, Error>>()?;
+        let n_tests = correct(&mut rows);
+        Ok(Behaviours {
+            name: self.definition.name.clone(),
+            title: self.definition.title.clone(),
+            hash: self.instances_hash.clone(),
+            asking: asking.clone(),
+            rankers,
+            rows,
+            n_tests,
+        })
+    }
+
+    /// The median over all queries of the differences of adjacent scores among the first ten of
+    /// the pool, as the ranker orders it.
+    fn tuned_delta(&self, scores: &Scores, filter: &Filter<'_>) -> Option<f64> {
+        let mut differences = Vec::new();
+        for (query, pool) in self.pools.iter().enumerate() {
+            if !filter.takes(query) {
+                continue;
+            }
+            let score = |text: &TextNo| scores.at(self.pairs.position(query, *text)?);
+            let mut ordered: Vec<f64> = pool.iter().filter_map(score).collect();
+            ordered.sort_unstable_by(|a, b| b.total_cmp(a));
+            ordered.truncate(TOP);
+            differences.extend(ordered.windows(2).map(|it| it[0] - it[1]));
+        }
+        median(&differences)
+    }
+
+    /// The effect of the samples of the queries that count.
+    fn effect(
+        &self,
+        instances: &Instances,
+        scores: &Scores,
+        (filter, delta): (&Filter<'_>, f64),
+    ) -> Option<Effect> {
+        let mut differences = Vec::new();
+        let mut by_query = Vec::new();
+        let mut counts = Counts::default();
+        for query in (0..instances.n_queries()).filter(|&it| filter.takes(it)) {
+            let before = counts;
+            for claim in instances.of(query) {
+                let score = |text| scores.at(self.pairs.position(query, text)?);
+                match difference(claim, score) {
+                    Some(it) => {
+                        counts.add(it, delta);
+                        differences.push(it);
+                    }
+                    None => counts.unscored += 1,
+                }
+            }
+            by_query.push(counts.since(before));
+        }
+        effect_of(&differences, counts, &by_query)
+    }
+}
+
+/// Outcomes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    positive: u64,
+    neutral: u64,
+    negative: u64,
+    unscored: u64,
+}
+
+impl Counts {
+    fn add(&mut self, difference: f64, delta: f64) {
+        if difference > delta {
+            self.positive += 1;
+        } else if difference < -delta {
+            self.negative += 1;
+        } else {
+            self.neutral += 1;
+        }
+    }
+
+    /// As the share of positive samples where a neutral one counts for half: then the score is
+    /// twice that share less 1, and a share of .5 is a score of 0.
+    fn since(self, before: Counts) -> Counted {
+        let positive = self.positive - before.positive;
+        let neutral = self.neutral - before.neutral;
+        let negative = self.negative - before.negative;
+        Counted {
+            agreeing: 2 * positive + neutral,
+            judged: 2 * (positive + neutral + negative),
+        }
+    }
+}
+
+/// R(q, d1) − R(q, d2); none without both scores.
+fn difference(claim: Claim<TextNo>, score: impl FnMut(TextNo) -> Option<f64>) -> Option<f64> {
+    match claim.scored(score)? {
+        Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => Some(winner - loser),
+        Claim::ShrinkingGain { .. } => None,
+    }
+}
+
+fn effect_of(differences: &[f64], counts: Counts, by_query: &[Counted]) -> Option<Effect> {
+    let fraction = bootstrap::fraction(by_query)?;
+    let score = |it: f64| 2.0 * it - 1.0;
+    Some(Effect {
+        positive: counts.positive,
+        neutral: counts.neutral,
+        negative: counts.negative,
+        unscored: counts.unscored,
+        score: Estimate {
+            value: score(fraction.micro.value),
+            interval: fraction.micro.interval.map(score),
+        },
+        mean: differences.iter().sum::<f64>() / differences.len() as f64,
+        median: median(differences)?,
+        p: student::one_sample(differences).map(|it| it.p),
+        p_bonferroni: None,
+        p_queries: fraction.p,
+        n_queries: fraction.n_queries,
+    })
+}
+
+/// Bonferroni's correction over the table; how many tests it has.
+fn correct(rows: &mut [Row]) -> u64 {
+    let tested = |it: &&mut Effect| it.p.is_some();
+    let all = |rows: &mut [Row]| {
+        let effects = rows.iter_mut().flat_map(|it| &mut it.effects).flatten();
+        effects.filter(tested).count() as u64
+    };
+    let n_tests = all(rows);
+    for effect in rows.iter_mut().flat_map(|it| &mut it.effects).flatten() {
+        effect.p_bonferroni = effect.p.map(|it| (it * n_tests as f64).min(1.0));
+    }
+    n_tests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    fn study() -> Study {
+        let mut definition = fixture::definition(10);
+        definition.probes = Probe::parse_list("tfc1,match", false).unwrap();
+        let texts = [
+            "river bank",
+            "river river mud",
+            "bank mud of the river",
+            "mud",
+            "bank bank river of mud",
+            "the sea and the river",
+        ];
+        let mut collection = fixture::collection(&["river bank", "mud"], &texts);
+        let judged = [("1", 3), ("2", 1), ("3", 2), ("4", 0), ("5", 2), ("6", 0)];
+        let judged = judged.map(|(id, grade)| (id.to_owned(), grade));
+        collection.qrels.0.insert("q".to_owned(), judged.into());
+        fixture::make(definition, collection)
+    }
+
+    /// By hand over the scores of the study, in another order.
+    #[test]
+    fn effects_are_counted_by_delta() {
+        let study = study();
+        for delta in [Delta::Tuned, Delta::Given { width: 0.0 }] {
+            let asking = Asking {
+                delta,
+                ..Asking::default()
+            };
+            let found = study.behaviours(&asking).unwrap();
+            assert_eq!((found.rows.len(), found.rankers.len()), (18, 2));
+            let mut n_tests = 0;
+            for row in &found.rows {
+                let instances = study.instances_of(row.probe, Mode::CodeCamara2020).unwrap();
+                assert_eq!(row.n_samples, instances.len() as u64);
+                for ((effect, scores), asked) in
+                    row.effects.iter().zip(&study.scores).zip(&found.rankers)
+                {
+                    let width = asked.delta.unwrap();
+                    let mut by_hand = [0; 3];
+                    let mut sum = 0.0;
+                    for at in (0..instances.len()).rev() {
+                        let score = |text| {
+                            let place = study.pairs.position(instances.query(at), text);
+                            scores.at(place.unwrap()).unwrap()
+                        };
+                        let texts = instances.texts_at(at);
+                        let lead = score(texts[0]) - score(texts[1]);
+                        by_hand[usize::from(lead <= width) + usize::from(lead < -width)] += 1;
+                        sum += lead;
+                    }
+                    let Some(effect) = effect else {
+                        assert!(instances.is_empty());
+                        continue;
+                    };
+                    n_tests += u64::from(effect.p.is_some());
+                    let counts = [effect.positive, effect.neutral, effect.negative];
+                    assert_eq!(counts, by_hand);
+                    let n = effect.n() as f64;
+                    let score = (by_hand[0] as f64 - by_hand[2] as f64) / n;
+                    assert!((effect.score.value - score).abs() < 1e-12);
+                    assert!((effect.mean - sum / n).abs() < 1e-9);
+                }
+            }
+            assert_eq!(found.n_tests, n_tests);
+            assert!(n_tests > 10);
+        }
+    }
+
+    #[test]
+    fn delta_is_the_median_of_adjacent_differences() {
+        let study = study();
+        let found = study.behaviours(&Asking::default()).unwrap();
+        let mut differences = Vec::new();
+        for query in 0..2 {
+            let values = study.scores[0].values();
+            let mut values: Vec<f64> = values[study.pairs.range(query)]
+                .iter()
+                .flatten()
+                .copied()
+                .collect();
+            values.sort_by(f64::total_cmp);
+            differences.extend(values.windows(2).map(|it| it[1] - it[0]));
+        }
+        differences.sort_by(f64::total_cmp);
+        assert_eq!(differences.len(), 10);
+        let middle = (differences[4] + differences[5]) / 2.0;
+        assert_eq!(found.rankers[0].delta, Some(middle));
+    }
+
+    #[test]
+    fn queries_and_samples_may_disagree() {
+        let one = |value: f64, interval, p_bonferroni| Effect {
+            positive: 1,
+            neutral: 0,
+            negative: 0,
+            unscored: 0,
+            score: Estimate { value, interval },
+            mean: 0.1,
+            median: 0.1,
+            p: p_bonferroni,
+            p_bonferroni,
+            p_queries: 0.2,
+            n_queries: 3,
+        };
+        assert!(one(0.2, [-0.1, 0.4], Some(1e-9)).is_disputed());
+        assert!(!one(0.2, [0.1, 0.4], Some(1e-9)).is_disputed());
+        assert!(one(0.2, [0.1, 0.4], Some(0.5)).is_disputed());
+        assert!(!one(0.0, [-0.1, 0.1], None).is_disputed());
+    }
+
+    #[test]
+    fn a_width_that_is_none_is_refused() {
+        let asking = Asking {
+            delta: Delta::Given { width: f64::NAN },
+            ..Asking::default()
+        };
+        let error = study().behaviours(&asking).unwrap_err().to_string();
+        assert!(error.contains("delta"), "{error}");
+    }
+}
