@@ -8,6 +8,7 @@ pub mod stopwords;
 pub mod stem;
 pub(crate) mod names;
 pub mod vocabulary;
+pub mod linguistics;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,124 @@
+//! English sentences, word classes, noun phrases and base forms, for manipulations of texts.
+//!
+//! Word classes come from the tables of harper-brill: the commonest class of 26,900 word forms
+//! and 201 rules that correct it from the neighbours (Brill, "A Simple Rule-Based Part of
+//! Speech Tagger", ANLP 1992), learnt from Universal Dependencies. There are no weights and no
+//! floats in it, so every target tags alike. Ours are the classes of forms that the table does
+//! not have, a few corrections, the bounds of sentences, the noun phrases and the base forms;
+//! the library's own chunker found a third of the phrases of our sample. How right all this is
+//! stands in `linguistics/tests.rs`, counted on texts that we tagged by hand.
+//!
+//! Tokens are words, numbers and punctuation marks. A word keeps its inner hyphens and the
+//! period of an abbreviation; a contraction is cut as treebanks cut it (`do` `n't`, `dog` `'s`).
+
+mod lexicon;
+mod words;
+mod sentences;
+mod tags;
+mod phrases;
+mod lemmas;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// One text, cut and tagged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Everything that is not white space, in order.
+    pub tokens: Vec<Token>,
+    /// Tokens of each sentence; together they are all tokens.
+    pub sentences: Vec<Range<usize>>,
+    /// Tokens of each noun phrase, in order: a noun or a name with what stands before it and
+    /// belongs to it (`the old lighthouse`, `Dr. Voss`, `the dog's tail`), or a pronoun that
+    /// stands for one (`it`, `everything`). What follows its noun (`of the village`, `who …`) is
+    /// no part of it. None crosses the bounds of a sentence, none holds another.
+    pub noun_phrases: Vec<Range<usize>>,
+}
+
+/// A word, a number or a punctuation mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Where it stands in the text.
+    pub bytes: Range<usize>,
+    /// Its class.
+    pub tag: Tag,
+}
+
+/// The word classes of Universal Dependencies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tag {
+    /// `old`.
+    Adjective,
+    /// Prepositions: `of`; and particles of verbs: give `up`.
+    Adposition,
+    /// `slowly`, `very`, `where`.
+    Adverb,
+    /// Forms of `be`; `have` and `do` beside a verb; `can`, `will`.
+    Auxiliary,
+    /// `and`, `or`, `but`.
+    Conjunction,
+    /// `the`, `some`, `which` city.
+    Determiner,
+    /// `oh`.
+    Interjection,
+    /// `lighthouse`.
+    Noun,
+    /// `two`, `3.5`.
+    Numeral,
+    /// `not`, `to` before a verb, the `'s` of the genitive.
+    Particle,
+    /// `it`, `who`, `their`.
+    Pronoun,
+    /// `Glasgow`.
+    ProperNoun,
+    /// `,`.
+    Punctuation,
+    /// `because`, `that` before a clause.
+    Subordinator,
+    /// `%`, `$`.
+    Symbol,
+    /// `stands`.
+    Verb,
+    /// What is no word: an address of the web.
+    Other,
+}
+
+/// Cuts a text into sentences and tokens, tags these and finds its noun phrases.
+pub fn analyze(text: &str) -> Analysis {
+    let words = words::cut(text);
+    let sentences = sentences::find(text, &words);
+    let mut analysis = Analysis {
+        tokens: Vec::with_capacity(words.len()),
+        sentences,
+        noun_phrases: Vec::new(),
+    };
+    for sentence in &analysis.sentences {
+        let forms: Vec<&str> = words[sentence.clone()]
+            .iter()
+            .map(|it| &text[it.clone()])
+            .collect();
+        let tags = tags::of(&forms);
+        for phrase in phrases::find(&forms, &tags) {
+            let start = sentence.start;
+            analysis
+                .noun_phrases
+                .push(start + phrase.start..start + phrase.end);
+        }
+        for (bytes, tag) in words[sentence.clone()].iter().zip(tags) {
+            let bytes = bytes.clone();
+            analysis.tokens.push(Token { bytes, tag });
+        }
+    }
+    analysis
+}
+
+impl Token {
+    /// The base form, in lower case: `stood` to `stand`, `larger` to `large`; a proper noun stays
+    /// as it is written. `text` is the one that was analysed.
+    pub fn lemma<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        lemmas::of(&text[self.bytes.clone()], self.tag)
+    }
+}

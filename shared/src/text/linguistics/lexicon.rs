@@ -1,0 +1,157 @@
+//! The tables of harper-brill: which class a word form has most often, and the rules that
+//! correct it.
+
+use std::sync::LazyLock;
+
+use harper_brill::{BrillTagger, Tagger, UPOS};
+use serde::{Deserialize, Deserializer, de};
+
+use super::{Tag, tags};
+use crate::text::names::Names;
+
+/// The commonest class of a form in lower case.
+pub(super) fn commonest(form: &str) -> Option<Tag> {
+    LEXICON.forms.find(form).map(|it| LEXICON.tags[it as usize])
+}
+
+/// Classes of the words of a sentence: the commonest, or a guess, and then the rules.
+pub(super) fn tag(sentence: &[String]) -> Vec<Tag> {
+    let found = TAGGER.tag_sentence(sentence);
+    found
+        .into_iter()
+        .map(|it| it.map_or(Tag::Other, Tag::from))
+        .collect()
+}
+
+/// A form as the tables spell it: in lower case, with straight apostrophes.
+pub(super) fn spelt(form: &str) -> String {
+    let lower = form.to_lowercase();
+    if lower.contains('’') {
+        return lower.replace('’', "'");
+    }
+    lower
+}
+
+/// Forms in lower case.
+struct Lexicon {
+    forms: Names,
+    /// By number of the form.
+    tags: Vec<Tag>,
+}
+
+/// What the rules start from in place of the library's dictionary, which knows no unseen form
+/// and no capitals.
+struct Base;
+
+/// The library shows neither its dictionary nor a way to put rules on another one, but it reads
+/// and writes both.
+static TABLES: LazyLock<String> = LazyLock::new(|| {
+    serde_json::to_string(&*harper_brill::brill_tagger()).expect("maps of strings are JSON")
+});
+
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct Tables {
+        base: Mapping,
+    }
+    #[derive(Deserialize)]
+    struct Mapping {
+        mapping: Lexicon,
+    }
+    let tables: Tables = serde_json::from_str(&TABLES).expect("the library wrote it");
+    tables.base.mapping
+});
+
+static TAGGER: LazyLock<BrillTagger<Base>> =
+    LazyLock::new(|| serde_json::from_str(&TABLES).expect("the library wrote it"));
+
+impl Tagger for Base {
+    fn tag_sentence(&self, sentence: &[String]) -> Vec<Option<UPOS>> {
+        let first = tags::alone(sentence);
+        first
+            .into_iter()
+            .map(UPOS::try_from)
+            .map(Result::ok)
+            .collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Base {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Base, D::Error> {
+        de::IgnoredAny::deserialize(from).map(|_| Base)
+    }
+}
+
+impl<'de> Deserialize<'de> for Lexicon {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Lexicon, D::Error> {
+        struct Entries;
+        impl<'de> de::Visitor<'de> for Entries {
+            type Value = Lexicon;
+
+            fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                to.write_str("forms with their classes")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Lexicon, A::Error> {
+                let mut forms = Names::default();
+                let mut tags = Vec::new();
+                while let Some((form, tag)) = map.next_entry::<String, UPOS>()? {
+                    // Keys of a map: each comes once.
+                    forms.insert(&form);
+                    tags.push(Tag::from(tag));
+                }
+                Ok(Lexicon { forms, tags })
+            }
+        }
+        from.deserialize_map(Entries)
+    }
+}
+
+impl From<UPOS> for Tag {
+    fn from(tag: UPOS) -> Tag {
+        match tag {
+            UPOS::ADJ => Tag::Adjective,
+            UPOS::ADP => Tag::Adposition,
+            UPOS::ADV => Tag::Adverb,
+            UPOS::AUX => Tag::Auxiliary,
+            UPOS::CCONJ => Tag::Conjunction,
+            UPOS::DET => Tag::Determiner,
+            UPOS::INTJ => Tag::Interjection,
+            UPOS::NOUN => Tag::Noun,
+            UPOS::NUM => Tag::Numeral,
+            UPOS::PART => Tag::Particle,
+            UPOS::PRON => Tag::Pronoun,
+            UPOS::PROPN => Tag::ProperNoun,
+            UPOS::PUNCT => Tag::Punctuation,
+            UPOS::SCONJ => Tag::Subordinator,
+            UPOS::SYM => Tag::Symbol,
+            UPOS::VERB => Tag::Verb,
+        }
+    }
+}
+
+impl TryFrom<Tag> for UPOS {
+    type Error = ();
+
+    fn try_from(tag: Tag) -> Result<UPOS, ()> {
+        match tag {
+            Tag::Adjective => Ok(UPOS::ADJ),
+            Tag::Adposition => Ok(UPOS::ADP),
+            Tag::Adverb => Ok(UPOS::ADV),
+            Tag::Auxiliary => Ok(UPOS::AUX),
+            Tag::Conjunction => Ok(UPOS::CCONJ),
+            Tag::Determiner => Ok(UPOS::DET),
+            Tag::Interjection => Ok(UPOS::INTJ),
+            Tag::Noun => Ok(UPOS::NOUN),
+            Tag::Numeral => Ok(UPOS::NUM),
+            Tag::Particle => Ok(UPOS::PART),
+            Tag::Pronoun => Ok(UPOS::PRON),
+            Tag::ProperNoun => Ok(UPOS::PROPN),
+            Tag::Punctuation => Ok(UPOS::PUNCT),
+            Tag::Subordinator => Ok(UPOS::SCONJ),
+            Tag::Symbol => Ok(UPOS::SYM),
+            Tag::Verb => Ok(UPOS::VERB),
+            Tag::Other => Err(()),
+        }
+    }
+}

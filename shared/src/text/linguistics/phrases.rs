@@ -1,0 +1,197 @@
+//! Noun phrases of a sentence, by the classes of its words.
+//!
+//! A phrase is, from left to right: words of measure before a number (`about`, `more than`),
+//! articles and the like, modifiers, nouns. Genitives join two of them (`the dog's tail`).
+
+use std::ops::Range;
+
+use super::{Tag, tags};
+
+/// Words of each phrase, in order.
+pub(super) fn find(forms: &[&str], tags: &[Tag]) -> Vec<Range<usize>> {
+    let sentence = Sentence {
+        forms: forms.iter().map(|it| it.to_lowercase()).collect(),
+        tags,
+    };
+    let mut phrases = Vec::new();
+    let mut at = 0;
+    while at < tags.len() {
+        match sentence.phrase(at) {
+            Some(end) => {
+                phrases.push(at..end);
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    phrases
+}
+
+struct Sentence<'a> {
+    /// In lower case.
+    forms: Vec<String>,
+    tags: &'a [Tag],
+}
+
+impl Sentence<'_> {
+    fn form(&self, at: usize) -> &str {
+        self.forms.get(at).map_or("", String::as_str)
+    }
+
+    fn tag(&self, at: usize) -> Option<Tag> {
+        self.tags.get(at).copied()
+    }
+
+    /// The end of the phrase that starts with a word.
+    fn phrase(&self, start: usize) -> Option<usize> {
+        let measured = self.after_measure(start);
+        let determined = self.after_determiners(measured);
+        let found = self.nouns(determined, determined > measured);
+        found.or_else(|| self.pronoun(start))
+    }
+
+    /// A pronoun that stands for a noun.
+    fn pronoun(&self, at: usize) -> Option<usize> {
+        let stands_alone = match self.form(at) {
+            "there" | "who" | "whom" | "which" | "what" | "that" | "whoever" | "whatever" => false,
+            // Before a noun it would have been an article.
+            form => !tags::is_possessive(form) || matches!(form, "his" | "her"),
+        };
+        (self.tag(at) == Some(Tag::Pronoun) && stands_alone).then_some(at + 1)
+    }
+
+    /// Skips `about`, `more than`, `up to` before a number.
+    fn after_measure(&self, at: usize) -> usize {
+        let end = match (self.form(at), self.form(at + 1)) {
+            ("more" | "less" | "fewer" | "greater" | "other", "than") => at + 2,
+            ("at", "least" | "most") | ("up", "to") => at + 2,
+            (
+                "about" | "around" | "over" | "nearly" | "almost" | "roughly" | "approximately"
+                | "approx." | "only" | "exactly" | "under" | "some" | "every" | "c." | "ca.",
+                _,
+            ) => at + 1,
+            _ => at,
+        };
+        let is_number = self.tag(end) == Some(Tag::Numeral)
+            || self.tag(end) == Some(Tag::Symbol) && self.tag(end + 1) == Some(Tag::Numeral);
+        if is_number { end } else { at }
+    }
+
+    fn after_determiners(&self, start: usize) -> usize {
+        let mut at = start;
+        let is_article = |at: usize| match self.tag(at) {
+            Some(Tag::Determiner) => true,
+            Some(Tag::Pronoun) => tags::is_possessive(self.form(at)),
+            _ => false,
+        };
+        if matches!(
+            self.form(at),
+            "all" | "both" | "half" | "such" | "twice" | "quite" | "many"
+        ) && is_article(at + 1)
+        {
+            at += 1;
+        }
+        while is_article(at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// The end of modifiers and nouns.
+    fn nouns(&self, start: usize, determined: bool) -> Option<usize> {
+        let mut at = start;
+        let mut end = None;
+        while let Some(tag) = self.tag(at) {
+            match tag {
+                Tag::Noun | Tag::ProperNoun => {
+                    at += 1;
+                    end = Some(at);
+                    if self.tag(at) == Some(Tag::Numeral) {
+                        at += 1;
+                        end = Some(at);
+                    }
+                }
+                Tag::Symbol => {
+                    // `7 %` is a phrase, `$` is one with its number.
+                    let is_unit = at > start && self.tags[at - 1] == Tag::Numeral;
+                    let is_money = self.tag(at + 1) == Some(Tag::Numeral);
+                    if !is_unit && !is_money {
+                        break;
+                    }
+                    at += 1;
+                    while is_money && self.tag(at) == Some(Tag::Numeral) {
+                        at += 1;
+                    }
+                    end = Some(at);
+                }
+                Tag::Particle if end == Some(at) && self.form(at).starts_with(['\'', '’']) => {
+                    at += 1;
+                }
+                // After its noun, a modifier would begin another phrase.
+                _ if end == Some(at) => break,
+                Tag::Adjective | Tag::Numeral => at += 1,
+                Tag::Adverb if self.is_degree(at, determined) => at += 1,
+                Tag::Verb if self.is_participle(at, at > start || determined) => at += 1,
+                Tag::Conjunction | Tag::Punctuation if self.joins_modifiers(start, at) => at += 1,
+                _ => break,
+            }
+        }
+        // `the poor`: an article makes a noun of what follows it.
+        let is_adjective = at > start && self.tags[at - 1] == Tag::Adjective;
+        end.or_else(|| (determined && is_adjective).then_some(at))
+    }
+
+    /// An adverb before an adjective, inside the phrase.
+    fn is_degree(&self, at: usize, determined: bool) -> bool {
+        const DEGREES: &[&str] = &[
+            "very",
+            "too",
+            "so",
+            "quite",
+            "rather",
+            "more",
+            "most",
+            "less",
+            "least",
+            "much",
+            "highly",
+            "extremely",
+            "fairly",
+            "relatively",
+            "increasingly",
+            "particularly",
+        ];
+        let before_modifier = match self.tag(at + 1) {
+            Some(Tag::Adjective) => true,
+            Some(Tag::Verb | Tag::Adverb) => determined,
+            _ => false,
+        };
+        before_modifier && (determined || DEGREES.contains(&self.form(at)))
+    }
+
+    /// `rising` water, `melted` butter: after an article or a modifier, before a noun.
+    fn is_participle(&self, at: usize, inside: bool) -> bool {
+        let form = self.form(at);
+        let before_noun = matches!(
+            self.tag(at + 1),
+            Some(Tag::Noun | Tag::ProperNoun | Tag::Adjective)
+        );
+        inside
+            && before_noun
+            && (form.ends_with("ing") || form.ends_with("ed") || form.ends_with("en"))
+    }
+
+    /// `small and large` cities, a `long, dark` corridor.
+    fn joins_modifiers(&self, start: usize, at: usize) -> bool {
+        let is_link = matches!(self.form(at), "," | "and" | "or");
+        let is_modifier = |at: usize| self.tag(at) == Some(Tag::Adjective);
+        is_link
+            && at > start
+            && is_modifier(at - 1)
+            && is_modifier(at + 1)
+            && matches!(
+                self.tag(at + 2),
+                Some(Tag::Noun | Tag::ProperNoun | Tag::Adjective)
+            )
+    }
+}

@@ -1,0 +1,132 @@
+//! Where a sentence ends.
+//!
+//! The sentences of Unicode Standard Annex 29 end after `Dr.` and `Mr.` and at every break of a
+//! line. Ours end after `.`, `!`, `?` or `…` and what closes there, if what follows can begin one,
+//! and at an empty line.
+
+use std::ops::Range;
+
+use super::words::{self, Period};
+use super::{Tag, lexicon};
+
+/// Tokens of each sentence.
+pub(super) fn find(text: &str, words: &[Range<usize>]) -> Vec<Range<usize>> {
+    let text = Text {
+        text,
+        words,
+        has_capitals: text.contains(char::is_uppercase),
+    };
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < words.len() {
+        let mut end = at + 1;
+        if text.may_end(at) {
+            while end < words.len() && text.closes(end) {
+                end += 1;
+            }
+        }
+        let ends = end == words.len()
+            || text.has_empty_line_before(end)
+            || text.may_end(at) && text.begins(start, at, end);
+        if ends {
+            sentences.push(start..end);
+            start = end;
+        }
+        at = end;
+    }
+    sentences
+}
+
+struct Text<'a> {
+    text: &'a str,
+    words: &'a [Range<usize>],
+    has_capitals: bool,
+}
+
+impl Text<'_> {
+    fn form(&self, at: usize) -> &str {
+        &self.text[self.words[at].clone()]
+    }
+
+    fn gap_before(&self, at: usize) -> &str {
+        &self.text[self.words[at - 1].end..self.words[at].start]
+    }
+
+    /// Whether a token is one after which a sentence may end.
+    fn may_end(&self, at: usize) -> bool {
+        let form = self.form(at);
+        let marks = form.trim_end_matches(['.', '!', '?', '…', '。', '！', '？', '।']);
+        marks.is_empty() || words::abbreviation(form).is_some()
+    }
+
+    /// Whether a token closes what the sentence has opened.
+    fn closes(&self, at: usize) -> bool {
+        match self.form(at) {
+            ")" | "]" | "}" | "”" | "’" | "»" => true,
+            "\"" | "'" | "''" => self.gap_before(at).is_empty(),
+            "." | "!" | "?" => self.gap_before(at).is_empty(),
+            _ => false,
+        }
+    }
+
+    fn has_empty_line_before(&self, at: usize) -> bool {
+        self.gap_before(at).matches('\n').count() > 1
+    }
+
+    /// Whether the token at `next` can begin a sentence after the mark at `mark`, in a sentence
+    /// that began at `start`.
+    fn begins(&self, start: usize, mark: usize, next: usize) -> bool {
+        if self.gap_before(next).is_empty() && !self.form(next).starts_with(char::is_uppercase) {
+            return false;
+        }
+        // The number of an item in a list.
+        let numbers = mark == start + 1 && self.form(start).chars().all(|it| it.is_ascii_digit());
+        if numbers && self.form(mark) == "." {
+            return false;
+        }
+        let mut first = next;
+        while first + 1 < self.words.len()
+            && matches!(
+                self.form(first),
+                "(" | "[" | "“" | "‘" | "\"" | "'" | "«" | "``"
+            )
+        {
+            first += 1;
+        }
+        let form = self.form(first);
+        if self.has_capitals && form.starts_with(char::is_lowercase) {
+            return false;
+        }
+        match words::abbreviation(self.form(mark)) {
+            None => !matches!(form, "," | ";" | ":" | "-" | "–" | "—" | ")"),
+            Some(Period::Leads | Period::LeadsNumber) => false,
+            Some(Period::MayEnd) => {
+                form.starts_with(char::is_uppercase) && is_of_closed_class(form)
+            }
+        }
+    }
+}
+
+/// Whether a word in capitals has them because it begins a sentence.
+fn is_of_closed_class(form: &str) -> bool {
+    lexicon::commonest(&lexicon::spelt(form)).is_some_and(|it| match it {
+        Tag::Adposition
+        | Tag::Adverb
+        | Tag::Auxiliary
+        | Tag::Conjunction
+        | Tag::Determiner
+        | Tag::Pronoun
+        | Tag::Subordinator => true,
+        Tag::Adjective
+        | Tag::Interjection
+        | Tag::Noun
+        | Tag::Numeral
+        | Tag::Particle
+        | Tag::ProperNoun
+        | Tag::Punctuation
+        | Tag::Symbol
+        | Tag::Verb
+        | Tag::Other => false,
+    })
+}
