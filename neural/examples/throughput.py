@@ -1,10 +1,13 @@
-"""How fast peers do the same on the CPU: the peers of throughput.rs.
+"""How fast peers do the same: the peers of throughput.rs.
 
     pip install torch transformers onnxruntime
-    OMP_WAIT_POLICY=PASSIVE python throughput.py encode|pairs|pairs-onnx FOLDER FILE THREADS
+    export OMP_WAIT_POLICY=PASSIVE
+    python throughput.py encode|pairs|pairs-onnx FOLDER FILE PIECES DEVICE PRECISION THREADS
 
-Sorted by length, 32 in a batch, padded to the longest of the batch; sdpa attention in PyTorch, the
-graph FOLDER/fused.onnx in onnxruntime; tokenising is not counted. Prints one line of JSON.
+DEVICE is cpu or cuda, PRECISION f32, f16 or bf16 (onnxruntime: cpu and f32). Sorted by length, 32
+in a batch, on a GPU as many as have the pieces of a batch of ours, padded to the longest of the
+batch; sdpa attention in PyTorch, the graph FOLDER/fused.onnx in onnxruntime; tokenising is not
+counted. Each line of standard input asks for a pass, which prints one line of JSON.
 """
 
 import json
@@ -19,44 +22,62 @@ import tokenizers
 import torch
 import transformers
 
-MAX_PIECES = {"encode": 256, "pairs": 512, "pairs-onnx": 512}
 BATCH = 32
+PIECES_OF_BATCH = 16_384
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 def main():
-    mode, folder, file, threads = sys.argv[1:]
+    mode, folder, file, max_pieces, device, precision, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     folder = pathlib.Path(folder)
     tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(max_length=MAX_PIECES[mode])
+    tokenizer.enable_truncation(max_length=int(max_pieces))
     lines = pathlib.Path(file).read_text(encoding="utf-8").split("\n")
     lines = lines[:-1] if lines[-1] == "" else lines
     lines = lines if mode == "encode" else [tuple(json.loads(line)) for line in lines]
     encoded = [tokenizer.encode(*line) if mode != "encode" else tokenizer.encode(line)
                for line in lines]
     order = sorted(range(len(encoded)), key=lambda at: -len(encoded[at].ids))
-    batches = [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
+    batches = []
+    while order:
+        room = PIECES_OF_BATCH // len(encoded[order[0]].ids) if device == "cuda" else BATCH
+        batches.append(order[:room])
+        order = order[room:]
     inputs = [padded([encoded[at] for at in batch]) for batch in batches]
-    run = {"encode": encoder, "pairs": classifier, "pairs-onnx": graph}[mode](folder, threads)
+    if mode == "pairs-onnx":
+        run = graph(folder, threads)
+    else:
+        run = {"encode": encoder, "pairs": classifier}[mode](folder, device, DTYPES[precision])
 
     with torch.inference_mode():
-        run(*inputs[-1])
-        start = time.perf_counter()
-        outputs = [run(*batch) for batch in inputs]
-        seconds = time.perf_counter() - start
+        for batch in [inputs[0], inputs[-1]]:
+            run(*batch)
+        for _ in sys.stdin:
+            wait(device)
+            start = time.perf_counter()
+            outputs = [run(*batch) for batch in inputs]
+            wait(device)
+            seconds = time.perf_counter() - start
+            scores = [0.0] * len(encoded)
+            if mode != "encode":
+                for batch, output in zip(batches, outputs):
+                    for at, score in zip(batch, output.reshape(-1).tolist()):
+                        scores[at] = score
+            print(json.dumps({
+                "sequences_per_s": len(encoded) / seconds,
+                "tokens_per_s": sum(len(it.ids) for it in encoded) / seconds,
+                "threads": torch.get_num_threads(),
+                "scores": scores,
+            }), flush=True)
 
-    scores = [0.0] * len(order)
-    if mode != "encode":
-        for batch, output in zip(batches, outputs):
-            for at, score in zip(batch, output.reshape(-1).tolist()):
-                scores[at] = score
-    print(json.dumps({
-        "sequences_per_s": len(order) / seconds,
-        "tokens_per_s": sum(len(it.ids) for it in encoded) / seconds,
-        "threads": torch.get_num_threads(),
-        "scores": scores if mode != "encode" else [],
-    }))
+
+def wait(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
 
 
 def padded(batch):
@@ -68,25 +89,28 @@ def padded(batch):
     return ids, mask, segments
 
 
-def encoder(folder, threads):
+def encoder(folder, device, dtype):
     model = transformers.BertModel.from_pretrained(
-        folder, add_pooling_layer=False, attn_implementation="sdpa", dtype=torch.float32
-    ).eval()
+        folder, add_pooling_layer=False, attn_implementation="sdpa", dtype=dtype
+    ).eval().to(device)
 
     def run(ids, mask, segments):
+        ids, mask = ids.to(device), mask.to(device)
         hidden = model(input_ids=ids, attention_mask=mask).last_hidden_state  # [b, t, h]
-        kept = mask.unsqueeze(-1).float()
+        kept = mask.unsqueeze(-1).to(dtype)
         return torch.nn.functional.normalize((hidden * kept).sum(1) / kept.sum(1), dim=-1)
 
     return run
 
 
-def classifier(folder, threads):
+def classifier(folder, device, dtype):
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
-        folder, attn_implementation="sdpa", dtype=torch.float32
-    ).eval()
+        folder, attn_implementation="sdpa", dtype=dtype
+    ).eval().to(device)
     return lambda ids, mask, segments: model(
-        input_ids=ids, attention_mask=mask, token_type_ids=segments
+        input_ids=ids.to(device),
+        attention_mask=mask.to(device),
+        token_type_ids=segments.to(device),
     ).logits
 
 

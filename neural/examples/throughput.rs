@@ -1,31 +1,40 @@
-//! How fast texts are encoded, and pairs read together, on the CPU.
+//! How fast texts are encoded, and pairs read together.
 //!
-//! `cargo run --release -p neural --example throughput -- encode FOLDER TEXTS`, where FOLDER holds
-//! an encoder and TEXTS has one text a line, or `pairs FOLDER PAIRS`, where FOLDER holds a
-//! cross-encoder and each line of PAIRS is a query and a text, `["…", "…"]`. Prints one line of
-//! JSON. RAYON_NUM_THREADS sets the threads. Tokenising is not counted, as in throughput.py beside
-//! this file, which does the same with PyTorch and onnxruntime.
+//! `cargo run --release -p neural --example throughput -- encode FOLDER TEXTS PIECES DEVICE
+//! PRECISION`, where FOLDER holds an encoder and TEXTS has one text a line, or `pairs FOLDER PAIRS
+//! PIECES DEVICE PRECISION`, where FOLDER holds a cross-encoder and each line of PAIRS is a query
+//! and a text, `["…", "…"]`. A text or pair has at most PIECES pieces; DEVICE is cpu, cuda or metal
+//! (the latter by a build with that feature), PRECISION f32, f16 or bf16. Each line of standard
+//! input asks for a pass over all, which prints one line of JSON. RAYON_NUM_THREADS sets the
+//! threads. Tokenising is not counted, as in throughput.py beside this file, which does the same
+//! with PyTorch and onnxruntime.
 //!
 //! Floating-point operations are those of the products over pieces that are there, two for each
-//! multiplication; `sgemm_gflops` is what the product routine reaches on large matrices in this
-//! very run, and `profile` tells where the time went: each kind of product, run once more by itself
-//! on matrices of the sizes of the pass, and the rest.
+//! multiplication; `matrix_gflops` is what the product of large matrices reaches in this very run,
+//! on this device and in this precision. On the CPU in f32 `profile` tells where the time went:
+//! each kind of product, run once more by itself on matrices of the sizes of the pass, and the
+//! rest.
 
 use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use candle_core::Tensor;
-use neural::{CrossEncoder, Device, Matching, Model, ModelFiles, PairPieces, Pieces, Side};
+use candle_core::{DType, Tensor};
+use neural::{
+    Computing, CrossEncoder, Device, Matching, Model, ModelFiles, PairPieces, Pieces, Precision,
+    Side,
+};
 
 /// Pieces in a batch.
 const TOKEN_BUDGET: usize = 16_384;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [mode, folder, file] = arguments.as_slice() else {
-        return Err("usage: throughput encode|pairs FOLDER FILE".into());
+    let [mode, folder, file, max_pieces, device, precision] = arguments.as_slice() else {
+        return Err("usage: throughput encode|pairs FOLDER FILE PIECES DEVICE PRECISION".into());
     };
+    let max_pieces = max_pieces.parse()?;
+    let computing = computing(device, precision)?;
     let read = |name: &str| std::fs::read(Path::new(folder).join(name));
     let files = ModelFiles {
         config: read("config.json")?,
@@ -34,63 +43,119 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..ModelFiles::default()
     };
     let lines = std::fs::read_to_string(file)?;
-    let run = match mode.as_str() {
-        "encode" => encode(&files, &lines)?,
-        "pairs" => score(&files, &lines)?,
+    let work = match mode.as_str() {
+        "encode" => encode(&files, &lines, max_pieces, computing)?,
+        "pairs" => score(&files, &lines, max_pieces, computing)?,
         _ => return Err(format!("`{mode}` is neither encode nor pairs").into()),
     };
-    let n_pieces: usize = run.lengths.iter().sum();
+    let n_pieces: usize = work.lengths.iter().sum();
     let shape: Shape = serde_json::from_slice(&files.config)?;
-    let gflop = run.lengths.iter().map(|&it| shape.flop(it)).sum::<f64>() / 1e9;
-    println!(
-        "{}",
-        serde_json::json!({
-            "sequences_per_s": run.lengths.len() as f64 / run.seconds,
-            "tokens_per_s": n_pieces as f64 / run.seconds,
-            "gflops": gflop / run.seconds,
-            "sgemm_gflops": sgemm_gflops()?,
-            "profile": profile(&shape, &run)?,
-            "threads": rayon::current_num_threads(),
-            "scores": run.scores,
-        })
-    );
+    let gflop = work.lengths.iter().map(|&it| shape.flop(it)).sum::<f64>() / 1e9;
+    // The first threads and kernels start, on the largest batch and on the smallest.
+    for batch in work.batches.first().into_iter().chain(work.batches.last()) {
+        (work.pass)(batch)?;
+    }
+    for line in std::io::stdin().lines() {
+        line?;
+        let (seconds, scores) = work.timed()?;
+        let profile = match computing == Computing::from(Device::Cpu) {
+            true => profile(&shape, &work.lengths, seconds)?,
+            false => serde_json::Value::Null,
+        };
+        println!(
+            "{}",
+            serde_json::json!({
+                "sequences_per_s": work.lengths.len() as f64 / seconds,
+                "tokens_per_s": n_pieces as f64 / seconds,
+                "gflops": gflop / seconds,
+                "matrix_gflops": matrix_gflops(computing)?,
+                "profile": profile,
+                "threads": rayon::current_num_threads(),
+                "scores": scores,
+            })
+        );
+    }
     Ok(())
 }
 
-/// What was measured.
-struct Run {
-    seconds: f64,
-    lengths: Vec<usize>,
-    /// In the order of the file; none where texts were encoded.
-    scores: Vec<f64>,
+fn computing(device: &str, precision: &str) -> Result<Computing, String> {
+    Ok(Computing {
+        device: match device {
+            "cpu" => Device::Cpu,
+            "cuda" => Device::Cuda(0),
+            "metal" => Device::Metal(0),
+            _ => return Err(format!("`{device}` is none of cpu, cuda, metal")),
+        },
+        precision: match precision {
+            "f32" => Precision::F32,
+            "f16" => Precision::F16,
+            "bf16" => Precision::Bf16,
+            _ => return Err(format!("`{precision}` is none of f32, f16, bf16")),
+        },
+    })
 }
 
-fn encode(files: &ModelFiles, lines: &str) -> Result<Run, Box<dyn Error>> {
-    let model = Model::load(files, Matching::BiEncoder, 256, Device::Cpu)?;
+/// Texts or pairs in pieces, and what is done to them.
+struct Work {
+    lengths: Vec<usize>,
+    batches: Vec<Vec<usize>>,
+    /// Of a batch: the scores of its pairs; none of texts.
+    pass: Box<Pass>,
+}
+
+type Pass = dyn Fn(&[usize]) -> Result<Vec<f64>, neural::Error>;
+
+impl Work {
+    fn new(
+        lengths: Vec<usize>,
+        pass: impl Fn(&[usize]) -> Result<Vec<f64>, neural::Error> + 'static,
+    ) -> Work {
+        Work {
+            batches: neural::plan_batches(&lengths, TOKEN_BUDGET),
+            lengths,
+            pass: Box::new(pass),
+        }
+    }
+
+    /// Seconds, and the scores in the order of the file; zeros where texts were encoded.
+    fn timed(&self) -> Result<(f64, Vec<f64>), neural::Error> {
+        let mut scores = vec![0.0; self.lengths.len()];
+        let start = Instant::now();
+        for batch in &self.batches {
+            for (&at, score) in batch.iter().zip((self.pass)(batch)?) {
+                scores[at] = score;
+            }
+        }
+        Ok((start.elapsed().as_secs_f64(), scores))
+    }
+}
+
+fn encode(
+    files: &ModelFiles,
+    lines: &str,
+    max_pieces: usize,
+    computing: Computing,
+) -> Result<Work, Box<dyn Error>> {
+    let model = Model::load(files, Matching::BiEncoder, max_pieces, computing)?;
     let texts = lines
         .lines()
         .map(|text| model.tokenize(Side::Text, text))
         .collect::<Result<Vec<Pieces>, _>>()?;
-    let lengths: Vec<usize> = texts.iter().map(|text| text.ids.len()).collect();
-    let batches = neural::plan_batches(&lengths, TOKEN_BUDGET);
-    let pass = |batch: &Vec<usize>| {
+    let lengths = texts.iter().map(|text| text.ids.len()).collect();
+    Ok(Work::new(lengths, move |batch| {
         let batch: Vec<&Pieces> = batch.iter().map(|&text| &texts[text]).collect();
-        model.encode(&batch)
-    };
-    std::hint::black_box(batches.last().map(pass).transpose()?); // the threads start
-    let start = Instant::now();
-    for batch in &batches {
-        std::hint::black_box(pass(batch)?);
-    }
-    Ok(Run {
-        seconds: start.elapsed().as_secs_f64(),
-        lengths,
-        scores: Vec::new(),
-    })
+        std::hint::black_box(model.encode(&batch)?);
+        Ok(Vec::new())
+    }))
 }
 
-fn score(files: &ModelFiles, lines: &str) -> Result<Run, Box<dyn Error>> {
-    let model = CrossEncoder::load(files, 512, Device::Cpu)?;
+fn score(
+    files: &ModelFiles,
+    lines: &str,
+    max_pieces: usize,
+    computing: Computing,
+) -> Result<Work, Box<dyn Error>> {
+    let model = CrossEncoder::load(files, max_pieces, computing)?;
     let pairs = lines.lines().map(|line| {
         let (query, text): (String, String) = serde_json::from_str(line)?;
         let query = model.tokenize(Side::Query, &query)?;
@@ -98,25 +163,11 @@ fn score(files: &ModelFiles, lines: &str) -> Result<Run, Box<dyn Error>> {
         Ok(model.pair(&query, &text))
     });
     let pairs: Vec<PairPieces> = pairs.collect::<Result<_, Box<dyn Error>>>()?;
-    let lengths: Vec<usize> = pairs.iter().map(|it| it.ids.len()).collect();
-    let batches = neural::plan_batches(&lengths, TOKEN_BUDGET);
-    let pass = |batch: &Vec<usize>| {
+    let lengths = pairs.iter().map(|it| it.ids.len()).collect();
+    Ok(Work::new(lengths, move |batch| {
         let batch: Vec<&PairPieces> = batch.iter().map(|&it| &pairs[it]).collect();
         model.score(&batch)
-    };
-    std::hint::black_box(batches.last().map(pass).transpose()?); // the threads start
-    let mut scores = vec![0.0; pairs.len()];
-    let start = Instant::now();
-    for batch in &batches {
-        for (&at, score) in batch.iter().zip(pass(batch)?) {
-            scores[at] = score;
-        }
-    }
-    Ok(Run {
-        seconds: start.elapsed().as_secs_f64(),
-        lengths,
-        scores,
-    })
+    }))
 }
 
 /// Sizes of the encoder.
@@ -140,17 +191,21 @@ impl Shape {
 
 /// The share of the time that each kind of product takes when nothing else is done, and the rest:
 /// softmax, GELU, residuals, norms, embeddings, the head, and waiting.
-fn profile(shape: &Shape, run: &Run) -> Result<serde_json::Value, candle_core::Error> {
+fn profile(
+    shape: &Shape,
+    lengths: &[usize],
+    seconds: f64,
+) -> Result<serde_json::Value, candle_core::Error> {
     /// Rows of a dense product: pieces that one thread takes through all layers.
     const ROWS: usize = 512;
     let (h, m) = (shape.hidden_size, shape.intermediate_size);
-    let n_pieces: usize = run.lengths.iter().sum();
+    let n_pieces: usize = lengths.iter().sum();
     let n_layers = shape.num_hidden_layers as f64;
     let n_threads = rayon::current_num_threads() as f64;
     let mut shares = serde_json::Map::new();
     let mut rest = 1.0;
-    let mut tell = |what: &str, seconds: f64| {
-        let share = seconds * n_layers / n_threads / run.seconds;
+    let mut tell = |what: &str, alone: f64| {
+        let share = alone * n_layers / n_threads / seconds;
         rest -= share;
         shares.insert(what.to_owned(), share.into());
     };
@@ -165,7 +220,7 @@ fn profile(shape: &Shape, run: &Run) -> Result<serde_json::Value, candle_core::E
     }
     let d = h / shape.num_attention_heads;
     let mut by_length = std::collections::BTreeMap::new();
-    for &n in &run.lengths {
+    for &n in lengths {
         *by_length.entry(n).or_insert(0) += shape.num_attention_heads;
     }
     let mut attention = 0.0;
@@ -205,16 +260,27 @@ fn product(rows: usize, inputs: usize, outputs: usize) -> Result<f64, candle_cor
     Ok(times.iter().sum::<f64>() / times.len() as f64)
 }
 
-/// What single-precision products of two matrices of 1,536 × 1,536 reach on every thread, the best
-/// of five.
-fn sgemm_gflops() -> Result<f64, candle_core::Error> {
-    const N: usize = 1_536;
-    let a = Tensor::rand(0.0f32, 1.0, (N, N), &candle_core::Device::Cpu)?;
+/// What products of two square matrices reach on the device in the precision, with every thread of
+/// a CPU: the best of five.
+fn matrix_gflops(computing: Computing) -> Result<f64, candle_core::Error> {
+    let (device, n) = match computing.device {
+        Device::Cpu => (candle_core::Device::Cpu, 1_536),
+        Device::Cuda(ordinal) => (candle_core::Device::new_cuda(ordinal)?, 8_192),
+        Device::Metal(ordinal) => (candle_core::Device::new_metal(ordinal)?, 4_096),
+    };
+    let dtype = match computing.precision {
+        Precision::F32 => DType::F32,
+        Precision::F16 => DType::F16,
+        Precision::Bf16 => DType::BF16,
+    };
+    let a = Tensor::rand(0.0f32, 1.0, (n, n), &device)?.to_dtype(dtype)?;
+    device.synchronize()?;
     let mut best = f64::INFINITY;
     for _ in 0..5 {
         let start = Instant::now();
         std::hint::black_box(a.matmul(&a)?);
+        device.synchronize()?;
         best = best.min(start.elapsed().as_secs_f64());
     }
-    Ok(2.0 * (N as f64).powi(3) / best / 1e9)
+    Ok(2.0 * (n as f64).powi(3) / best / 1e9)
 }

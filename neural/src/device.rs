@@ -117,13 +117,10 @@ impl std::fmt::Display for Device {
 
 #[cfg(feature = "cuda")]
 mod cuda {
-    /// Without libcuda, cudarc panics on first use instead of returning an error, so its panic is
-    /// turned into one here.
+    /// The driver's libcuda is linked: without the driver the program does not start, and what is
+    /// missing here is a device.
     pub(super) fn open(ordinal: usize) -> Result<candle_core::Device, String> {
-        match std::panic::catch_unwind(|| candle_core::Device::new_cuda(ordinal)) {
-            Ok(device) => device.map_err(|error| error.to_string()),
-            Err(_) => Err("the NVIDIA driver (libcuda) is not installed".to_owned()),
-        }
+        candle_core::Device::new_cuda(ordinal).map_err(|error| error.to_string())
     }
 }
 

@@ -1,10 +1,12 @@
 """A cross-encoder out of an encoder, with a head drawn at random: for speed alone.
 
     pip install torch transformers
-    python cross_encoder.py FOLDER OUT
+    python cross_encoder.py FOLDER OUT [HIDDEN LAYERS HEADS INTERMEDIATE]
 
 Writes OUT as a folder of Hugging Face transformers. With onnx, onnxscript and onnxruntime there is
-also OUT/fused.onnx, the graph that onnxruntime's optimiser makes of it for BERT.
+also OUT/fused.onnx, the graph that onnxruntime's optimiser makes of it for BERT. With sizes every
+weight is drawn at random, FOLDER gives the tokenizer and what else is configured, and there is no
+graph.
 """
 
 import pathlib
@@ -15,17 +17,24 @@ import torch
 import transformers
 
 SEED = 42
+SIZES = ["hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"]
 
 
 def main():
-    folder, out = map(pathlib.Path, sys.argv[1:])
+    folder, out = map(pathlib.Path, sys.argv[1:3])
+    sizes = dict(zip(SIZES, map(int, sys.argv[3:])))
     torch.manual_seed(SEED)
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(
-        folder, num_labels=1, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
+    if sizes:
+        config = transformers.BertConfig.from_pretrained(folder, num_labels=1, **sizes)
+        model = transformers.BertForSequenceClassification(config)
+    else:
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(
+            folder, num_labels=1, dtype=torch.float32, attn_implementation="eager"
+        ).eval()
     model.save_pretrained(out)
     shutil.copy(folder / "tokenizer.json", out / "tokenizer.json")
-    export(model, out)
+    if not sizes:
+        export(model, out)
 
 
 def export(model, out):

@@ -7,6 +7,7 @@ mod asked;
 mod lexical;
 mod page;
 mod neural;
+mod cuda;
 mod scale;
 mod served;
 mod server;
@@ -23,12 +24,17 @@ const RUNS: usize = 5;
 
 const PARTS: [&str; 6] = ["lexical", "scale", "parity", "page", "neural", "served"];
 
-/// Measures the named parts, or all of them; only a run of all is written down.
+/// Parts that are measured only when named: a GPU, and the same without one, where the figures mean
+/// nothing.
+const NAMED: [&str; 2] = ["cuda", "cuda-rehearsal"];
+
+/// Measures the named parts, or all that need no GPU; only a run of all is written down.
 pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
-    if let Some(unknown) = args.iter().find(|it| !PARTS.contains(&it.as_str())) {
+    let known = [PARTS.as_slice(), &NAMED].concat();
+    if let Some(unknown) = args.iter().find(|it| !known.contains(&it.as_str())) {
         bail!(
             "there is no part `{unknown}`: take some of {}",
-            PARTS.join(", ")
+            known.join(", ")
         );
     }
     let folder = place.target.join("bench");
@@ -36,10 +42,11 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
     let bench = Bench { place, folder };
     let mut machine = Machine::now(place);
     let mut table = Table::default();
-    for part in PARTS {
-        if !args.is_empty() && !args.iter().any(|it| it == part) {
-            continue;
-        }
+    let asked = |part: &&str| match args {
+        [] => PARTS.contains(part),
+        _ => args.iter().any(|it| it == part),
+    };
+    for part in known.into_iter().filter(asked) {
         println!("bench: {part}");
         let done = match part {
             "lexical" => lexical::measure(&bench, &mut table),
@@ -47,7 +54,9 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
             "parity" => page::parity(&bench, &mut table),
             "page" => page::first_view(&bench, &mut table),
             "neural" => neural::measure(&bench, &mut table),
-            _ => served::measure(&bench, &mut table),
+            "served" => served::measure(&bench, &mut table),
+            "cuda" => cuda::measure(&bench, &mut table),
+            _ => cuda::rehearse(&bench, &mut table),
         };
         if let Err(error) = done {
             table.left_out(part, &format!("{error:#}"));
@@ -89,6 +98,11 @@ impl Bench<'_> {
 
     /// An example of the workspace, built in release.
     fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
+        self.example_with(package, name, &[])
+    }
+
+    /// The same with further arguments for cargo.
+    fn example_with(&self, package: &str, name: &str, more: &[&str]) -> Result<PathBuf> {
         let mut build = std::process::Command::new("cargo");
         build.args([
             "build",
@@ -99,6 +113,7 @@ impl Bench<'_> {
             "--example",
             name,
         ]);
+        build.args(more);
         crate::process::run(build.current_dir(&self.place.root))?;
         let program = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         Ok(self.place.target.join("release/examples").join(program))

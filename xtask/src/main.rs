@@ -24,7 +24,8 @@ usage: cargo xtask <command>
   dist            one release binary with the front end inside
   tidy            the rules of the house style that a program can check
   regress         long checks with the real model, minutes each
-  bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole
+  bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole; `bench cuda`,
+                  never without its name, takes an NVIDIA GPU
   setup           find or install what the other commands need, and nothing else
   web             build the front end into dist/
 ";

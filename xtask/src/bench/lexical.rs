@@ -12,10 +12,8 @@ use std::process::Command;
 const TIE: f64 = 2e-6;
 
 pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
-    let collection = bench.collection()?;
-    let program = bench.example("shared", "lexical")?;
     let given = bench.given();
-    let mut ours = Asked::start(Command::new(program).args([&collection, &given]))?;
+    let mut ours = ours(bench)?;
     memory(&mut ours, table)?; // what stands there when the collection is read
     let mut tantivy = found(table, "tantivy", || {
         Asked::start(Command::new(peers::tantivy(bench)?).arg(&given))
@@ -52,6 +50,12 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let mut gensim = found(table, "gensim", || script("gensim_peer.py"));
     vectors(&mut ours, gensim.as_mut(), table)?;
     bootstrap(&mut ours, table)
+}
+
+/// Reads the collection, and writes what peers are given before it answers.
+pub(super) fn ours(bench: &Bench<'_>) -> Result<Asked> {
+    let program = bench.example("shared", "lexical")?;
+    Asked::start(Command::new(program).args([&bench.collection()?, &bench.given()]))
 }
 
 /// Word vectors: GloVe here, word2vec there, by tokens and passes.

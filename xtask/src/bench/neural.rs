@@ -1,8 +1,8 @@
 //! Neural scoring against PyTorch and onnxruntime on the CPU: same model, texts and threads.
 
-use super::asked::number;
+use super::asked::{Asked, number};
 use super::table::{Row, Table};
-use super::{Bench, RUNS, median, peers};
+use super::{Bench, RUNS, lexical, median, peers};
 use crate::{process, setup};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -22,62 +22,99 @@ const SAME: f64 = 1e-5;
 pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let model = setup::model::get(bench.place)?;
     let program = bench.example("neural", "throughput")?;
-    let python = peers::neural_python(bench);
-    match &python {
-        Ok(python) => {
-            for package in ["torch", "transformers", "onnxruntime"] {
-                table.version(format!("{package} {}", peers::version(python, package)));
-            }
-        }
-        Err(error) => table.left_out("PyTorch and onnxruntime", &format!("{error:#}")),
-    }
-    let engines = Engines {
-        program,
-        script: bench.place.root.join("neural/examples/throughput.py"),
-        python: python.ok(),
-        n_threads: std::thread::available_parallelism()
-            .map_or(1, |it| it.get())
-            .to_string(),
-    };
+    let engines = Engines::new(bench, program, table);
     encode(bench, &engines, &model, table)?;
     read_together(bench, &engines, &model, table)?;
     max_sim(bench, &engines, table)
 }
 
 /// Who takes turns.
-struct Engines {
+pub(super) struct Engines {
     program: PathBuf,
     script: PathBuf,
-    python: Option<PathBuf>,
+    pub(super) python: Option<PathBuf>,
     n_threads: String,
 }
 
+/// What an engine reads, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) mode: &'a str,
+    /// The model.
+    pub(super) folder: &'a Path,
+    /// Texts, or pairs.
+    pub(super) file: &'a Path,
+    /// The most pieces of a text or pair.
+    pub(super) max_pieces: usize,
+    pub(super) device: &'a str,
+    pub(super) precision: &'a str,
+}
+
+impl<'a> Task<'a> {
+    fn on_cpu(mode: &'a str, folder: &'a Path, file: &'a Path) -> Task<'a> {
+        Task {
+            mode,
+            folder,
+            file,
+            max_pieces: if mode == "encode" { 256 } else { 512 },
+            device: "cpu",
+            precision: "f32",
+        }
+    }
+
+    fn give(&self, command: &mut Command) {
+        command.arg(self.mode).args([self.folder, self.file]);
+        command.arg(self.max_pieces.to_string());
+        command.args([self.device, self.precision]);
+    }
+}
+
 impl Engines {
-    fn ours(&self, mode: &str, folder: &Path, file: &Path) -> Result<Value> {
+    /// Ours is `program`; peers that cannot be had are left out by name.
+    pub(super) fn new(bench: &Bench<'_>, program: PathBuf, table: &mut Table) -> Engines {
+        let python = peers::neural_python(bench);
+        match &python {
+            Ok(python) => {
+                for package in ["torch", "transformers", "onnxruntime"] {
+                    table.version(format!("{package} {}", peers::version(python, package)));
+                }
+            }
+            Err(error) => table.left_out("PyTorch and onnxruntime", &format!("{error:#}")),
+        }
+        Engines {
+            program,
+            script: bench.place.root.join("neural/examples/throughput.py"),
+            python: python.ok(),
+            n_threads: std::thread::available_parallelism()
+                .map_or(1, |it| it.get())
+                .to_string(),
+        }
+    }
+
+    pub(super) fn ours(&self, task: Task<'_>) -> Result<Asked> {
         let mut ours = Command::new(&self.program);
-        ours.arg(mode).args([folder, file]);
-        answer(ours.env("RAYON_NUM_THREADS", &self.n_threads))
+        task.give(&mut ours);
+        Asked::start(ours.env("RAYON_NUM_THREADS", &self.n_threads))
     }
 
     /// None where there is no peer.
-    fn peer(&self, mode: &str, folder: &Path, file: &Path) -> Result<Option<Value>> {
+    pub(super) fn peer(&self, task: Task<'_>) -> Result<Option<Asked>> {
         let Some(python) = &self.python else {
             return Ok(None);
         };
         let mut peer = Command::new(python);
-        peer.arg(&self.script).arg(mode).args([folder, file]);
+        task.give(peer.arg(&self.script));
         peer.arg(&self.n_threads);
-        answer(peer.env("OMP_WAIT_POLICY", "PASSIVE")).map(Some)
+        Asked::start(peer.env("OMP_WAIT_POLICY", "PASSIVE")).map(Some)
     }
 }
 
-fn answer(command: &mut Command) -> Result<Value> {
-    let said =
-        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
-    Ok(serde_json::from_str(&said)?)
+/// One pass over all that the engine was given.
+pub(super) fn pass(engine: &mut Asked) -> Result<Value> {
+    engine.ask("pass")
 }
 
-fn rate(answer: &Value) -> Result<f64> {
+pub(super) fn rate(answer: &Value) -> Result<f64> {
     number(answer, "sequences_per_s")
 }
 
@@ -91,10 +128,11 @@ fn encode(bench: &Bench<'_>, engines: &Engines, model: &Path, table: &mut Table)
     fs::write(&texts, passages.join("\n"))?;
 
     let (mut here, mut there) = (Vec::new(), Vec::new());
+    let task = Task::on_cpu("encode", model, &texts);
     for _ in 0..RUNS {
-        here.push(rate(&engines.ours("encode", model, &texts)?)?);
-        if let Some(answer) = engines.peer("encode", model, &texts)? {
-            there.push(rate(&answer)?);
+        here.push(rate(&pass(&mut engines.ours(task)?)?)?);
+        if let Some(mut peer) = engines.peer(task)? {
+            there.push(rate(&pass(&mut peer)?)?);
         }
     }
     let n_threads = &engines.n_threads;
@@ -123,7 +161,7 @@ fn read_together(
         make.arg(bench.script("cross_encoder.py"));
         process::run(make.arg(model).arg(&folder))?;
     }
-    let pairs = pairs(bench)?;
+    let pairs = pairs(bench, PAIRS)?;
     let n_pairs = fs::read_to_string(&pairs)?.lines().count();
     let (mut here, mut torch, mut onnx) = (Vec::new(), Vec::new(), Vec::new());
     let (mut gflops, mut sgemm) = (Vec::new(), Vec::new());
@@ -131,17 +169,18 @@ fn read_together(
     // Of the fastest run, the one that was least disturbed.
     let (mut fastest, mut profile) = (0.0, Value::Null);
     for _ in 0..RUNS {
-        let ours = engines.ours("pairs", &folder, &pairs)?;
+        let ours = pass(&mut engines.ours(Task::on_cpu("pairs", &folder, &pairs))?)?;
         here.push(rate(&ours)?);
         gflops.push(number(&ours, "gflops")?);
-        sgemm.push(number(&ours, "sgemm_gflops")?);
+        sgemm.push(number(&ours, "matrix_gflops")?);
         if rate(&ours)? > fastest {
             (fastest, profile) = (rate(&ours)?, ours["profile"].clone());
         }
         let mut take = |mode: &str, rates: &mut Vec<f64>| {
-            if let Some(answer) = engines.peer(mode, &folder, &pairs)? {
+            if let Some(mut peer) = engines.peer(Task::on_cpu(mode, &folder, &pairs))? {
+                let answer = pass(&mut peer)?;
                 rates.push(rate(&answer)?);
-                most_apart = most_apart.max(apart(&ours, &answer)?);
+                most_apart = most_apart.max(apart(&scores(&ours)?, &scores(&answer)?)?);
             }
             anyhow::Ok(())
         };
@@ -224,23 +263,30 @@ fn max_sim(bench: &Bench<'_>, engines: &Engines, table: &mut Table) -> Result<()
     Ok(())
 }
 
+fn answer(command: &mut Command) -> Result<Value> {
+    let said =
+        process::answer(command).with_context(|| format!("`{}` failed", process::line(command)))?;
+    Ok(serde_json::from_str(&said)?)
+}
+
+/// Of the pairs, in the order of the file.
+pub(super) fn scores(answer: &Value) -> Result<Vec<f64>> {
+    let scores = answer["scores"].as_array().context("no scores")?;
+    let number = |it: &Value| it.as_f64().context("a score that is no number");
+    scores.iter().map(number).collect()
+}
+
 /// The greatest distance of two scores of a pair.
-fn apart(ours: &Value, theirs: &Value) -> Result<f64> {
-    let scores = |it: &Value| -> Result<Vec<f64>> {
-        let scores = it["scores"].as_array().context("no scores")?;
-        let number = |it: &Value| it.as_f64().context("a score that is no number");
-        scores.iter().map(number).collect()
-    };
-    let (ours, theirs) = (scores(ours)?, scores(theirs)?);
+pub(super) fn apart(ours: &[f64], theirs: &[f64]) -> Result<f64> {
     if ours.len() != theirs.len() {
         bail!("{} scores against {}", ours.len(), theirs.len());
     }
-    let both = ours.iter().zip(&theirs);
+    let both = ours.iter().zip(theirs);
     Ok(both.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
 }
 
 /// The first texts of the pool of each query, at their natural lengths.
-fn pairs(bench: &Bench<'_>) -> Result<PathBuf> {
+pub(super) fn pairs(bench: &Bench<'_>, n_each: usize) -> Result<PathBuf> {
     let queries = given(bench, "queries.jsonl")?;
     let texts = given(bench, "texts.jsonl")?;
     let texts: Vec<&str> = texts.lines().collect();
@@ -249,7 +295,7 @@ fn pairs(bench: &Bench<'_>) -> Result<PathBuf> {
     let mut lines = String::new();
     for (query, pool) in queries.lines().zip(pools) {
         let docs = pool["docs"].as_array().context("a pool without texts")?;
-        for doc in docs.iter().take(PAIRS) {
+        for doc in docs.iter().take(n_each) {
             let doc = doc.as_u64().context("a text without a number")?;
             let text = texts
                 .get(doc as usize)
@@ -257,18 +303,22 @@ fn pairs(bench: &Bench<'_>) -> Result<PathBuf> {
             lines += &format!("[{query}, {text}]\n");
         }
     }
-    let path = bench.folder.join("pairs.jsonl");
+    let path = bench.folder.join(format!("pairs-{n_each}.jsonl"));
     fs::write(&path, lines)?;
     Ok(path)
 }
 
-fn given(bench: &Bench<'_>, name: &str) -> Result<String> {
-    fs::read_to_string(bench.given().join(name))
-        .with_context(|| format!("no {name}: measure the part lexical first"))
+/// What peers of the part lexical are given; it writes that when it starts.
+pub(super) fn given(bench: &Bench<'_>, name: &str) -> Result<String> {
+    let file = bench.given().join(name);
+    if !file.is_file() {
+        drop(lexical::ours(bench)?);
+    }
+    fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))
 }
 
 /// A line of texts or pairs a second.
-fn against(
+pub(super) fn against(
     table: &mut Table,
     what: String,
     [here, there]: [Vec<f64>; 2],
