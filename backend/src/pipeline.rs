@@ -3,6 +3,7 @@
 //! A shard is a query; shards are computed in any order and put together in the order of
 //! queries, so threads change no bit.
 
+mod beside;
 mod expand;
 mod score;
 
@@ -10,8 +11,9 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use shared::collection::trec::Unknown;
-use shared::collection::{Collection, Ranked, Run};
+use shared::collection::{Collection, Doc, Ranked, Run};
 use shared::index::{DocNo, Index, IndexBuilder};
+use shared::probe::beside::Beside;
 use shared::probe::mine::{Miner, Pooled, QueryMined};
 use shared::probe::pool::Supply;
 use shared::probe::{Limits, Mined, Mode, Pool, Probe};
@@ -41,20 +43,20 @@ pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 
 /// Analyses and indexes a collection.
 pub(crate) fn index(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
-    index_with(collection, IndexBuilder::new(analyzer.clone()))
+    index_with(&collection.docs, IndexBuilder::new(analyzer.clone()))
 }
 
 /// As [`index`], with the tokens that word vectors are looked up by.
 pub(crate) fn index_tokens(collection: &Collection, analyzer: &Analyzer) -> Result<Index, Error> {
     index_with(
-        collection,
+        &collection.docs,
         IndexBuilder::new(analyzer.clone()).keeping_tokens(),
     )
 }
 
-fn index_with(collection: &Collection, mut builder: IndexBuilder) -> Result<Index, Error> {
-    let bar = Bar::of("index", collection.docs.len() as u64, "documents");
-    for doc in &collection.docs {
+fn index_with(docs: &[Doc], mut builder: IndexBuilder) -> Result<Index, Error> {
+    let bar = Bar::of("index", docs.len() as u64, "documents");
+    for doc in docs {
         builder.add(&doc.body());
         bar.one_more();
     }
@@ -102,6 +104,8 @@ pub(crate) struct Mining<'a> {
     pub asked: &'a [(Probe, Mode)],
     /// Bounds.
     pub limits: &'a Limits,
+    /// What was added to the collection.
+    pub beside: &'a Beside,
 }
 
 /// All instances, and how many documents of the pools are not in the collection.
@@ -131,6 +135,7 @@ pub(crate) fn mine_in_parts(
         folder,
         asked,
         limits,
+        beside,
     } = mining;
     pool.check(collection)?;
     limits.check()?;
@@ -164,11 +169,16 @@ pub(crate) fn mine_in_parts(
         let shards: Vec<_> = (from..n_queries.min(from + QUERIES_A_PART))
             .into_par_iter()
             .map(|query| {
-                let (docs, missing) = pool.docs_of(query, &number, &supply);
+                let is_own = query < n_queries - beside.added.n_queries as usize;
+                let (docs, missing) = match is_own {
+                    true => pool.docs_of(query, &number, &supply),
+                    false => (Vec::new(), 0),
+                };
                 let shard = miner.mine(&Pooled {
                     query: &collection.queries[query].text,
                     docs: &docs,
                     grades: &collection.grades(query, &docs),
+                    beside: beside.of(query),
                 });
                 bar.one_more();
                 (shard, missing)
@@ -293,10 +303,14 @@ pub(crate) fn make_study(
     }
     let vectors = definition.vectors.as_deref();
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let index = match vectors {
+    let mut index = match vectors {
         Some(_) => index_tokens(&collection, &definition.analyzer)?,
         None => index(&collection, &definition.analyzer)?,
     };
+    let collection_hash = collection.hash();
+    let n_own_docs = collection.docs.len();
+    let beside = beside::add(&definition, &mut collection, &mut index, folder)?;
+    beside::tell(&beside);
     let rows = vectors.as_ref().map(|it| it.rows_of(&index));
     let rows = rows.unwrap_or_default();
     let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
@@ -309,6 +323,7 @@ pub(crate) fn make_study(
         folder,
         asked: &asked,
         limits: &definition.limits,
+        beside: &beside,
     };
     let (mined, n_without_text) = mine(&mining)?;
     let pairs = Pairs::of_mined(&mined);
@@ -329,11 +344,18 @@ pub(crate) fn make_study(
     let scores = formulas
         .map(|it| Ok(score(&scoring, it, models)?.0))
         .collect::<Result<_, Error>>()?;
-    let audits = audits(&definition, &collection, vectors.as_ref(), &mined)?;
+    let audits = audits(
+        &definition,
+        (&collection, n_own_docs),
+        vectors.as_ref(),
+        &mined,
+    )?;
     let parts = Parts {
         audits,
         definition,
         collection: &collection,
+        collection_hash,
+        beside: &beside,
         index: &index,
         mined,
         pairs: pairs.clone(),
@@ -423,15 +445,17 @@ fn told(scores: Scores) -> Scores {
 /// Asks the other analysers of a study about its instances.
 fn audits(
     definition: &Definition,
-    collection: &Collection,
+    (collection, n_own_docs): (&Collection, usize),
     vectors: Option<&Vectors>,
     mined: &Mined,
 ) -> Result<Vec<Audit>, Error> {
     let asked = asked(definition);
     let audit = |analyzer: &Analyzer| {
+        let own = &collection.docs[..n_own_docs];
+        let builder = IndexBuilder::new(analyzer.clone());
         let index = match vectors {
-            Some(_) => index_tokens(collection, analyzer)?,
-            None => index(collection, analyzer)?,
+            Some(_) => index_with(own, builder.keeping_tokens())?,
+            None => index_with(own, builder)?,
         };
         let asking = Asking::new(vectors, collection, &index, definition);
         let known = asking.known();
@@ -483,10 +507,11 @@ fn mine_defined(
     }
     let vectors = definition.vectors.as_deref();
     let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let index = match vectors {
+    let mut index = match vectors {
         Some(_) => index_tokens(collection, &definition.analyzer)?,
         None => index(collection, &definition.analyzer)?,
     };
+    let beside = beside::add(definition, collection, &mut index, folder)?;
     let rows = vectors.as_ref().map(|it| it.rows_of(&index));
     let rows = rows.unwrap_or_default();
     let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
@@ -498,6 +523,7 @@ fn mine_defined(
         folder,
         asked: &asked(definition),
         limits: &definition.limits,
+        beside: &beside,
     })?;
     Ok(mined)
 }

@@ -7,6 +7,7 @@ pub mod lines;
 pub mod beir;
 pub mod trec;
 pub mod tables;
+pub mod pairs;
 pub mod wikipassageqa;
 
 use std::collections::BTreeMap;

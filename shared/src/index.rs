@@ -112,6 +112,11 @@ impl IndexBuilder {
             }
         }
         Ok(Index {
+            totals: Totals {
+                n_docs: starts.len() as u64 - 1,
+                n_terms: forward.len() as u64,
+            },
+            keeps_tokens: tokens.is_some(),
             vocabulary,
             starts,
             forward,
@@ -126,6 +131,9 @@ impl IndexBuilder {
 
 /// A collection as integers.
 pub struct Index {
+    /// Without what was added beside.
+    totals: Totals,
+    keeps_tokens: bool,
     vocabulary: Vocabulary,
     /// Where the terms of each document begin in `forward`.
     starts: Vec<u32>,
@@ -159,6 +167,29 @@ impl Index {
         builder.finish()
     }
 
+    /// Adds a text behind the documents, to be read like one. It enters no statistics: a term that
+    /// no document holds has df 0.
+    pub fn add_beside(&mut self, body: &str) {
+        let Index {
+            vocabulary,
+            forward,
+            tokens,
+            keeps_tokens,
+            ..
+        } = self;
+        match keeps_tokens {
+            false => vocabulary.read(body, forward),
+            true => vocabulary.each(body, |term, token| {
+                forward.push(term);
+                tokens.push(token);
+            }),
+        }
+        self.starts.push(self.forward.len() as u32);
+        let n_postings = self.begins.last().copied().unwrap_or(0);
+        self.begins.resize(self.vocabulary.len() + 1, n_postings);
+        self.cf.resize(self.vocabulary.len(), 0);
+    }
+
     /// Terms by number.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.vocabulary
@@ -166,7 +197,7 @@ impl Index {
 
     /// How many documents there are.
     pub fn n_docs(&self) -> usize {
-        self.starts.len() - 1
+        self.totals.n_docs as usize
     }
 
     /// The terms of a document, in order.
@@ -208,10 +239,7 @@ impl Index {
 
     /// What is known of the whole collection.
     pub fn totals(&self) -> Totals {
-        Totals {
-            n_docs: self.n_docs() as u64,
-            n_terms: self.forward.len() as u64,
-        }
+        self.totals
     }
 
     /// Bytes held: forward index, postings, statistics and vocabulary.

@@ -2,13 +2,17 @@
 //!
 //! A probe is anything that yields instances. *Axioms* claim which text scores higher; each has
 //! one file in `axiom/`. *Behaviours* ask which text is preferred, without saying which should
-//! be: measure and match (`matching`). Mining sees texts, never scores.
+//! be: measure and match (`matching`), manipulations and dataset transfer, whose texts stand
+//! beside the collection. Mining sees texts, never scores.
 
 pub mod limits;
 pub mod counts;
 pub mod pool;
 pub mod axiom;
 pub mod matching;
+pub mod manipulation;
+pub mod transfer;
+pub mod beside;
 pub mod mine;
 pub mod column;
 
@@ -21,9 +25,11 @@ use column::{Column, Lender};
 
 pub use axiom::{Formula, Further, Probe};
 pub use limits::{Limits, Mode, Source};
+pub use manipulation::Manipulation;
 pub use matching::{Matching, Measure};
 pub use mine::Mined;
 pub use pool::Pool;
+pub use transfer::Transfer;
 
 /// Place of a text in [`Mined::texts`].
 pub type TextNo = u32;
@@ -48,6 +54,13 @@ pub enum Claim<T> {
         /// The text that must not score higher.
         loser: T,
     },
+    /// `a` and `b` differ, whichever is higher.
+    Apart {
+        /// One text.
+        a: T,
+        /// The other.
+        b: T,
+    },
     /// `more - few > most - more`: each step up helps less than the one before.
     ShrinkingGain {
         /// The text with the fewest query terms.
@@ -66,6 +79,7 @@ impl<T: Copy> Claim<T> {
             Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
                 vec![winner, loser]
             }
+            Claim::Apart { a, b } => vec![a, b],
             Claim::ShrinkingGain { few, more, most } => vec![few, more, most],
         }
     }
@@ -84,6 +98,7 @@ impl<T: Copy> Claim<T> {
             Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
                 wanted(winner) || wanted(loser)
             }
+            Claim::Apart { a, b } => wanted(a) || wanted(b),
             Claim::ShrinkingGain { few, more, most } => wanted(few) || wanted(more) || wanted(most),
         }
     }
@@ -93,6 +108,7 @@ impl<T: Copy> Claim<T> {
         match self {
             Claim::Above { .. } => ClaimKind::Above,
             Claim::NotBelow { .. } => ClaimKind::NotBelow,
+            Claim::Apart { .. } => ClaimKind::Apart,
             Claim::ShrinkingGain { .. } => ClaimKind::ShrinkingGain,
         }
     }
@@ -107,6 +123,10 @@ impl<T: Copy> Claim<T> {
             Claim::NotBelow { winner, loser } => Claim::NotBelow {
                 winner: score(winner)?,
                 loser: score(loser)?,
+            },
+            Claim::Apart { a, b } => Claim::Apart {
+                a: score(a)?,
+                b: score(b)?,
             },
             Claim::ShrinkingGain { few, more, most } => Claim::ShrinkingGain {
                 few: score(few)?,
@@ -126,6 +146,8 @@ pub enum ClaimKind {
     Above,
     /// First `>=` second.
     NotBelow,
+    /// First and second differ.
+    Apart,
     /// Second − first `>` third − second.
     ShrinkingGain,
 }
@@ -134,7 +156,7 @@ impl ClaimKind {
     /// How many texts a claim of this kind is about.
     pub fn arity(self) -> usize {
         match self {
-            ClaimKind::Above | ClaimKind::NotBelow => 2,
+            ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => 2,
             ClaimKind::ShrinkingGain => 3,
         }
     }
@@ -150,6 +172,10 @@ impl ClaimKind {
                 winner: texts[0],
                 loser: texts[1],
             },
+            ClaimKind::Apart => Claim::Apart {
+                a: texts[0],
+                b: texts[1],
+            },
             ClaimKind::ShrinkingGain => Claim::ShrinkingGain {
                 few: texts[0],
                 more: texts[1],
@@ -162,7 +188,7 @@ impl ClaimKind {
     pub fn tie_agrees(self) -> TieAgrees {
         match self {
             ClaimKind::NotBelow => TieAgrees::Yes,
-            ClaimKind::Above | ClaimKind::ShrinkingGain => TieAgrees::No,
+            ClaimKind::Above | ClaimKind::Apart | ClaimKind::ShrinkingGain => TieAgrees::No,
         }
     }
 
@@ -171,6 +197,7 @@ impl ClaimKind {
         match self {
             ClaimKind::Above => "above",
             ClaimKind::NotBelow => "not-below",
+            ClaimKind::Apart => "apart",
             ClaimKind::ShrinkingGain => "shrinking-gain",
         }
     }

@@ -32,8 +32,10 @@ use serde::{Deserialize, Serialize};
 use crate::collection::{Doc, Qrels, Query};
 use crate::error::Error;
 use crate::index::Totals;
+use crate::probe::beside::Added;
 use crate::probe::mine::Text;
-use crate::probe::{Instances, Limits, Mode, Pool, Probe, TextNo};
+use crate::probe::transfer::{Inference, Kept};
+use crate::probe::{Instances, Limits, Manipulation, Mode, Pool, Probe, TextNo, Transfer};
 use crate::score::{Pairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::vectors::{Vectors, VectorsAbout};
@@ -79,6 +81,62 @@ pub struct Definition {
     /// Other analysers, which are asked about the instances: [`audit`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audit: Vec<Analyzer>,
+    /// Files that manipulations look words up in.
+    #[serde(default, skip_serializing_if = "Lookups::is_empty")]
+    pub lookups: Lookups,
+    /// Pairs of texts for dataset transfer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferFile>,
+}
+
+/// Files that manipulations look words up in; they lie where runs may lie.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Lookups {
+    /// A stop list, one word a line; none takes our own English function words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_words: Option<String>,
+    /// Misspelt word, tab, word; none misspells by a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misspellings: Option<String>,
+    /// What `expand` has written, for `doc2query`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expansions: Option<String>,
+}
+
+impl Lookups {
+    /// Whether none is named.
+    pub fn is_empty(&self) -> bool {
+        *self == Lookups::default()
+    }
+}
+
+/// A file with pairs of texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TransferFile {
+    /// Of the set: `fluency`.
+    pub name: String,
+    /// It lies where runs may lie.
+    pub file: String,
+    /// Where queries come from.
+    #[serde(default)]
+    pub queries: Inference,
+    /// Whether neither text is the preferred one.
+    #[serde(default)]
+    pub symmetric: bool,
+}
+
+impl TransferFile {
+    /// Which set.
+    pub fn transfer(&self) -> Result<Transfer, Error> {
+        Ok(Transfer {
+            name: self.name.parse()?,
+            symmetric: self.symmetric,
+        })
+    }
 }
 
 /// A list of probes and of groups of them.
@@ -109,8 +167,14 @@ impl Definition {
 
     /// Reads a study file.
     pub fn from_toml(file: &str, text: &str) -> Result<Definition, Error> {
-        let found: Definition =
+        let mut found: Definition =
             toml::from_str(text).map_err(|it| Error::file(file, it.to_string().trim_end()))?;
+        for it in &found.transfers {
+            let probe = Probe::Transfer(it.transfer()?);
+            if !found.probes.contains(&probe) {
+                found.probes.push(probe);
+            }
+        }
         found.check()?;
         Ok(found)
     }
@@ -148,7 +212,29 @@ impl Definition {
         if let Some(axiom) = self.probes.iter().find(without) {
             return Err(crate::vectors::missing(&axiom.slug()));
         }
+        for probe in self.behaviours() {
+            self.check_behaviour(probe)?;
+        }
         self.limits.check()
+    }
+
+    /// Refuses a behaviour that lacks its file.
+    fn check_behaviour(&self, probe: Probe) -> Result<(), Error> {
+        match probe {
+            Probe::Transfer(it) => {
+                let mut files = self.transfers.iter();
+                let is_there = files.any(|file| file.transfer().is_ok_and(|of| of == it));
+                let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
+                is_there
+                    .then_some(())
+                    .ok_or_else(|| Error::setting(probe.slug(), way_out))
+            }
+            Probe::Manipulation(Manipulation::Expand) if self.lookups.expansions.is_none() => {
+                let way_out = "give what `expand` has written as `expansions` in [lookups]";
+                Err(Error::setting(probe.slug(), way_out))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -221,6 +307,12 @@ pub struct Study {
     /// What is known of texts that are not here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// The last documents and queries are not those of the collection.
+    #[serde(default)]
+    pub added: Added,
+    /// What became of the pairs of each transfer set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<(Probe, Kept)>,
     /// Never written.
     #[serde(skip)]
     pub lengths: dials::Lengths,

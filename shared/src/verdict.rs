@@ -36,9 +36,11 @@ pub struct Verdict {
 
 impl Claim<f64> {
     /// Judges the claim; its two sides tie when they differ by at most `tie_width`.
+    /// [`Claim::Apart`] is never violated.
     pub fn verdict(self, tie_width: f64) -> Verdict {
         let margin = match self {
             Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => winner - loser,
+            Claim::Apart { a, b } => (a - b).abs(),
             Claim::ShrinkingGain { few, more, most } => (more - few) - (most - more),
         };
         let outcome = if margin.abs() <= tie_width {

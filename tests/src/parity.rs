@@ -17,8 +17,8 @@ use shared::api::{Endpoint, Export, Look};
 use shared::collection::{Collection, beir, trec};
 use shared::probe::{Limits, Mode, Probe};
 use shared::study::dials::Dials;
-use shared::study::make::{Maker, Stage};
-use shared::study::{Definition, Study};
+use shared::study::make::{Brought, Maker, Stage};
+use shared::study::{Definition, Lookups, Study};
 use shared::text::Analyzer;
 
 use crate::browser::host::Host;
@@ -69,6 +69,8 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         limits: Limits::STANDARD,
         vectors: None,
         audit: Vec::new(),
+        lookups: Lookups::default(),
+        transfers: Vec::new(),
     };
     compare(&Given {
         folder: collections.join("trecdl-passage"),
@@ -110,6 +112,8 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         limits: Limits::STANDARD,
         vectors: vectors.rsplit('/').next().map(str::to_owned),
         audit: Vec::new(),
+        lookups: Lookups::default(),
+        transfers: Vec::new(),
     };
     compare(&Given {
         folder: collections,
@@ -194,8 +198,13 @@ fn natively(given: &Given) -> (Study, Duration) {
         qrels,
     };
 
+    let brought = Brought {
+        run,
+        vectors,
+        ..Brought::default()
+    };
     let start = Instant::now();
-    let mut maker = Maker::new(collection, given.definition.clone(), run, vectors).unwrap();
+    let mut maker = Maker::new(collection, given.definition.clone(), brought).unwrap();
     while maker.step().unwrap().stage != Stage::Done {}
     let took = start.elapsed();
     (maker.finish(MADE).unwrap(), took)

@@ -5,7 +5,7 @@ use std::path::Path;
 use shared::probe::{Limits, Pool, Probe};
 use shared::replay::{Asked, Paper, replay};
 use shared::report;
-use shared::study::{Definition, Study};
+use shared::study::{Definition, Lookups, Study};
 
 use super::{Exit, tell_reading};
 use crate::config::{AnalyzerArgs, Preset};
@@ -119,6 +119,8 @@ impl Replay {
             limits,
             vectors: self.vectors.clone(),
             audit: Vec::new(),
+            lookups: Lookups::default(),
+            transfers: Vec::new(),
         };
         let folder = DataFolder::open(data)?;
         let loaded = import::load(collection, data)?;

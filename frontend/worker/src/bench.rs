@@ -10,7 +10,7 @@ use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Doc, Run};
 use shared::probe::Pool;
 use shared::score::Scores;
-use shared::study::make::{self, Maker, Progress};
+use shared::study::make::{self, Brought, Maker, Progress};
 use shared::study::{Definition, Study};
 use shared::vectors::Vectors;
 
@@ -233,6 +233,7 @@ pub(crate) async fn make(
         } = maker.step().map_err(refused)?;
         let (stage, found) = match stage {
             make::Stage::Index => (Stage::Index, None),
+            make::Stage::Make => (Stage::Make, None),
             make::Stage::Mine => (Stage::Mine, Some(n_found)),
             make::Stage::Audit => (Stage::Audit, None),
             make::Stage::Score => (Stage::Score, None),
@@ -261,7 +262,12 @@ fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), 
     let remarks = bench.unknown(&collection);
     let run = bench.run_of(&definition.pool)?;
     let vectors = bench.vectors_of(&definition);
-    let maker = Maker::new(collection, definition, run, vectors).map_err(refused)?;
+    let brought = Brought {
+        run,
+        vectors,
+        ..Brought::default()
+    };
+    let maker = Maker::new(collection, definition, brought).map_err(refused)?;
     Ok((maker, remarks))
 }
 

@@ -165,6 +165,8 @@ pub enum Stage {
     Read,
     /// Texts analysed.
     Index,
+    /// Queries whose texts were manipulated.
+    Make,
     /// Queries whose texts were chosen and compared.
     Mine,
     /// Texts analysed in other ways, for the audit.
@@ -178,8 +180,15 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The stages of [`Ask::Make`]; [`Stage::Audit`] for a study that asks other analysers.
-    pub const MAKE: [Stage; 4] = [Stage::Index, Stage::Mine, Stage::Audit, Stage::Score];
+    /// The stages of [`Ask::Make`]; [`Stage::Make`] for a study with behaviours, [`Stage::Audit`]
+    /// for one that asks other analysers.
+    pub const MAKE: [Stage; 5] = [
+        Stage::Index,
+        Stage::Make,
+        Stage::Mine,
+        Stage::Audit,
+        Stage::Score,
+    ];
 }
 
 /// What a file holds, and how.

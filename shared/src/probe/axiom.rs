@@ -17,7 +17,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Case, Counted, Found};
+use super::manipulation::Manipulation;
 use super::matching::{Matching, Measure};
+use super::transfer::Transfer;
 use super::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
 use crate::error::Error;
 
@@ -52,6 +54,10 @@ pub enum Probe {
     Combined(Formula),
     /// Two texts that are equal in one measurement and differ in another.
     Matching(Matching),
+    /// A changed document and the document.
+    Manipulation(Manipulation),
+    /// A pair of texts of another task.
+    Transfer(Transfer),
 }
 
 /// As it is written: a text.
@@ -128,6 +134,8 @@ impl Probe {
             Probe::Further(it) => it.slug(),
             Probe::Combined(it) => return Cow::Owned(it.to_string()),
             Probe::Matching(it) => return Cow::Owned(it.to_string()),
+            Probe::Manipulation(it) => return it.slug(),
+            Probe::Transfer(it) => return Cow::Owned(it.to_string()),
         })
     }
 
@@ -135,6 +143,8 @@ impl Probe {
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Probe::Combined(it) => Cow::Owned(it.to_string()),
+            Probe::Manipulation(it) => it.name(),
+            Probe::Transfer(it) => Cow::Owned(it.name.as_str().to_owned()),
             other => Cow::Borrowed(other.about().name),
         }
     }
@@ -154,6 +164,8 @@ impl Probe {
             Probe::Further(it) => it.about(),
             Probe::Combined(_) => &COMBINED,
             Probe::Matching(it) => it.about(),
+            Probe::Manipulation(it) => it.about(),
+            Probe::Transfer(it) => it.about(),
         }
     }
 
@@ -170,6 +182,8 @@ impl Probe {
             Probe::Stmc2 => stmc2::claim(),
             Probe::Stmc3 => stmc3::claim(mode),
             Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => ClaimKind::Above,
+            Probe::Transfer(it) if it.symmetric => ClaimKind::Apart,
+            Probe::Manipulation(_) | Probe::Transfer(_) => ClaimKind::Above,
         }
     }
 
@@ -189,6 +203,8 @@ impl Probe {
             Probe::Further(it) => it.mine(mode, case, &mut found),
             Probe::Combined(it) => it.each_preferred(mode, case, |a, b| found.pair(a, b)),
             Probe::Matching(it) => it.mine(case, &mut found),
+            // Theirs are texts beside the pool, which are known before it is mined.
+            Probe::Manipulation(_) | Probe::Transfer(_) => {}
         }
         found
     }
@@ -220,6 +236,7 @@ impl Probe {
             Probe::Further(it) => it.premises(mode, case),
             Probe::Combined(it) => it.premises(mode, case),
             Probe::Matching(it) => it.premises(texts),
+            Probe::Manipulation(_) | Probe::Transfer(_) => Vec::new(),
         }
     }
 
@@ -230,7 +247,7 @@ impl Probe {
             Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc | Probe::Lnc2 | Probe::Tp => false,
             Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => false,
             Probe::Further(it) => it.needs_others(),
-            Probe::Matching(_) => false,
+            Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
             Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_others(mode)),
         }
     }
@@ -254,6 +271,7 @@ impl Probe {
             Probe::Further(it) => it.needs_vectors(),
             Probe::Combined(it) => it.axioms().iter().any(|it| it.needs_vectors()),
             Probe::Matching(it) => it.needs_vectors(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => false,
         }
     }
 
@@ -291,7 +309,8 @@ impl Probe {
 
     /// What a word of a list stands for: a probe, or one of the groups `all` (every one of
     /// [`Probe::AXIOMS`] that can be mined), `ir_axioms` (every further one), `match` (measure and
-    /// match over the paper's measurements) and `match:all` (over all that there are).
+    /// match over the paper's measurements), `match:all` (over all that there are) and
+    /// `manipulations` (every one of [`Manipulation::ALL`]).
     pub fn group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
         let matching = |measures: &[Measure]| {
             let all = Matching::all(measures).into_iter().map(Probe::Matching);
@@ -303,6 +322,10 @@ impl Probe {
             "ir_axioms" => Probe::further(with_vectors),
             "match" => matching(Measure::PUBLISHED),
             "match:all" => matching(Measure::ALL),
+            "manipulations" => {
+                let all = Manipulation::ALL.iter();
+                all.map(|&it| Probe::Manipulation(it)).collect()
+            }
             word => vec![word.parse()?],
         })
     }
@@ -321,9 +344,17 @@ impl Probe {
         }
     }
 
+    /// Whether its texts stand beside the collection.
+    pub fn is_beside(self) -> bool {
+        matches!(self, Probe::Manipulation(_) | Probe::Transfer(_))
+    }
+
     /// Whether it claims which text should score higher; if not, it is a behaviour, which asks.
     pub fn is_axiom(self) -> bool {
-        !matches!(self, Probe::Matching(_))
+        !matches!(
+            self,
+            Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_)
+        )
     }
 }
 
@@ -337,6 +368,12 @@ impl std::str::FromStr for Probe {
         if word.starts_with("match:") {
             return Ok(Probe::Matching(word.parse()?));
         }
+        if word.starts_with("transfer:") || word.starts_with("symmetric:") {
+            return Ok(Probe::Transfer(word.parse()?));
+        }
+        if let Some(found) = Manipulation::of(word)? {
+            return Ok(Probe::Manipulation(found));
+        }
         let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);
         if is_formula && !word.trim().is_empty() {
             return Ok(Probe::Combined(word.parse()?));
@@ -347,7 +384,7 @@ impl std::str::FromStr for Probe {
             "probes",
             format!(
                 "`{shown}` is none of {}, all, ir_axioms or one of its axioms, a formula of them as \
-                 tfc1&lnc1, or match:CONTROL:VARIABLE",
+                 tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME",
                 all.join(", ")
             ),
         ))

@@ -185,6 +185,9 @@ pub struct Pooled<'a> {
     pub docs: &'a [DocNo],
     /// Their grades; empty where nobody asks for them.
     pub grades: &'a [Option<i32>],
+    /// Samples with texts beside the pool, each with the place of its probe among those that are
+    /// asked for.
+    pub beside: &'a [(u32, [DocNo; 2])],
 }
 
 impl<'a> Pooled<'a> {
@@ -194,6 +197,7 @@ impl<'a> Pooled<'a> {
             query,
             docs,
             grades: &[],
+            beside: &[],
         }
     }
 }
@@ -203,6 +207,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         query,
         docs: pool,
         grades,
+        beside,
     } = *pooled;
     let Miner {
         index,
@@ -243,16 +248,29 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
     };
     let document = |&doc: &DocNo| Text::Document { doc };
     let made = found.iter().flat_map(|it| &it.derived).map(derived);
-    let mut texts: Vec<Text> = pool.iter().map(document).chain(made).collect();
+    let others = beside.iter().flat_map(|it| &it.1).map(document);
+    let mut texts: Vec<Text> = pool
+        .iter()
+        .map(document)
+        .chain(made)
+        .chain(others)
+        .collect();
     texts.sort_unstable();
     texts.dedup();
     let place = |text: Text| texts.binary_search(&text).expect("it was put there") as u32;
 
     let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
-    let found = found.iter().zip(asked).map(|(found, &(axiom, mode))| {
-        let beside = found.derived.iter().map(|it| place(derived(it)));
-        let places: Vec<u32> = in_pool.iter().copied().chain(beside).collect();
-        let texts = found.places.iter().map(|&it| places[it as usize]);
+    let found = found.iter().zip(asked).zip(0..);
+    let found = found.map(|((found, &(axiom, mode)), which)| {
+        let made = found.derived.iter().map(|it| place(derived(it)));
+        let places: Vec<u32> = in_pool.iter().copied().chain(made).collect();
+        let own = beside.iter().filter(|it| it.0 == which);
+        let own = own.flat_map(|it| &it.1).map(|it| place(document(it)));
+        let texts = found
+            .places
+            .iter()
+            .map(|&it| places[it as usize])
+            .chain(own);
         let draw = |n: usize| match limits.per_query {
             Some(most) => sample(n, most, limits.seed, axiom, query),
             None => (0..n).collect(),

@@ -90,7 +90,7 @@ impl Pool {
                 let alike = docs.filter(|it| it.1.group.is_some() && it.1.group == asked.group);
                 (alike.map(|it| it.0 as DocNo).collect(), 0)
             }
-            (Pool::All, _) => ((0..collection.docs.len() as DocNo).collect(), 0),
+            (Pool::All, _) => ((0..index.n_docs() as DocNo).collect(), 0),
             (Pool::Run { .. } | Pool::Rank { .. }, _) => (Vec::new(), 0),
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
 use crate::probe::mine::{Miner, Pooled};
-use crate::probe::{Mined, Mode, Probe};
+use crate::probe::{Instances, Mined, Mode, Probe};
 
 /// How the instances of a study fare under one other analyser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,8 @@ pub struct Auditor<'a> {
 }
 
 impl Auditor<'_> {
-    /// How many instances of a query hold, for each axiom and mode.
+    /// How many instances of a query hold, for each axiom and mode, and for each behaviour but
+    /// those whose texts stand beside the pool: what these are does not depend on terms.
     pub fn query(&self, query: usize) -> Vec<u64> {
         let texts = &self.mined.texts;
         let pool = self.mined.pools[query].iter();
@@ -55,28 +56,35 @@ impl Auditor<'_> {
             query: &self.collection.queries[query].text,
             docs: &pool,
             grades: &self.collection.grades(query, &pool),
+            beside: &[],
         });
+        self.mined_of_pools()
+            .map(|(which, instances)| {
+                let arity = instances.claim.arity();
+                let ours = instances.texts_of(query).chunks_exact(arity);
+                let held = ours.filter(|it| {
+                    let texts = it.iter().map(|&it| texts[it as usize]);
+                    theirs.has(which, &texts.collect::<Vec<_>>())
+                });
+                held.count() as u64
+            })
+            .collect()
+    }
+
+    /// With their places.
+    fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
         let all = self.mined.instances.iter().enumerate();
-        all.map(|(which, instances)| {
-            let arity = instances.claim.arity();
-            let ours = instances.texts_of(query).chunks_exact(arity);
-            let held = ours.filter(|it| {
-                let texts = it.iter().map(|&it| texts[it as usize]);
-                theirs.has(which, &texts.collect::<Vec<_>>())
-            });
-            held.count() as u64
-        })
-        .collect()
+        all.filter(|it| !it.1.axiom.is_beside())
     }
 
     /// Sums up what [`Auditor::query`] gave for every query.
     pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> Audit {
-        let all = self.mined.instances.iter().enumerate();
-        let rows = all.map(|(which, instances)| Held {
+        let rows = self.mined_of_pools().zip(0..);
+        let rows = rows.map(|((_, instances), at): (_, usize)| Held {
             axiom: instances.axiom,
             mode: instances.mode,
             n_instances: instances.len() as u64,
-            n_held: queries.iter().map(|it| it[which]).sum(),
+            n_held: queries.iter().map(|it| it[at]).sum(),
         });
         Audit {
             analyzer,

@@ -277,6 +277,7 @@ impl Counts {
 fn difference(claim: Claim<TextNo>, score: impl FnMut(TextNo) -> Option<f64>) -> Option<f64> {
     match claim.scored(score)? {
         Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => Some(winner - loser),
+        Claim::Apart { a, b } => Some((a - b).abs()),
         Claim::ShrinkingGain { .. } => None,
     }
 }

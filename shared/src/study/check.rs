@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::collection::{Collection, Doc, Qrels, Query};
     use crate::probe::{Mode, Probe};
-    use crate::study::Definition;
-    use crate::study::make::{Maker, Stage};
+    use crate::study::make::{Brought, Maker, Stage};
+    use crate::study::{Definition, Lookups};
     use crate::text::Analyzer;
 
     fn study() -> Study {
@@ -110,6 +110,8 @@ mod tests {
             limits: Limits::STANDARD,
             vectors: None,
             audit: vec![Analyzer::default()],
+            lookups: Lookups::default(),
+            transfers: Vec::new(),
         };
         let doc = |id: &str, text: &str| Doc {
             id: id.to_owned(),
@@ -127,7 +129,7 @@ mod tests {
             docs: vec![doc("a", "river bank river"), doc("b", "a river, no bank")],
             qrels: Qrels::default(),
         };
-        let mut maker = Maker::new(collection, definition, None, None).unwrap();
+        let mut maker = Maker::new(collection, definition, Brought::default()).unwrap();
         while maker.step().unwrap().stage != Stage::Done {}
         maker.finish("2026-11-20").unwrap()
     }

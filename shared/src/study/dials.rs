@@ -199,7 +199,7 @@ fn needs_equal_length(axiom: Probe) -> bool {
         Probe::Lnc1 | Probe::Lnc2 | Probe::Tp | Probe::Stmc1 | Probe::Stmc2 => false,
         // Theirs is a share of the longer text.
         Probe::Further(_) | Probe::Combined(_) => false,
-        Probe::Matching(_) => false,
+        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Studies for tests: one query or several over a few texts, in order.
 
-use super::make::{Maker, Stage};
-use super::{Definition, Study};
+use super::make::{Brought, Maker, Stage};
+use super::{Definition, Lookups, Study};
 use crate::collection::{Collection, Doc, Qrels, Query};
 use crate::probe::{Limits, Mode, Probe};
 use crate::text::Analyzer;
@@ -19,7 +19,7 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
 
 /// Makes a study with formulas.
 pub(crate) fn make(definition: Definition, collection: Collection) -> Study {
-    let mut maker = Maker::new(collection, definition, None, None).unwrap();
+    let mut maker = Maker::new(collection, definition, Brought::default()).unwrap();
     while maker.step().unwrap().stage != Stage::Done {}
     maker.finish("2026-11-20").unwrap()
 }
@@ -44,6 +44,8 @@ pub(crate) fn definition(delta: u32) -> Definition {
         },
         vectors: None,
         audit: Vec::new(),
+        lookups: Lookups::default(),
+        transfers: Vec::new(),
     }
 }
 

@@ -12,8 +12,11 @@ use super::{Definition, Study, TermStats, Words};
 use crate::collection::{Collection, Qrels, Query, Run};
 use crate::error::Error;
 use crate::index::{DocNo, Index, IndexBuilder};
+use crate::probe::beside::{Beside, Bodies, Made, Workshop};
+use crate::probe::manipulation::Tools;
 use crate::probe::mine::{Miner, Pooled, QueryMined};
 use crate::probe::pool::{Source, Supply};
+use crate::probe::transfer::Pairs as TransferPairs;
 use crate::probe::{Limits, Mined, Mode, Pool, Probe};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
@@ -29,6 +32,8 @@ const DOCS_A_STEP: usize = 500;
 pub enum Stage {
     /// In documents.
     Index,
+    /// In queries: texts beside the collection.
+    Make,
     /// In queries.
     Mine,
     /// In documents, all analysers of the audit one after the other.
@@ -59,6 +64,12 @@ pub struct Maker {
     asked: Vec<(Probe, Mode)>,
     rankers: Vec<Ranker>,
     numbers: BTreeMap<String, DocNo>,
+    /// Of the collection as it came.
+    hash: String,
+    n_own_queries: usize,
+    tools: Tools,
+    sets: Vec<TransferPairs>,
+    beside: Beside,
     /// Until the pool is chosen.
     run: Option<Run>,
     /// With the places of the index's tokens, once there is an index.
@@ -68,9 +79,23 @@ pub struct Maker {
     work: Work,
 }
 
+/// What a definition names beside its collection.
+#[derive(Default)]
+pub struct Brought {
+    /// The run of a pool that names one.
+    pub run: Option<Run>,
+    /// The word vectors.
+    pub vectors: Option<Arc<Vectors>>,
+    /// What manipulations look up.
+    pub tools: Tools,
+    /// The pairs of each transfer set.
+    pub sets: Vec<TransferPairs>,
+}
+
 /// What is at hand in each stage.
 enum Work {
     Index(Box<IndexBuilder>),
+    Make(Box<Index>, Source, Bodies, Vec<Vec<Made>>),
     Mine(Box<Index>, Source, Vec<QueryMined>),
     Audit(Box<Scoring>, Box<IndexBuilder>),
     Score(Box<Scoring>),
@@ -90,14 +115,18 @@ struct Scoring {
 }
 
 impl Maker {
-    /// Begins a study whose rankers are formulas; `run` is the run of a pool that names one,
-    /// `vectors` are those of a definition that names a file of them.
+    /// Begins a study whose rankers are formulas.
     pub fn new(
         mut collection: Collection,
         definition: Definition,
-        run: Option<Run>,
-        vectors: Option<Arc<Vectors>>,
+        brought: Brought,
     ) -> Result<Maker, Error> {
+        let Brought {
+            run,
+            vectors,
+            tools,
+            sets,
+        } = brought;
         definition.check()?;
         definition.analyzer.check()?;
         definition.audit.iter().try_for_each(Analyzer::check)?;
@@ -111,6 +140,12 @@ impl Maker {
         if let (Some(file), None) = (&definition.vectors, &vectors) {
             return Err(Error::unknown("word vectors", file));
         }
+        for file in &definition.transfers {
+            let of = file.transfer()?;
+            if sets.iter().all(|it| it.of != of) {
+                return Err(Error::unknown("transfer set", &file.name));
+            }
+        }
         let rankers = definition.rankers.iter().map(|it| it.parse());
         let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>()?;
         let builder = builder(&definition.analyzer, vectors.is_some());
@@ -123,6 +158,11 @@ impl Maker {
             asked: asked(&definition),
             work: Work::Index(Box::new(builder)),
             vectors: vectors.map(|it| (it, Vec::new())),
+            hash: collection.hash(),
+            n_own_queries: collection.queries.len(),
+            tools,
+            sets,
+            beside: Beside::default(),
             collection,
             definition,
             rankers,
@@ -138,6 +178,9 @@ impl Maker {
         let work = std::mem::replace(&mut self.work, Work::Broken);
         let (work, stage, done, of) = match work {
             Work::Index(builder) => self.index_some(builder)?,
+            Work::Make(index, source, bodies, made) => {
+                self.make_one(index, (source, bodies), made)?
+            }
             Work::Mine(index, source, shards) => self.mine_one(index, source, shards)?,
             Work::Audit(scoring, builder) => self.audit_some(scoring, builder)?,
             Work::Score(scoring) => self.score_one(scoring)?,
@@ -171,6 +214,8 @@ impl Maker {
             known: known.as_ref(),
             definition: self.definition,
             collection: &self.collection,
+            collection_hash: self.hash,
+            beside: &self.beside,
             index: &index,
             mined,
             pairs,
@@ -192,16 +237,61 @@ impl Maker {
             return Ok((Work::Index(builder), Stage::Index, to, n_docs));
         }
         let index = Box::new(builder.finish()?);
+        let source = source(&self.definition.pool, self.run.take(), &index);
+        let bodies = Bodies::of(&self.collection);
+        let next = Work::Make(index, source, bodies, Vec::new());
+        Ok((next, Stage::Index, to, n_docs))
+    }
+
+    /// The documents of a query's pool, and how many the collection lacks.
+    fn pool_of(&self, query: usize, index: &Index, source: &Source) -> (Vec<DocNo>, u64) {
+        if query >= self.n_own_queries {
+            return (Vec::new(), 0);
+        }
+        let numbers = |id: &str| self.numbers.get(id).copied();
+        let supply = Supply {
+            collection: &self.collection,
+            index,
+            source,
+        };
+        self.definition.pool.docs_of(query, &numbers, &supply)
+    }
+
+    fn make_one(
+        &mut self,
+        mut index: Box<Index>,
+        (source, bodies): (Source, Bodies),
+        mut made: Vec<Vec<Made>>,
+    ) -> Result<Stepped, Error> {
+        let query = made.len();
+        if self.makes() && query < self.n_own_queries {
+            let workshop = Workshop {
+                collection: &self.collection,
+                index: &index,
+                bodies: &bodies,
+                asked: &self.asked,
+                tools: &self.tools,
+                seed: self.definition.limits.seed,
+            };
+            let (pool, _) = self.pool_of(query, &index, &source);
+            made.push(workshop.make(query, &pool));
+            let next = Work::Make(index, source, bodies, made);
+            return Ok((next, Stage::Make, query + 1, self.n_own_queries));
+        }
+        let seed = self.definition.limits.seed;
+        let (collection, sets) = (&mut self.collection, &self.sets);
+        self.beside = Beside::add(collection, &mut index, &self.asked, (made, sets, seed));
         if let Some((vectors, rows)) = &mut self.vectors {
             *rows = vectors.rows_of(&index);
         }
-        let source = source(&self.definition.pool, self.run.take(), &index);
-        Ok((
-            Work::Mine(index, source, Vec::new()),
-            Stage::Index,
-            to,
-            n_docs,
-        ))
+        let n = self.n_own_queries;
+        Ok((Work::Mine(index, source, Vec::new()), Stage::Make, n, n))
+    }
+
+    /// Whether texts are made of those of the collection.
+    fn makes(&self) -> bool {
+        let mut asked = self.asked.iter();
+        asked.any(|it| matches!(it.0, Probe::Manipulation(_)))
     }
 
     fn mine_one(
@@ -213,13 +303,7 @@ impl Maker {
         let n_queries = self.collection.queries.len();
         let query = shards.len();
         if query < n_queries {
-            let numbers = |id: &str| self.numbers.get(id).copied();
-            let supply = Supply {
-                collection: &self.collection,
-                index: &index,
-                source: &source,
-            };
-            let (pool, missing) = self.definition.pool.docs_of(query, &numbers, &supply);
+            let (pool, missing) = self.pool_of(query, &index, &source);
             self.n_without_text += missing;
             let text = &self.collection.queries[query].text;
             let known = known(&self.vectors, &index);
@@ -233,6 +317,7 @@ impl Maker {
                 query: text,
                 docs: &pool,
                 grades: &self.collection.grades(query, &pool),
+                beside: self.beside.of(query),
             });
             self.n_found += shard.n_instances(&self.asked);
             shards.push(shard);
@@ -276,7 +361,7 @@ impl Maker {
         mut scoring: Box<Scoring>,
         mut builder: Box<IndexBuilder>,
     ) -> Result<Stepped, Error> {
-        let n_docs = self.collection.docs.len();
+        let n_docs = self.collection.docs.len() - self.beside.added.n_docs as usize;
         let of = n_docs * self.definition.audit.len();
         let from = builder.n_docs();
         let to = (from + DOCS_A_STEP).min(n_docs);
@@ -452,8 +537,12 @@ fn overlaps(collection: &Collection, index: &Index) -> Vec<Option<f64>> {
 pub struct Parts<'a> {
     /// As written.
     pub definition: Definition,
-    /// With the queries of the study.
+    /// With the queries of the study, and with what was added to it.
     pub collection: &'a Collection,
+    /// [`Collection::hash`], before something was added.
+    pub collection_hash: String,
+    /// What was added.
+    pub beside: &'a Beside,
     /// Of the whole collection.
     pub index: &'a Index,
     /// Over document numbers of the collection.
@@ -475,6 +564,8 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
     let Parts {
         definition,
         collection,
+        collection_hash,
+        beside,
         index,
         mut mined,
         pairs,
@@ -535,7 +626,7 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         definition,
         made: made.to_owned(),
         software: env!("CARGO_PKG_VERSION").to_owned(),
-        collection_hash: collection.hash(),
+        collection_hash,
         instances_hash,
         totals: index.totals(),
         terms,
@@ -555,6 +646,8 @@ pub fn assemble(parts: Parts<'_>, made: &str) -> Study {
         overlap,
         audits,
         withheld: None,
+        added: beside.added,
+        kept: beside.kept.clone(),
         lengths: super::dials::Lengths::default(),
     }
 }

@@ -532,6 +532,6 @@ fn has_opposite(all: &[TextNo], claim: Claim<TextNo>) -> bool {
             let (pairs, _) = all.as_chunks::<2>();
             pairs.binary_search(&[loser, winner]).is_ok()
         }
-        Claim::ShrinkingGain { .. } => false,
+        Claim::Apart { .. } | Claim::ShrinkingGain { .. } => false,
     }
 }

@@ -81,16 +81,21 @@ fn apart(shown: &Shown) -> String {
              the query",
             "The other words of text 1 are farther in meaning from the query",
         ),
-        Probe::Further(_) | Probe::Combined(_) => match shown.premises.last() {
-            Some(last) => format!(
-                "Text 1 is ahead of text 2 ({}: {})",
-                premise::label(last.quantity, last.relation),
-                last.value.map_or(format::MISSING.to_owned(), |it| {
-                    premise::number(last.quantity, it)
-                })
-            ),
-            None => "Text 1 is ahead of text 2".to_owned(),
-        },
+        Probe::Manipulation(it) => format!("Text 1 is text 2 changed: {}", it.about().statement),
+        Probe::Transfer(it) if it.symmetric => "Both texts say the same".to_owned(),
+        Probe::Transfer(_) => "Both texts say the same; text 1 is the preferred one".to_owned(),
+        Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => {
+            match shown.premises.last() {
+                Some(last) => format!(
+                    "Text 1 is ahead of text 2 ({}: {})",
+                    premise::label(last.quantity, last.relation),
+                    last.value.map_or(format::MISSING.to_owned(), |it| {
+                        premise::number(last.quantity, it)
+                    })
+                ),
+                None => "Text 1 is ahead of text 2".to_owned(),
+            }
+        }
     }
 }
 

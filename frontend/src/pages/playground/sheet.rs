@@ -321,6 +321,7 @@ pub(crate) fn beside(axiom: Probe) -> Option<&'static str> {
         Probe::Tfc1 | Probe::Tfc2 | Probe::Lnc1 | Probe::Lnc2 | Probe::Tp => None,
         Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => None,
         Probe::Further(_) | Probe::Combined(_) => None,
+        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
     }
 }
 

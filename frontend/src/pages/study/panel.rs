@@ -427,7 +427,11 @@ pub(crate) fn margin_label(axiom: Probe) -> &'static str {
         | Probe::Stmc2
         | Probe::Stmc3
         | Probe::Further(_)
-        | Probe::Combined(_) => "Margin, score of text 1 less score of text 2",
+        | Probe::Combined(_)
+        | Probe::Matching(_)
+        | Probe::Manipulation(_) => "Margin, score of text 1 less score of text 2",
+        Probe::Transfer(it) if it.symmetric => "Margin, difference of the scores",
+        Probe::Transfer(_) => "Margin, score of text 1 less score of text 2",
     }
 }
 

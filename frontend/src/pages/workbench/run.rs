@@ -213,10 +213,10 @@ fn Steps(bench: Bench) -> impl IntoView {
             </p>
         }
     };
-    let audited = bench.settings.with_untracked(|it| it.audit);
+    let (audited, behaves) = bench.settings.with_untracked(|it| (it.audit, it.behaves()));
     let stages = Stage::MAKE
         .into_iter()
-        .filter(|it| *it != Stage::Audit || audited);
+        .filter(|it| (*it != Stage::Audit || audited) && (*it != Stage::Make || behaves));
     let stages = stages.map(|stage| {
         let done = Signal::derive(move || step(stage).map_or(0.0, |it| share(&it)));
         let words = move || step(stage).map_or_else(String::new, |it| words(&it));
@@ -247,6 +247,7 @@ fn name(stage: Stage) -> &'static str {
     match stage {
         Stage::Read => "Read",
         Stage::Index => "Index",
+        Stage::Make => "Manipulations",
         Stage::Mine => "Instances",
         Stage::Audit => "Audit",
         Stage::Score => "Scores",
@@ -260,7 +261,7 @@ fn unit(stage: Stage) -> &'static str {
         Stage::Read => "bytes",
         Stage::Index | Stage::Audit | Stage::Neighbours => "texts",
         Stage::Train => "rounds",
-        Stage::Mine | Stage::Score => "queries",
+        Stage::Make | Stage::Mine | Stage::Score => "queries",
     }
 }
 

@@ -3,7 +3,7 @@
 use shared::api::worker::LOCAL;
 use shared::error::Error;
 use shared::probe::{Limits, Mode, Probe};
-use shared::study::Definition;
+use shared::study::{Definition, Lookups};
 use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
 
 /// In an address: other analysers are asked about the instances.
@@ -377,9 +377,16 @@ impl Settings {
                 },
                 vectors: beside.vectors.clone(),
                 audit: self.audit(beside),
+                lookups: Lookups::default(),
+                transfers: Vec::new(),
             }),
             _ => Err(wrong.0),
         }
+    }
+
+    /// Whether some of its probes are manipulations.
+    pub(crate) fn behaves(&self) -> bool {
+        self.probes.iter().any(|it| it.is_beside())
     }
 
     /// Words as they are, the stems that most papers take, and pieces where there is a

@@ -196,6 +196,9 @@ fn family(axiom: Probe) -> &'static str {
         Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => "Meaning",
         Probe::Further(_) => "ir_axioms",
         Probe::Combined(_) => "Formulas",
+        Probe::Matching(_) => "Measure and match",
+        Probe::Manipulation(_) => "Manipulations",
+        Probe::Transfer(_) => "Dataset transfer",
     }
 }
 

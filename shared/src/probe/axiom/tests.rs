@@ -75,6 +75,7 @@ fn check(axiom: Probe, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
         let sign = match claim.kind() {
             ClaimKind::Above => " > ",
             ClaimKind::NotBelow => " >= ",
+            ClaimKind::Apart => " <> ",
             ClaimKind::ShrinkingGain => " .. ",
         };
         out += &format!("{}\n", ids.join(sign));

@@ -292,7 +292,8 @@ fn steps(
             ));
         }
         Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => (),
-        Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => (),
+        Probe::Further(_) | Probe::Combined(_) => (),
+        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
     let step = |(reading, n)| Step { reading, n };
     let last = last_step(instances, queries);

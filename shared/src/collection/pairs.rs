@@ -1,0 +1,173 @@
+//! Pairs of texts, one JSON object a line.
+//!
+//! Three kinds of rows are told apart by their fields:
+//!
+//! - `{"_id", "a", "b"}`, with a `query` if there is one: `a` is the preferred text, if one is. A
+//!   row of a paraphrase corpus has `paraphrase`, 1 or 0; those with 0 are passed over.
+//! - `{"_id", "src", "refs": ["…", …]}`: a sentence and its corrections, as JFLEG has them (Napoles,
+//!   Sakaguchi and Tetreault, EACL 2017). Each correction is a pair, the correction preferred.
+//!
+//! `expansions.jsonl`, as `axioscope expand` writes it, is read here too.
+
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
+use crate::error::{Error, Reading};
+
+/// Two texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TextPair {
+    /// Unique in its file.
+    #[serde(rename = "_id")]
+    pub id: String,
+    /// A query, a question or a title, if one is written with the pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The preferred text, if one is.
+    pub a: String,
+    /// The other.
+    pub b: String,
+}
+
+/// A row of any kind.
+#[derive(Deserialize)]
+struct Row {
+    #[serde(rename = "_id")]
+    id: String,
+    query: Option<String>,
+    a: Option<String>,
+    b: Option<String>,
+    paraphrase: Option<u8>,
+    src: Option<String>,
+    refs: Option<Vec<String>>,
+}
+
+/// Reads pairs. Of two rows with the same id the first is kept; `progress` hears how many bytes of
+/// the file have been read.
+pub fn read(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(Vec<TextPair>, Reading), Error> {
+    let (mut pairs, mut seen) = (Vec::new(), FirstLines::default());
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;
+        let row: Row = serde_json::from_str(text).map_err(|it| format!("{it}; {expected}"))?;
+        check_id(&row.id)?;
+        seen.take(&row.id, line)?;
+        let filled = |field: &str, text: String| match text.trim().is_empty() {
+            true => Err(format!("{} is empty", quoted(field))),
+            false => Ok(text),
+        };
+        match row {
+            Row {
+                a: Some(a),
+                b: Some(b),
+                ..
+            } => {
+                let pair = TextPair {
+                    id: row.id,
+                    query: row.query,
+                    a: filled("a", a)?,
+                    b: filled("b", b)?,
+                };
+                if row.paraphrase != Some(0) {
+                    pairs.push(pair);
+                }
+            }
+            Row {
+                src: Some(src),
+                refs: Some(refs),
+                ..
+            } => {
+                let src = filled("src", src)?;
+                for (fluent, number) in refs.into_iter().zip(0..) {
+                    pairs.push(TextPair {
+                        id: format!("{}:{number}", row.id),
+                        query: None,
+                        a: filled("refs", fluent)?,
+                        b: src.clone(),
+                    });
+                }
+            }
+            _ => {
+                return Err(format!(
+                    "lacks `a` and `b`, or `src` and `refs`: {expected}"
+                ));
+            }
+        }
+        Ok(Warnings::new())
+    })?;
+    Ok((pairs, reading))
+}
+
+/// Queries that a model has written for documents, by their ids.
+pub fn expansions(name: &str, text: &str) -> Result<Vec<(String, Vec<String>)>, Error> {
+    #[derive(Deserialize)]
+    struct Row {
+        #[serde(rename = "_id")]
+        id: String,
+        queries: Vec<String>,
+    }
+    let rows = text
+        .lines()
+        .enumerate()
+        .filter(|it| !it.1.trim().is_empty());
+    let read = |(line, row): (usize, &str)| {
+        let row: Row = serde_json::from_str(row).map_err(|it| Error::Line {
+            file: name.to_owned(),
+            line: line as u64 + 1,
+            reason: it.to_string(),
+        })?;
+        Ok((row.id, row.queries))
+    };
+    rows.map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_each_kind_are_pairs() {
+        let file = concat!(
+            r#"{"_id": "1", "query": "q", "a": "good", "b": "bad", "doc_group": "x"}"#,
+            "\n",
+            r#"{"_id": "2", "paraphrase": 0, "a": "one", "b": "two"}"#,
+            "\n",
+            r#"{"_id": "3", "paraphrase": 1, "a": "one", "b": "two"}"#,
+            "\n",
+            r#"{"_id": "4", "src": "it go", "refs": ["it goes", "it went"]}"#,
+            "\n",
+            r#"{"_id": "4", "a": "x", "b": "y"}"#,
+            "\n",
+            r#"{"_id": "5", "a": "x"}"#,
+            "\n",
+            r#"{"_id": "6", "a": " ", "b": "y"}"#,
+            "\n",
+        );
+        let (pairs, reading) = read("p.jsonl", file.as_bytes(), &mut |_| {}).unwrap();
+        let ids: Vec<&str> = pairs.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids, ["1", "3", "4:0", "4:1"]);
+        assert_eq!(
+            (pairs[0].query.as_deref(), pairs[3].b.as_str()),
+            (Some("q"), "it go")
+        );
+        let refused: Vec<u64> = reading.refused.iter().map(|it| it.line).collect();
+        assert_eq!(refused, [5, 6, 7]);
+    }
+
+    #[test]
+    fn expansions_are_by_document() {
+        let found = expansions("e", "{\"_id\": \"d\", \"queries\": [\"a b\", \"c\"]}\n").unwrap();
+        assert_eq!(
+            found,
+            [("d".to_owned(), vec!["a b".to_owned(), "c".to_owned()])]
+        );
+        let error = expansions("e", "\n{\"_id\": 3}\n").unwrap_err().to_string();
+        assert!(error.contains('2'), "{error}");
+    }
+}

@@ -1,0 +1,235 @@
+//! Texts and queries beside a collection: manipulated documents, and the pairs of transfer sets.
+//!
+//! They are documents and queries like others, so everything that scores, stores and shows takes
+//! them as they come; but they stand behind those of the collection and enter none of its
+//! statistics.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::manipulation::{Manipulation, Source, Tools};
+use super::transfer::{Kept, Pairs};
+use super::{Mode, Probe};
+use crate::collection::{Collection, Doc, Query};
+use crate::index::{DocNo, Index};
+use crate::text::linguistics::{Analysis, analyze};
+
+/// How many documents and queries of a study are not its collection's; they are the last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Added {
+    /// Documents.
+    pub n_docs: u32,
+    /// Queries.
+    pub n_queries: u32,
+}
+
+/// A manipulated document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Place among the probes that are asked for.
+    which: u32,
+    /// The document as it is.
+    of: DocNo,
+    body: String,
+}
+
+/// Bodies of documents, each analysed once.
+#[derive(Debug, Default)]
+pub struct Bodies(Vec<OnceLock<(String, Analysis)>>);
+
+impl Bodies {
+    /// Of a collection, none analysed yet.
+    pub fn of(collection: &Collection) -> Bodies {
+        Bodies(collection.docs.iter().map(|_| OnceLock::new()).collect())
+    }
+}
+
+/// Makes the texts of one query after the other.
+#[derive(Clone, Copy)]
+pub struct Workshop<'a> {
+    /// With the queries that count.
+    pub collection: &'a Collection,
+    /// Of the whole collection.
+    pub index: &'a Index,
+    /// [`Bodies::of`] the collection.
+    pub bodies: &'a Bodies,
+    /// Which probes are asked for.
+    pub asked: &'a [(Probe, Mode)],
+    /// What manipulations look up.
+    pub tools: &'a Tools,
+    /// Of the study.
+    pub seed: u64,
+}
+
+impl Workshop<'_> {
+    /// Places among the probes that are asked for.
+    fn manipulations(&self) -> Vec<(u32, Manipulation)> {
+        let asked = self.asked.iter().zip(0..);
+        let manipulations = asked.filter_map(|(it, at)| match it.0 {
+            Probe::Manipulation(it) => Some((at, it)),
+            _ => None,
+        });
+        manipulations.collect()
+    }
+
+    fn read(&self, doc: DocNo) -> &(String, Analysis) {
+        self.bodies.0[doc as usize].get_or_init(|| {
+            let body = self.collection.docs[doc as usize].body();
+            let analysis = analyze(&body);
+            (body, analysis)
+        })
+    }
+
+    /// The texts of a query: a shard.
+    pub fn make(&self, query: usize, pool: &[DocNo]) -> Vec<Made> {
+        let manipulations = self.manipulations();
+        if manipulations.is_empty() {
+            return Vec::new();
+        }
+        let asked = &self.collection.queries[query];
+        let judged = self.collection.qrels.0.get(&asked.id);
+        let grade = |doc: DocNo| {
+            let id = &self.collection.docs[doc as usize].id;
+            judged.and_then(|it| it.get(id))
+        };
+        let needs_others = manipulations.iter().any(|it| it.1.takes_others());
+        let is_other = |it: &&DocNo| needs_others && grade(**it).is_some_and(|it| *it < 1);
+        let others: Vec<(&str, &Analysis)> = pool
+            .iter()
+            .filter(is_other)
+            .map(|&it| {
+                let (body, analysis) = self.read(it);
+                (body.as_str(), analysis)
+            })
+            .collect();
+        let mut made = Vec::new();
+        for &doc in pool {
+            let (text, analysis) = self.read(doc);
+            let source = Source {
+                id: &self.collection.docs[doc as usize].id,
+                text,
+                analysis,
+                query: &asked.text,
+                others: &others,
+                tools: self.tools,
+                vocabulary: self.index.vocabulary(),
+                seed: self.seed,
+            };
+            for &(which, manipulation) in &manipulations {
+                made.extend(manipulation.apply(&source).map(|body| Made {
+                    which,
+                    of: doc,
+                    body,
+                }));
+            }
+        }
+        made
+    }
+}
+
+/// What is mined of texts beside a collection: for each query its samples, each with the place of
+/// its probe among those that are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// By query.
+    samples: Vec<Vec<(u32, [DocNo; 2])>>,
+    /// How much was added to the collection.
+    pub added: Added,
+    /// What became of the pairs of each transfer set.
+    pub kept: Vec<(Probe, Kept)>,
+}
+
+impl Beside {
+    /// Samples of a query.
+    pub fn of(&self, query: usize) -> &[(u32, [DocNo; 2])] {
+        self.samples.get(query).map_or(&[], Vec::as_slice)
+    }
+
+    /// Puts what was made for each query, in their order, behind the documents of a collection and
+    /// of its index, and the pairs of transfer sets behind them.
+    pub fn add(
+        collection: &mut Collection,
+        index: &mut Index,
+        asked: &[(Probe, Mode)],
+        (made, sets, seed): (Vec<Vec<Made>>, &[Pairs], u64),
+    ) -> Beside {
+        let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
+        let mut beside = Beside {
+            samples: vec![Vec::new(); n_queries],
+            ..Beside::default()
+        };
+        let mut add = |doc: Doc, collection: &mut Collection| {
+            index.add_beside(&doc.body());
+            collection.docs.push(doc);
+            (collection.docs.len() - 1) as DocNo
+        };
+        // What does not depend on a query is there once.
+        let mut known: BTreeMap<(u32, DocNo), DocNo> = BTreeMap::new();
+        for (query, made) in made.into_iter().enumerate() {
+            for Made { which, of, body } in made {
+                let slug = asked[which as usize].0.slug();
+                let is_of_query = match asked[which as usize].0 {
+                    Probe::Manipulation(it) => it.is_of_query(),
+                    _ => false,
+                };
+                let original = &collection.docs[of as usize].id;
+                let id = match is_of_query {
+                    true => format!("{original}#{slug}@{}", collection.queries[query].id),
+                    false => format!("{original}#{slug}"),
+                };
+                let doc = Doc {
+                    id,
+                    title: String::new(),
+                    text: body,
+                    group: None,
+                };
+                let place = match known.get(&(which, of)).filter(|_| !is_of_query) {
+                    Some(&place) => place,
+                    None => add(doc, collection),
+                };
+                if !is_of_query {
+                    known.insert((which, of), place);
+                }
+                beside.samples[query].push((which, [place, of]));
+            }
+        }
+        for (probe, which) in asked.iter().map(|it| it.0).zip(0..) {
+            let Probe::Transfer(of) = probe else {
+                continue;
+            };
+            let Some(set) = sets.iter().find(|it| it.of == of) else {
+                continue;
+            };
+            let (samples, kept) = set.samples(seed);
+            beside.kept.push((probe, kept));
+            for (pair, query) in samples {
+                let id = format!("{}#{}", probe.slug(), pair.id);
+                let mut text = |side: &str, text: &str| {
+                    let doc = Doc {
+                        id: format!("{id}:{side}"),
+                        title: String::new(),
+                        text: text.to_owned(),
+                        group: None,
+                    };
+                    add(doc, collection)
+                };
+                let texts = [text("a", &pair.a), text("b", &pair.b)];
+                collection.queries.push(Query {
+                    id,
+                    text: query,
+                    group: None,
+                    split: None,
+                });
+                beside.samples.push(vec![(which, texts)]);
+            }
+        }
+        beside.added = Added {
+            n_docs: (collection.docs.len() - n_docs) as u32,
+            n_queries: (collection.queries.len() - n_queries) as u32,
+        };
+        beside
+    }
+}

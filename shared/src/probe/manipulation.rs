@@ -1,0 +1,729 @@
+//! Manipulations: a document against the same document changed in one way.
+//!
+//! A sample is `(d1, d2)` with `d1` the manipulated text and `d2` the document as it is, so that a
+//! positive effect says that the manipulated text is preferred. A text that a manipulation leaves
+//! as it is, or of which it leaves nothing, is no sample. MacAvaney, Feldman, Goharian, Downey &
+//! Cohan, ABNIRML (TACL 2022), section 3.2, and its first version of 2020; theirs has the document
+//! first, and turns the sign in its tables. Theirs are tokens joined by single spaces; ours keep
+//! what stands between tokens, so nothing changes but what a manipulation is named for.
+//!
+//! What is drawn is drawn from a generator seeded with the study's seed, the manipulation, the
+//! query and the text: the same wherever and in whatever order texts are made.
+
+mod surface;
+mod order;
+mod sentences;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use sha2::{Digest, Sha256};
+
+use super::axiom::About;
+use crate::error::Error;
+use crate::text::linguistics::Analysis;
+use crate::text::stopwords::{self, EN_FUNCTION};
+use crate::text::{Analyzer, Stopwords, Vocabulary};
+
+/// A way to change a text. Written as its slug: `shuffle-words`, `repeat:3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Manipulation {
+    /// Words of the stop list go.
+    RemoveStops,
+    /// Every ASCII punctuation character becomes a space.
+    RemovePunctuation,
+    /// First the one, then the other.
+    RemoveStopsPunctuation,
+    /// Words become their base forms; stop words stay.
+    Lemmatize,
+    /// Lower case.
+    CaseFold,
+    /// Tokens in a drawn order.
+    ShuffleWords,
+    /// Sentences in a drawn order.
+    ShuffleSentences,
+    /// Tokens in a drawn order within each sentence, its last token in its place.
+    ShuffleWordsInSentences,
+    /// Tokens in a drawn order, noun phrases as one.
+    ShuffleAroundPhrases,
+    /// Tokens in a drawn order within each sentence, noun phrases as one, the last in its place.
+    ShuffleAroundPhrasesInSentences,
+    /// Noun phrases in each other's places.
+    ShufflePhrases,
+    /// Prepositions in each other's places.
+    ShufflePrepositions,
+    /// Tokens from the last to the first.
+    ReverseWords,
+    /// Sentences from the last to the first.
+    ReverseSentences,
+    /// Noun phrases from the last to the first, in each other's places.
+    ReversePhrases,
+    /// As many tokens as there are noun phrases in each other's places: a control for
+    /// [`Manipulation::ShufflePhrases`].
+    SwapWords,
+    /// Words as they are often misspelt.
+    Typos,
+    /// The same of words that are not in the stop list.
+    TyposOutsideStops,
+    /// Without its first sentence.
+    DeleteFirstSentence,
+    /// Without its last sentence.
+    DeleteLastSentence,
+    /// Without one sentence.
+    DeleteSentence,
+    /// A sentence of a document that is not relevant to the query before it.
+    AddSentenceFirst,
+    /// A sentence of a document that is not relevant to the query after it.
+    AddSentenceLast,
+    /// The query in its place.
+    Query,
+    /// The query before it.
+    PrependQuery,
+    /// The query after it.
+    AppendQuery,
+    /// Queries that a model has written for it after it.
+    Expand,
+    /// So many times, joined by spaces.
+    Repeat(u16),
+    /// So many words of the collection that nobody asked for, anywhere in it.
+    Noise(u16),
+    /// Without the terms of the query.
+    DropQueryTerms,
+    /// The first so many tokens.
+    Truncate(u16),
+    /// Every number as another of as many digits.
+    ChangeNumbers,
+    /// `not` after the first auxiliary verb of each sentence that has no negation.
+    Negate,
+}
+
+/// What manipulations look up.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tools {
+    /// Lower-case, sorted; [`EN_FUNCTION`] where there is none.
+    stops: Option<Vec<String>>,
+    /// For a word how it is misspelt; the rule of [`surface`] where there is none.
+    misspellings: Option<BTreeMap<String, Vec<String>>>,
+    /// For a document's id the queries that a model has written for it.
+    expansions: BTreeMap<String, Vec<String>>,
+}
+
+impl Tools {
+    /// A stop list, one word a line.
+    pub fn set_stops(&mut self, text: &str) {
+        if let Stopwords::List(words) = stopwords::list(text) {
+            self.stops = Some(words);
+        }
+    }
+
+    /// Misspellings, on each line the wrong word, a tab and the right one, or several with
+    /// commas between them; what is more than one word is passed over.
+    pub fn set_misspellings(&mut self, file: &str, text: &str) -> Result<(), Error> {
+        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (line, row) in text.lines().enumerate() {
+            if row.trim().is_empty() {
+                continue;
+            }
+            let Some((wrong, right)) = row.split_once('\t') else {
+                let reason = "lacks a tab between a misspelt word and the right one";
+                return Err(Error::Line {
+                    file: file.to_owned(),
+                    line: line as u64 + 1,
+                    reason: reason.to_owned(),
+                });
+            };
+            let is_word = |it: &&str| !it.is_empty() && !it.contains(char::is_whitespace);
+            for right in right.split(',').map(str::trim).filter(is_word) {
+                if is_word(&wrong.trim()) {
+                    let known = found.entry(right.to_owned()).or_default();
+                    known.push(wrong.trim().to_owned());
+                }
+            }
+        }
+        self.misspellings = Some(found);
+        Ok(())
+    }
+
+    /// Queries that a model has written for documents, by their ids.
+    pub fn set_expansions(&mut self, expansions: BTreeMap<String, Vec<String>>) {
+        self.expansions = expansions;
+    }
+
+    fn stops(&self, token: &str) -> bool {
+        let token = token.to_lowercase();
+        match &self.stops {
+            Some(words) => words.binary_search(&token).is_ok(),
+            None => EN_FUNCTION.binary_search(&token.as_str()).is_ok(),
+        }
+    }
+}
+
+/// A document in the pool of a query, before it is changed.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its body.
+    pub text: &'a str,
+    /// Of the same body.
+    pub analysis: &'a Analysis,
+    /// As written.
+    pub query: &'a str,
+    /// Bodies of the documents that are not relevant to the query, in the order of the pool.
+    pub others: &'a [(&'a str, &'a Analysis)],
+    /// What is looked up.
+    pub tools: &'a Tools,
+    /// Of the collection.
+    pub vocabulary: &'a Vocabulary,
+    /// Of the study.
+    pub seed: u64,
+}
+
+impl Manipulation {
+    /// Every manipulation but [`Manipulation::Expand`], which needs queries that a model has
+    /// written; with the usual numbers.
+    pub const ALL: &[Manipulation] = &[
+        Manipulation::RemoveStops,
+        Manipulation::RemovePunctuation,
+        Manipulation::RemoveStopsPunctuation,
+        Manipulation::Lemmatize,
+        Manipulation::CaseFold,
+        Manipulation::ShuffleWords,
+        Manipulation::ShuffleSentences,
+        Manipulation::ShuffleWordsInSentences,
+        Manipulation::ShuffleAroundPhrases,
+        Manipulation::ShuffleAroundPhrasesInSentences,
+        Manipulation::ShufflePhrases,
+        Manipulation::ShufflePrepositions,
+        Manipulation::ReverseWords,
+        Manipulation::ReverseSentences,
+        Manipulation::ReversePhrases,
+        Manipulation::SwapWords,
+        Manipulation::Typos,
+        Manipulation::TyposOutsideStops,
+        Manipulation::DeleteFirstSentence,
+        Manipulation::DeleteLastSentence,
+        Manipulation::DeleteSentence,
+        Manipulation::AddSentenceFirst,
+        Manipulation::AddSentenceLast,
+        Manipulation::Query,
+        Manipulation::PrependQuery,
+        Manipulation::AppendQuery,
+        Manipulation::Repeat(2),
+        Manipulation::Noise(5),
+        Manipulation::DropQueryTerms,
+        Manipulation::Truncate(20),
+        Manipulation::ChangeNumbers,
+        Manipulation::Negate,
+    ];
+
+    /// The largest number that one is written with.
+    pub const MOST: u16 = 500;
+
+    /// The name without a number.
+    fn word(self) -> &'static str {
+        match self {
+            Manipulation::RemoveStops => "remove-stops",
+            Manipulation::RemovePunctuation => "remove-punctuation",
+            Manipulation::RemoveStopsPunctuation => "remove-stops-punctuation",
+            Manipulation::Lemmatize => "lemmatize",
+            Manipulation::CaseFold => "case-fold",
+            Manipulation::ShuffleWords => "shuffle-words",
+            Manipulation::ShuffleSentences => "shuffle-sentences",
+            Manipulation::ShuffleWordsInSentences => "shuffle-words-in-sentences",
+            Manipulation::ShuffleAroundPhrases => "shuffle-around-phrases",
+            Manipulation::ShuffleAroundPhrasesInSentences => "shuffle-around-phrases-in-sentences",
+            Manipulation::ShufflePhrases => "shuffle-phrases",
+            Manipulation::ShufflePrepositions => "shuffle-prepositions",
+            Manipulation::ReverseWords => "reverse-words",
+            Manipulation::ReverseSentences => "reverse-sentences",
+            Manipulation::ReversePhrases => "reverse-phrases",
+            Manipulation::SwapWords => "swap-words",
+            Manipulation::Typos => "typos",
+            Manipulation::TyposOutsideStops => "typos-outside-stops",
+            Manipulation::DeleteFirstSentence => "delete-first-sentence",
+            Manipulation::DeleteLastSentence => "delete-last-sentence",
+            Manipulation::DeleteSentence => "delete-sentence",
+            Manipulation::AddSentenceFirst => "add-sentence-first",
+            Manipulation::AddSentenceLast => "add-sentence-last",
+            Manipulation::Query => "query",
+            Manipulation::PrependQuery => "prepend-query",
+            Manipulation::AppendQuery => "append-query",
+            Manipulation::Expand => "doc2query",
+            Manipulation::Repeat(_) => "repeat",
+            Manipulation::Noise(_) => "noise",
+            Manipulation::DropQueryTerms => "drop-query-terms",
+            Manipulation::Truncate(_) => "truncate",
+            Manipulation::ChangeNumbers => "change-numbers",
+            Manipulation::Negate => "negate",
+        }
+    }
+
+    /// The number that it is written with.
+    fn number(self) -> Option<u16> {
+        match self {
+            Manipulation::Repeat(n) | Manipulation::Noise(n) | Manipulation::Truncate(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The name in commands, addresses and files: `shuffle-words`, `repeat:3`.
+    pub fn slug(self) -> Cow<'static, str> {
+        match self.number() {
+            Some(n) => Cow::Owned(format!("{}:{n}", self.word())),
+            None => Cow::Borrowed(self.word()),
+        }
+    }
+
+    /// The name for people.
+    pub fn name(self) -> Cow<'static, str> {
+        match self.number() {
+            Some(n) => Cow::Owned(format!("{}, {n}", self.about().name)),
+            None => Cow::Borrowed(self.about().name),
+        }
+    }
+
+    /// Whether the text depends on the query for which it is made: by what it takes from it, or
+    /// by what is drawn.
+    pub fn is_of_query(self) -> bool {
+        match self {
+            Manipulation::RemoveStops
+            | Manipulation::RemovePunctuation
+            | Manipulation::RemoveStopsPunctuation
+            | Manipulation::Lemmatize
+            | Manipulation::CaseFold
+            | Manipulation::ReverseWords
+            | Manipulation::ReverseSentences
+            | Manipulation::ReversePhrases
+            | Manipulation::DeleteFirstSentence
+            | Manipulation::DeleteLastSentence
+            | Manipulation::Expand
+            | Manipulation::Repeat(_)
+            | Manipulation::Truncate(_)
+            | Manipulation::Negate => false,
+            Manipulation::ShuffleWords
+            | Manipulation::ShuffleSentences
+            | Manipulation::ShuffleWordsInSentences
+            | Manipulation::ShuffleAroundPhrases
+            | Manipulation::ShuffleAroundPhrasesInSentences
+            | Manipulation::ShufflePhrases
+            | Manipulation::ShufflePrepositions
+            | Manipulation::SwapWords
+            | Manipulation::Typos
+            | Manipulation::TyposOutsideStops
+            | Manipulation::DeleteSentence
+            | Manipulation::AddSentenceFirst
+            | Manipulation::AddSentenceLast
+            | Manipulation::Query
+            | Manipulation::PrependQuery
+            | Manipulation::AppendQuery
+            | Manipulation::Noise(_)
+            | Manipulation::DropQueryTerms
+            | Manipulation::ChangeNumbers => true,
+        }
+    }
+
+    /// Whether it takes sentences of other documents.
+    pub(super) fn takes_others(self) -> bool {
+        matches!(
+            self,
+            Manipulation::AddSentenceFirst | Manipulation::AddSentenceLast
+        )
+    }
+
+    /// The changed text; none where it would be empty or the same.
+    pub fn apply(self, source: &Source<'_>) -> Option<String> {
+        let mut draw = Draw::new(self, source);
+        let made = match self {
+            Manipulation::RemoveStops => surface::without_stops(source),
+            Manipulation::RemovePunctuation => surface::without_punctuation(source.text),
+            Manipulation::RemoveStopsPunctuation => {
+                surface::without_punctuation(&surface::without_stops(source))
+            }
+            Manipulation::Lemmatize => surface::lemmatized(source),
+            Manipulation::CaseFold => source.text.to_lowercase(),
+            Manipulation::ShuffleWords => order::words(source, |n| draw.order(n)),
+            Manipulation::ShuffleSentences => order::sentences(source, |n| draw.order(n)),
+            Manipulation::ShuffleWordsInSentences => order::in_sentences(source, false, &mut draw),
+            Manipulation::ShuffleAroundPhrases => order::around_phrases(source, &mut draw),
+            Manipulation::ShuffleAroundPhrasesInSentences => {
+                order::in_sentences(source, true, &mut draw)
+            }
+            Manipulation::ShufflePhrases => order::phrases(source, |n| draw.order(n)),
+            Manipulation::ShufflePrepositions => order::prepositions(source, &mut draw),
+            Manipulation::ReverseWords => order::words(source, reversed),
+            Manipulation::ReverseSentences => order::sentences(source, reversed),
+            Manipulation::ReversePhrases => order::phrases(source, reversed),
+            Manipulation::SwapWords => order::swapped(source, &mut draw),
+            Manipulation::Typos => surface::misspelt(source, false, &mut draw),
+            Manipulation::TyposOutsideStops => surface::misspelt(source, true, &mut draw),
+            Manipulation::DeleteFirstSentence => sentences::without(source, |_| 0)?,
+            Manipulation::DeleteLastSentence => sentences::without(source, |n| n - 1)?,
+            Manipulation::DeleteSentence => sentences::without(source, |n| draw.below(n))?,
+            Manipulation::AddSentenceFirst => {
+                let other = sentences::of_another(source, &mut draw)?;
+                format!("{other} {}", source.text)
+            }
+            Manipulation::AddSentenceLast => {
+                let other = sentences::of_another(source, &mut draw)?;
+                format!("{} {other}", source.text)
+            }
+            Manipulation::Query => source.query.to_owned(),
+            Manipulation::PrependQuery => format!("{} {}", source.query, source.text),
+            Manipulation::AppendQuery => format!("{} {}", source.text, source.query),
+            Manipulation::Expand => {
+                let queries = source.tools.expansions.get(source.id)?;
+                format!("{} {}", source.text, queries.join(" "))
+            }
+            Manipulation::Repeat(times) => vec![source.text; usize::from(times)].join(" "),
+            Manipulation::Noise(n) => terms::with_noise(source, n, &mut draw)?,
+            Manipulation::DropQueryTerms => terms::without_query(source),
+            Manipulation::Truncate(n) => terms::truncated(source, n),
+            Manipulation::ChangeNumbers => surface::other_numbers(source, &mut draw),
+            Manipulation::Negate => sentences::negated(source),
+        };
+        (!made.trim().is_empty() && made != source.text).then_some(made)
+    }
+}
+
+fn reversed(n: usize) -> Vec<usize> {
+    (0..n).rev().collect()
+}
+
+/// What is drawn for one text.
+struct Draw(Pcg64);
+
+impl Draw {
+    fn new(manipulation: Manipulation, source: &Source<'_>) -> Draw {
+        let Source {
+            seed, query, text, ..
+        } = source;
+        let slug = manipulation.slug();
+        let digest = Sha256::digest(format!("{seed}\n{slug}\n{query}\n{text}"));
+        Draw(Pcg64::from_seed(digest.into()))
+    }
+
+    /// A number below `n`, which is above 0.
+    fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
+    }
+
+    /// `0..n` in a drawn order (Fisher and Yates).
+    fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for left in (1..n).rev() {
+            let other = self.below(left + 1);
+            order.swap(left, other);
+        }
+        order
+    }
+
+    /// `most` of `0..n` without repetition, ascending.
+    fn some(&mut self, n: usize, most: usize) -> Vec<usize> {
+        let mut some = self.order(n);
+        some.truncate(most);
+        some.sort_unstable();
+        some
+    }
+}
+
+/// The terms of a query, after the analyser of the collection.
+fn query_terms(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
+    analyzer.terms(query).into_iter().map(|it| it.0).collect()
+}
+
+impl fmt::Display for Manipulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.slug())
+    }
+}
+
+impl FromStr for Manipulation {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Manipulation, Error> {
+        let shown: String = word.chars().take(80).collect();
+        let none = || Error::setting(format!("probe `{shown}`"), "is no manipulation");
+        Manipulation::of(word)?.ok_or_else(none)
+    }
+}
+
+impl Manipulation {
+    /// The manipulation of a name; none where no manipulation has it.
+    pub(super) fn of(word: &str) -> Result<Option<Manipulation>, Error> {
+        let (name, number) = match word.split_once(':') {
+            Some((name, number)) => (name, Some(number)),
+            None => (word, None),
+        };
+        let all = Manipulation::ALL.iter().chain([&Manipulation::Expand]);
+        let found = all.copied().find(|it| it.word() == name);
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let Some(number) = number else {
+            return Ok(Some(found));
+        };
+        let shown: String = word.chars().take(80).collect();
+        let refuse = |reason: String| Error::setting(format!("probe `{shown}`"), reason);
+        let least = if name == "repeat" { 2 } else { 1 };
+        let fine = number.parse::<u16>().ok();
+        let fine = fine.filter(|it| (least..=Manipulation::MOST).contains(it));
+        match (found, fine) {
+            (Manipulation::Repeat(_), Some(n)) => Ok(Some(Manipulation::Repeat(n))),
+            (Manipulation::Noise(_), Some(n)) => Ok(Some(Manipulation::Noise(n))),
+            (Manipulation::Truncate(_), Some(n)) => Ok(Some(Manipulation::Truncate(n))),
+            (_, Some(_)) => Err(refuse("takes no number".to_owned())),
+            (_, None) => {
+                let most = Manipulation::MOST;
+                Err(refuse(format!("takes a number from {least} to {most}")))
+            }
+        }
+    }
+}
+
+/// What is common to all of them.
+const fn say(name: &'static str, statement: &'static str) -> About {
+    About {
+        name,
+        gist: "manipulation",
+        statement,
+        formula: "d1 = manipulated(d2): S(d1) − S(d2)",
+        source: "Text manipulation, MacAvaney et al., ABNIRML, TACL 2022, and after it",
+        troubles: "In the published code the sign is turned for the tables, all tokens are joined \
+                   by single spaces, and prepositions overwrite other words: their places are \
+                   characters where tokens are meant.",
+        example: &[],
+    }
+}
+
+impl Manipulation {
+    /// What there is to say about it before seeing any data.
+    pub fn about(self) -> &'static About {
+        match self {
+            Manipulation::RemoveStops => {
+                const { &say("Remove stop words", "The words of a stop list are removed.") }
+            }
+            Manipulation::RemovePunctuation => {
+                const {
+                    &say(
+                        "Remove punctuation",
+                        "Every ASCII punctuation character becomes a space.",
+                    )
+                }
+            }
+            Manipulation::RemoveStopsPunctuation => {
+                const {
+                    &say(
+                        "Remove stops, punctuation",
+                        "The words of a stop list are removed, then every ASCII punctuation \
+                     character becomes a space.",
+                    )
+                }
+            }
+            Manipulation::Lemmatize => {
+                const {
+                    &say(
+                        "Lemmatize",
+                        "Words become their base forms; stop words stay.",
+                    )
+                }
+            }
+            Manipulation::CaseFold => {
+                const { &say("Case-fold", "Every letter becomes a small one.") }
+            }
+            Manipulation::ShuffleWords => {
+                const { &say("Shuffle words", "All tokens stand in a drawn order.") }
+            }
+            Manipulation::ShuffleSentences => {
+                const { &say("Shuffle sentences", "The sentences stand in a drawn order.") }
+            }
+            Manipulation::ShuffleWordsInSentences => {
+                const {
+                    &say(
+                        "Shuffle words in sentences",
+                        "The tokens of each sentence stand in a drawn order, the last one in \
+                     its place.",
+                    )
+                }
+            }
+            Manipulation::ShuffleAroundPhrases => {
+                const {
+                    &say(
+                        "Shuffle, keep phrases",
+                        "Tokens stand in a drawn order, each noun phrase as one.",
+                    )
+                }
+            }
+            Manipulation::ShuffleAroundPhrasesInSentences => {
+                const {
+                    &say(
+                        "Shuffle in sentences, keep phrases",
+                        "The tokens of each sentence stand in a drawn order, each noun phrase \
+                     as one, the last token in its place.",
+                    )
+                }
+            }
+            Manipulation::ShufflePhrases => {
+                const {
+                    &say(
+                        "Shuffle phrase slots",
+                        "Noun phrases stand in each other's places; all else stays.",
+                    )
+                }
+            }
+            Manipulation::ShufflePrepositions => {
+                const {
+                    &say(
+                        "Shuffle prepositions",
+                        "Prepositions stand in each other's places; all else stays.",
+                    )
+                }
+            }
+            Manipulation::ReverseWords => {
+                const {
+                    &say(
+                        "Reverse words",
+                        "All tokens stand from the last to the first.",
+                    )
+                }
+            }
+            Manipulation::ReverseSentences => {
+                const {
+                    &say(
+                        "Reverse sentences",
+                        "The sentences stand from the last to the first.",
+                    )
+                }
+            }
+            Manipulation::ReversePhrases => {
+                const {
+                    &say(
+                        "Reverse phrase slots",
+                        "Noun phrases stand from the last to the first in each other's places.",
+                    )
+                }
+            }
+            Manipulation::SwapWords => {
+                const {
+                    &say(
+                        "Swap words (control)",
+                        "As many tokens as there are noun phrases, drawn anywhere, stand in \
+                     each other's places.",
+                    )
+                }
+            }
+            Manipulation::Typos => const { &say("Typos", "Words are misspelt as they often are.") },
+            Manipulation::TyposOutsideStops => {
+                const {
+                    &say(
+                        "Typos, no stop words",
+                        "Words that are not in a stop list are misspelt as they often are.",
+                    )
+                }
+            }
+            Manipulation::DeleteFirstSentence => {
+                const {
+                    &say(
+                        "Delete first sentence",
+                        "The first of several sentences is removed.",
+                    )
+                }
+            }
+            Manipulation::DeleteLastSentence => {
+                const {
+                    &say(
+                        "Delete last sentence",
+                        "The last of several sentences is removed.",
+                    )
+                }
+            }
+            Manipulation::DeleteSentence => {
+                const {
+                    &say(
+                        "Delete a sentence",
+                        "One of several sentences, drawn, is removed.",
+                    )
+                }
+            }
+            Manipulation::AddSentenceFirst => {
+                const {
+                    &say(
+                        "Add sentence, first",
+                        "A sentence of a document that is not relevant stands before the text.",
+                    )
+                }
+            }
+            Manipulation::AddSentenceLast => {
+                const {
+                    &say(
+                        "Add sentence, last",
+                        "A sentence of a document that is not relevant stands after the text.",
+                    )
+                }
+            }
+            Manipulation::Query => {
+                const { &say("Replace by query", "The query stands in place of the text.") }
+            }
+            Manipulation::PrependQuery => {
+                const { &say("Prepend query", "The query stands before the text.") }
+            }
+            Manipulation::AppendQuery => {
+                const { &say("Append query", "The query stands after the text.") }
+            }
+            Manipulation::Expand => {
+                const {
+                    &say(
+                        "doc2query",
+                        "Queries that a model has written for the document stand after the text.",
+                    )
+                }
+            }
+            Manipulation::Repeat(_) => {
+                const { &say("Repeat", "The text stands there several times.") }
+            }
+            Manipulation::Noise(_) => {
+                const {
+                    &say(
+                        "Insert noise",
+                        "Words of the collection that the query does not have are inserted anywhere.",
+                    )
+                }
+            }
+            Manipulation::DropQueryTerms => {
+                const {
+                    &say(
+                        "Drop query terms",
+                        "Every occurrence of a query term is removed.",
+                    )
+                }
+            }
+            Manipulation::Truncate(_) => {
+                const { &say("Truncate", "Only the first tokens are kept.") }
+            }
+            Manipulation::ChangeNumbers => {
+                const {
+                    &say(
+                        "Change numbers",
+                        "Every number becomes another of as many digits.",
+                    )
+                }
+            }
+            Manipulation::Negate => {
+                const {
+                    &say(
+                        "Negate",
+                        "`not` is put after the first auxiliary verb of each sentence without a \
+                     negation.",
+                    )
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Sentences that go, come, or are turned into their opposite.
+
+use std::ops::Range;
+
+use super::order::span;
+use super::{Draw, Source};
+use crate::text::linguistics::{Analysis, Tag};
+
+/// Without the sentence that `which` picks among `n`; none of a text with fewer than two.
+pub(super) fn without(source: &Source<'_>, which: impl FnOnce(usize) -> usize) -> Option<String> {
+    let sentences = &source.analysis.sentences;
+    if sentences.len() < 2 {
+        return None;
+    }
+    let spans: Vec<Range<usize>> = sentences.iter().map(|it| span(source, it)).collect();
+    let gone = which(spans.len());
+    let text = source.text;
+    // What stands between two sentences goes with the one before it.
+    Some(match spans.get(gone + 1) {
+        Some(next) => format!("{}{}", &text[..spans[gone].start], &text[next.start..]),
+        None => format!(
+            "{}{}",
+            &text[..spans[gone - 1].end],
+            &text[spans[gone].end..]
+        ),
+    })
+}
+
+/// A drawn sentence of a drawn document that is not relevant, but not of this one; none where
+/// there is none.
+pub(super) fn of_another<'a>(source: &Source<'a>, draw: &mut Draw) -> Option<&'a str> {
+    let fits = |it: &&(&'a str, &'a Analysis)| it.0 != source.text && !it.1.sentences.is_empty();
+    let others: Vec<&(&'a str, &'a Analysis)> = source.others.iter().filter(fits).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let (text, analysis) = *others[draw.below(others.len())];
+    let sentence = &analysis.sentences[draw.below(analysis.sentences.len())];
+    let tokens = &analysis.tokens[sentence.clone()];
+    let (first, last) = tokens.first().zip(tokens.last())?;
+    Some(&text[first.bytes.start..last.bytes.end])
+}
+
+/// Words after which a sentence is negated already.
+const NEGATIONS: &[&str] = &[
+    "not", "n't", "n’t", "never", "no", "none", "nothing", "nobody", "nor", "neither", "cannot",
+    "without",
+];
+
+/// `not` after the first auxiliary verb of each sentence that has no negation.
+pub(super) fn negated(source: &Source<'_>) -> String {
+    let mut made = String::with_capacity(source.text.len() + 16);
+    let mut end = 0;
+    for sentence in &source.analysis.sentences {
+        let tokens = &source.analysis.tokens[sentence.clone()];
+        let word = |it: &Range<usize>| source.text[it.clone()].to_lowercase();
+        let is_negated = tokens
+            .iter()
+            .any(|it| NEGATIONS.contains(&&*word(&it.bytes)));
+        let verb = tokens.iter().find(|it| it.tag == Tag::Auxiliary);
+        if let (false, Some(verb)) = (is_negated, verb) {
+            made.push_str(&source.text[end..verb.bytes.end]);
+            made.push_str(" not");
+            end = verb.bytes.end;
+        }
+    }
+    made.push_str(&source.text[end..]);
+    made
+}

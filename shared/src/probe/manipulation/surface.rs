@@ -1,0 +1,151 @@
+//! Words that go or look different, each in its place.
+//!
+//! Without a list of misspellings a fifth of the words that have at least five letters, at least
+//! one of them, is misspelt by a rule: two neighbouring letters inside of the word that differ
+//! change places.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Draw, Source};
+use crate::text::linguistics::{Tag, Token};
+
+/// Letters of a word that the rule misspells.
+const LONG: usize = 5;
+
+/// One in so many words is misspelt by the rule.
+const ONE_IN: usize = 5;
+
+/// Without some pieces, ascending and disjoint. Of what stood before and behind a piece the longer
+/// stays; at the beginning and the end of the text neither does.
+pub(super) fn without(text: &str, gone: &[Range<usize>]) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut end = 0;
+    let mut pieces = gone.iter().peekable();
+    while let Some(first) = pieces.next() {
+        let before = &text[end..first.start];
+        let kept = before.trim_end();
+        made.push_str(kept);
+        let mut gap = &before[kept.len()..];
+        let mut last = first.end;
+        loop {
+            let until = pieces.peek().map_or(text.len(), |it| it.start);
+            let behind = &text[last..until];
+            let blank = &behind[..behind.len() - behind.trim_start().len()];
+            if blank.len() > gap.len() {
+                gap = blank;
+            }
+            end = last + blank.len();
+            match pieces.next_if(|it| blank.len() == behind.len() && it.start == until) {
+                Some(next) => last = next.end,
+                None => break,
+            }
+        }
+        if !made.is_empty() && end < text.len() {
+            made.push_str(gap);
+        }
+    }
+    made.push_str(&text[end..]);
+    made
+}
+
+pub(super) fn without_stops(source: &Source<'_>) -> String {
+    let tokens = source.analysis.tokens.iter();
+    let gone = tokens.filter(|it| source.tools.stops(&source.text[it.bytes.clone()]));
+    let gone: Vec<_> = gone.map(|it| it.bytes.clone()).collect();
+    without(source.text, &gone)
+}
+
+pub(super) fn without_punctuation(text: &str) -> String {
+    text.replace(|it: char| it.is_ascii_punctuation(), " ")
+}
+
+/// Each token as `write` has it.
+fn rewritten<'a>(
+    source: &Source<'a>,
+    mut write: impl FnMut(usize, &Token, &'a str) -> Cow<'a, str>,
+) -> String {
+    let mut made = String::with_capacity(source.text.len());
+    let mut end = 0;
+    for (at, token) in source.analysis.tokens.iter().enumerate() {
+        made.push_str(&source.text[end..token.bytes.start]);
+        made.push_str(&write(at, token, &source.text[token.bytes.clone()]));
+        end = token.bytes.end;
+    }
+    made.push_str(&source.text[end..]);
+    made
+}
+
+pub(super) fn lemmatized(source: &Source<'_>) -> String {
+    rewritten(source, |_, token, word| {
+        match token.tag == Tag::Punctuation || source.tools.stops(word) {
+            true => Cow::Borrowed(word),
+            false => Cow::Owned(token.lemma(source.text).into_owned()),
+        }
+    })
+}
+
+/// Every number, a token of digits alone, as another of as many digits.
+pub(super) fn other_numbers(source: &Source<'_>, draw: &mut Draw) -> String {
+    rewritten(source, |_, _, word| {
+        if !word.bytes().all(|it| it.is_ascii_digit()) {
+            return Cow::Borrowed(word);
+        }
+        loop {
+            let digit = |at: usize, draw: &mut Draw| match (at, word.starts_with('0')) {
+                // Only a number that begins with 0 stays one that does.
+                (0, true) if word.len() > 1 => 0,
+                (0, false) => 1 + draw.below(9),
+                _ => draw.below(10),
+            };
+            let digits = (0..word.len()).map(|at| digit(at, draw));
+            let other: String = digits.map(|it| char::from(b'0' + it as u8)).collect();
+            if other != word {
+                return Cow::Owned(other);
+            }
+            // `00` and the like: the last digit can always differ, so this ends.
+        }
+    })
+}
+
+pub(super) fn misspelt(source: &Source<'_>, outside_stops: bool, draw: &mut Draw) -> String {
+    let open = |word: &str| !(outside_stops && source.tools.stops(word));
+    if let Some(known) = &source.tools.misspellings {
+        return rewritten(source, |_, _, word| {
+            match known.get(word).filter(|_| open(word)) {
+                Some(wrong) => Cow::Owned(wrong[draw.below(wrong.len())].clone()),
+                None => Cow::Borrowed(word),
+            }
+        });
+    }
+    let tokens = source.analysis.tokens.iter().enumerate();
+    let long = tokens.filter(|(_, it)| {
+        let word = &source.text[it.bytes.clone()];
+        open(word) && !places(word).is_empty()
+    });
+    let long: Vec<usize> = long.map(|it| it.0).collect();
+    let chosen = draw.some(long.len(), long.len().div_ceil(ONE_IN));
+    let chosen: Vec<usize> = chosen.into_iter().map(|it| long[it]).collect();
+    rewritten(source, |at, _, word| match chosen.binary_search(&at) {
+        Ok(_) => {
+            let places = places(word);
+            let place = places[draw.below(places.len())];
+            let mut letters: Vec<char> = word.chars().collect();
+            letters.swap(place, place + 1);
+            Cow::Owned(letters.into_iter().collect())
+        }
+        Err(_) => Cow::Borrowed(word),
+    })
+}
+
+/// Where two neighbouring letters inside of a long word differ.
+fn places(word: &str) -> Vec<usize> {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() < LONG || !letters.iter().all(|it| it.is_alphabetic()) {
+        return Vec::new();
+    }
+    let inside = 1..letters.len() - 2;
+    inside
+        .filter(|&it| letters[it] != letters[it + 1])
+        .collect()
+}

@@ -1,0 +1,81 @@
+//! Terms that come or go.
+
+use std::ops::Range;
+
+use super::surface::without;
+use super::{Draw, Source, query_terms};
+
+/// Draws after which a collection has no more words to offer.
+const MOST_DRAWS: usize = 1_000;
+
+/// `n` words of the collection that the query does not have, each at a drawn place between two
+/// tokens, before the first or behind the last; none where there are no such words.
+pub(super) fn with_noise(source: &Source<'_>, n: u16, draw: &mut Draw) -> Option<String> {
+    let analyzer = source.vocabulary.analyzer();
+    let asked = query_terms(analyzer, source.query);
+    let is_asked = |word: &str| {
+        let mut terms = analyzer.terms(word).into_iter();
+        terms.any(|it| asked.contains(&it.0))
+    };
+    let n_words = source.vocabulary.n_tokens();
+    if n_words == 0 {
+        return None;
+    }
+    let mut words = Vec::new();
+    for _ in 0..MOST_DRAWS {
+        if words.len() == usize::from(n) {
+            break;
+        }
+        let word = source.vocabulary.token(draw.below(n_words) as u32);
+        if !is_asked(word) {
+            words.push(word);
+        }
+    }
+    let tokens = &source.analysis.tokens;
+    let mut places: Vec<(usize, &str)> = words
+        .into_iter()
+        .map(|it| (draw.below(tokens.len() + 1), it))
+        .collect();
+    places.sort_by_key(|it| it.0);
+    let mut made = String::with_capacity(source.text.len());
+    let mut end = 0;
+    for (place, word) in places {
+        let at = match tokens.get(place) {
+            Some(token) => token.bytes.start,
+            None => source.text.len(),
+        };
+        made.push_str(&source.text[end..at]);
+        end = at;
+        if at == source.text.len() && !made.is_empty() {
+            made.push(' ');
+            made.push_str(word);
+        } else {
+            made.push_str(word);
+            made.push(' ');
+        }
+    }
+    made.push_str(&source.text[end..]);
+    Some(made)
+}
+
+/// Without the terms of the query, after the analyser of the collection.
+pub(super) fn without_query(source: &Source<'_>) -> String {
+    let analyzer = source.vocabulary.analyzer();
+    let asked = query_terms(analyzer, source.query);
+    let terms = analyzer.terms(source.text).into_iter();
+    let gone = terms.filter(|it| asked.contains(&it.0));
+    let mut gone: Vec<Range<usize>> = gone
+        .map(|(_, span)| span.start as usize..span.end as usize)
+        .collect();
+    // Pieces of one word have the same place.
+    gone.dedup();
+    without(source.text, &gone)
+}
+
+/// The first so many tokens.
+pub(super) fn truncated(source: &Source<'_>, n: u16) -> String {
+    match source.analysis.tokens.get(usize::from(n)) {
+        Some(next) => source.text[..next.bytes.start].trim_end().to_owned(),
+        None => source.text.to_owned(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Dataset transfer: pairs of texts that were made for another task, as samples for rankers.
+//!
+//! A sample is `(q, a, b)`; a positive effect says that `a` is preferred, the fluent, formal,
+//! short, neutral, simple or true one. A set may be *symmetric*, as paraphrases are: then only
+//! whether the scores differ by more than δ counts. Pairs come with a query, or one is inferred
+//! from what both texts have in common. MacAvaney et al., ABNIRML (TACL 2022), section 3.3.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::collection::pairs::TextPair;
+use crate::error::Error;
+use crate::text::linguistics::{Analysis, Tag, analyze};
+use crate::text::stopwords::EN_FUNCTION;
+
+use super::axiom::About;
+
+/// The most letters of a set's name.
+const LONGEST: usize = 24;
+
+/// A name of at most [`LONGEST`] lower-case letters, digits and hyphens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    len: u8,
+    letters: [u8; LONGEST],
+}
+
+impl Name {
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+impl FromStr for Name {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Name, Error> {
+        let fine = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
+        if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
+            let shown: String = word.chars().take(80).collect();
+            let reason = format!("is not 1 to {LONGEST} lower-case letters, digits and hyphens");
+            return Err(Error::setting(format!("transfer set `{shown}`"), reason));
+        }
+        let mut letters = [0; LONGEST];
+        letters[..word.len()].copy_from_slice(word.as_bytes());
+        Ok(Name {
+            len: word.len() as u8,
+            letters,
+        })
+    }
+}
+
+/// A set of pairs. Written as `transfer:fluency`, a symmetric one as `symmetric:paraphrase`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Transfer {
+    /// Of the set.
+    pub name: Name,
+    /// Whether neither text is the preferred one.
+    pub symmetric: bool,
+}
+
+impl Transfer {
+    /// What there is to say about it before seeing any data.
+    pub(super) fn about(self) -> &'static About {
+        match self.symmetric {
+            false => &DIRECTED,
+            true => &SYMMETRIC,
+        }
+    }
+}
+
+const DIRECTED: About = About {
+    name: "transfer",
+    gist: "dataset transfer",
+    statement: "Positive where the first text of a pair is preferred to the second.",
+    formula: "S(a) − S(b)",
+    source: "Dataset transfer, MacAvaney et al., ABNIRML, TACL 2022",
+    troubles: "The published code keeps identical pairs, which are neutral whatever a ranker does; \
+               its filter by lemmas makes small letters of those of the query alone.",
+    example: &[],
+};
+
+const SYMMETRIC: About = About {
+    statement: "Positive where the two texts of a pair score differently, whichever is first.",
+    formula: "|S(a) − S(b)|",
+    ..DIRECTED
+};
+
+impl fmt::Display for Transfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.symmetric {
+            "symmetric"
+        } else {
+            "transfer"
+        };
+        write!(f, "{kind}:{}", self.name.as_str())
+    }
+}
+
+impl FromStr for Transfer {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Transfer, Error> {
+        let (kind, name) = word.split_once(':').unwrap_or((word, ""));
+        Ok(Transfer {
+            name: name.parse()?,
+            symmetric: kind == "symmetric",
+        })
+    }
+}
+
+/// Where the query of a pair comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Inference {
+    /// It is written with the pair.
+    #[default]
+    Given,
+    /// It is written with the pair, and a word of it that is no function word stands in both
+    /// texts, in any of its forms.
+    Shared,
+    /// A noun phrase of more than five letters that both texts have, drawn.
+    NounPhrase,
+}
+
+/// Pairs of one set, as a study takes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs {
+    /// Which set.
+    pub of: Transfer,
+    /// Where queries come from.
+    pub inference: Inference,
+    /// In file order.
+    pub pairs: Vec<TextPair>,
+}
+
+/// What became of the pairs of a set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Kept {
+    /// In the file.
+    pub n_pairs: u64,
+    /// Whose texts are the same: no sample.
+    pub n_identical: u64,
+    /// Without a query: no sample.
+    pub n_without_query: u64,
+}
+
+impl Pairs {
+    /// The pairs that are samples, each with its query; and what became of the others.
+    pub fn samples(&self, seed: u64) -> (Vec<(&TextPair, String)>, Kept) {
+        let mut kept = Kept {
+            n_pairs: self.pairs.len() as u64,
+            ..Kept::default()
+        };
+        let mut samples = Vec::new();
+        for pair in &self.pairs {
+            if pair.a == pair.b {
+                kept.n_identical += 1;
+                continue;
+            }
+            match self.inference.query(pair, seed) {
+                Some(query) => samples.push((pair, query)),
+                None => kept.n_without_query += 1,
+            }
+        }
+        (samples, kept)
+    }
+}
+
+impl Inference {
+    /// The query of a pair; none where there is none.
+    pub fn query(self, pair: &TextPair, seed: u64) -> Option<String> {
+        let given = || pair.query.clone().filter(|it| !it.trim().is_empty());
+        match self {
+            Inference::Given => given(),
+            Inference::Shared => {
+                let query = given()?;
+                let [asked, a, b] = [&query, &pair.a, &pair.b].map(|it| lemmas(it));
+                asked
+                    .iter()
+                    .any(|it| a.contains(it) && b.contains(it))
+                    .then_some(query)
+            }
+            Inference::NounPhrase => {
+                let both = [&pair.a, &pair.b].map(|it| phrases(it, &analyze(it)));
+                let common: Vec<&String> = both[0].intersection(&both[1]).collect();
+                if common.is_empty() {
+                    return None;
+                }
+                let digest = Sha256::digest(format!("{seed}\n{}\n{}", pair.a, pair.b));
+                let drawn = u128::from(Pcg64::from_seed(digest.into()).next_u64());
+                let place = ((drawn * common.len() as u128) >> 64) as usize;
+                Some(common[place].clone())
+            }
+        }
+    }
+}
+
+/// Noun phrases of more than five letters, in lower case.
+fn phrases(text: &str, analysis: &Analysis) -> BTreeSet<String> {
+    const SHORT: usize = 5;
+    let phrases = analysis.noun_phrases.iter().filter_map(|phrase| {
+        let tokens = &analysis.tokens[phrase.clone()];
+        let bytes = tokens.first()?.bytes.start..tokens.last()?.bytes.end;
+        Some(text[bytes].to_lowercase())
+    });
+    phrases.filter(|it| it.chars().count() > SHORT).collect()
+}
+
+/// Base forms of words that are no function words, numbers or punctuation. Small letters first: a
+/// word that begins with a capital, as those of titles do, would pass for a name.
+fn lemmas(text: &str) -> BTreeSet<String> {
+    let text = &text.to_lowercase();
+    let analysis = analyze(text);
+    let tokens = analysis.tokens.iter();
+    let words = tokens.filter(|it| {
+        let word = text[it.bytes.clone()].to_lowercase();
+        let is_word = !matches!(it.tag, Tag::Punctuation | Tag::Symbol | Tag::Numeral);
+        is_word && EN_FUNCTION.binary_search(&word.as_str()).is_err()
+    });
+    words.map(|it| it.lemma(text).to_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(query: Option<&str>, a: &str, b: &str) -> TextPair {
+        TextPair {
+            id: "1".to_owned(),
+            query: query.map(str::to_owned),
+            a: a.to_owned(),
+            b: b.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_noun_phrase_of_both_is_the_query() {
+        let same = pair(
+            None,
+            "The old lighthouse has stood on the cliff for years.",
+            "For years stand the old lighthouse at the cliff.",
+        );
+        let query = Inference::NounPhrase.query(&same, 42).unwrap();
+        assert!(
+            ["the old lighthouse", "the cliff"].contains(&&*query),
+            "{query}"
+        );
+        assert_eq!(Inference::NounPhrase.query(&same, 42), Some(query));
+        let other = pair(None, "Bats sleep.", "Rivers run.");
+        assert_eq!(Inference::NounPhrase.query(&other, 42), None);
+    }
+
+    #[test]
+    fn a_title_shares_a_word_with_both_whatever_its_form() {
+        let title = Some("Lighthouses of the coast");
+        let both = pair(
+            title,
+            "A lighthouse stands here.",
+            "Many Lighthouses were built.",
+        );
+        assert!(Inference::Shared.query(&both, 1).is_some());
+        let one = pair(
+            title,
+            "A lighthouse stands here.",
+            "Many towers of the shore.",
+        );
+        assert_eq!(Inference::Shared.query(&one, 1), None);
+        assert_eq!(Inference::Given.query(&one, 1).as_deref(), title);
+        assert_eq!(Inference::Given.query(&pair(Some(" "), "a", "b"), 1), None);
+    }
+
+    #[test]
+    fn identical_pairs_are_told_and_are_no_samples() {
+        let set = Pairs {
+            of: "transfer:fluency".parse().unwrap(),
+            inference: Inference::Given,
+            pairs: vec![
+                pair(Some("q"), "same", "same"),
+                pair(Some("q"), "one", "two"),
+                pair(None, "one", "two"),
+            ],
+        };
+        let (samples, kept) = set.samples(1);
+        assert_eq!((samples.len(), samples[0].1.as_str()), (1, "q"));
+        let expected = Kept {
+            n_pairs: 3,
+            n_identical: 1,
+            n_without_query: 1,
+        };
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn a_name_is_written_as_it_is_read() {
+        for word in ["transfer:fluency", "symmetric:msr-2"] {
+            assert_eq!(word.parse::<Transfer>().unwrap().to_string(), word);
+        }
+        for word in [
+            "transfer:",
+            "transfer:A b",
+            "transfer:abcdefghijklmnopqrstuvwxyz",
+        ] {
+            let error = word.parse::<Transfer>().unwrap_err().to_string();
+            assert!(error.contains("lower-case letters"), "{error}");
+        }
+    }
+}
