@@ -17,6 +17,7 @@ use crate::replay::Asked;
 use crate::report::Table;
 use crate::score::RankerAbout;
 use crate::score::certificate::Certificate;
+use crate::study::behaviour::{Asking, Behaviours};
 use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
 use crate::study::figures::{Choice, Figures};
@@ -122,6 +123,23 @@ impl Endpoint for Draw {
     const METHOD: Method = Method::Get;
     const PATH: &'static str = "/api/figures";
     type Reply = Figures;
+}
+
+/// The behaviours of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Behave {
+    /// Name of the study.
+    pub study: String,
+    /// How they are asked.
+    #[serde(default)]
+    pub asking: Asking,
+}
+
+impl Endpoint for Behave {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/behaviours";
+    type Reply = Behaviours;
 }
 
 /// A paper's table beside a study.

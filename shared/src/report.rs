@@ -14,6 +14,7 @@ mod html;
 mod latex;
 mod markdown;
 mod overview;
+mod behaviours;
 mod figures;
 mod compared;
 
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Estimate;
 
 pub use self::csv::to_csv;
+pub use behaviours::of_behaviours;
 pub use compared::{of_baseline, of_diff, to_junit};
 pub use figures::{of_figures, premise_label, reading};
 pub use html::to_html;

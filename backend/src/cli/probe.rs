@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use shared::collection::Collection;
 use shared::index::Index;
+use shared::probe::beside::Beside;
 use shared::probe::mine::{Hashing, Text};
 use shared::probe::{Mined, Mode, Probe};
 use shared::score::{Pairs, Scores};
@@ -88,6 +89,7 @@ impl Mine {
             folder: &loaded.folder,
             asked: &asked.asked,
             limits: &asked.limits,
+            beside: &Beside::default(),
         };
         // A few queries at a time: there may be more instances than memory.
         let mut writer = instances::Writer::new(&self.out, asked.asked.iter().copied())?;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use shared::plot;
 use shared::report;
+use shared::study::behaviour::Asking;
 use shared::study::dials::Dials;
 use shared::study::figures::Choice;
 use shared::study::{Definition, Study};
@@ -294,7 +295,12 @@ impl Report {
             dials,
             ..Choice::default()
         })?;
+        let behaviours = study.behaviours(&Asking {
+            dials: figures.choice.dials.clone(),
+            ..Asking::default()
+        })?;
         let mut tables = report::of_overview(&overview);
+        tables.extend(report::of_behaviours(&behaviours));
         tables.extend(report::of_figures(&figures));
         Ok(match self.format {
             Format::Md => report::to_markdown(&tables),

@@ -11,8 +11,8 @@ use axum::routing::{MethodRouter, get, post};
 use shared::api::operator::{LoadModel, Models};
 use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::{
-    About, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method, Replay,
-    Resume, Score, Show, Statistics, Studies, Watch,
+    About, Behave, Cancel, CreateJob, Draw, Endpoint, Export, Fetch, Jobs, List, Look, Method,
+    Replay, Resume, Score, Show, Statistics, Studies, Watch,
 };
 use utoipa::ToSchema;
 
@@ -47,6 +47,7 @@ impl Endpoints {
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
             on::<Draw, _, _>(Access::Everybody, studies::figures),
+            on::<Behave, _, _>(Access::Everybody, studies::behaviours),
             on::<Replay, _, _>(Access::Everybody, studies::replay),
             on::<List, _, _>(Access::Everybody, studies::instances),
             on::<Show, _, _>(Access::Everybody, studies::instance),

@@ -6,9 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use shared::api::{CollectionStats, Draw, Export, List, Look, Replay, Show, Statistics, Studies};
+use shared::api::{
+    Behave, CollectionStats, Draw, Export, List, Look, Replay, Show, Statistics, Studies,
+};
 use shared::error::Error as Wrong;
 use shared::report::Table;
+use shared::study::behaviour::Behaviours;
 use shared::study::cell::Page;
 use shared::study::figures::Figures;
 use shared::study::instance::Shown;
@@ -63,6 +66,19 @@ pub(super) async fn figures(
         .shelf
         .of(&listed, move |study| Ok(study.figures(&asked.choice)?));
     Ok(Json(drawn.await?))
+}
+
+pub(super) async fn behaviours(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Behave>,
+) -> Result<Json<Behaviours>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let found = app
+        .shelf
+        .of(&listed, move |study| Ok(study.behaviours(&asked.asking)?));
+    Ok(Json(found.await?))
 }
 
 pub(super) async fn replay(

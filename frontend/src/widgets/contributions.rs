@@ -39,7 +39,7 @@ pub(crate) fn TermTable(
     let name = contributions.ranker.label.clone();
     let caption = format!("{name}: what each term adds to the score of each text");
     let over = match kind {
-        ClaimKind::Above | ClaimKind::NotBelow => "text 1 over text 2",
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "text 1 over text 2",
         ClaimKind::ShrinkingGain => "texts 1, 2, 3",
     };
     view! {
@@ -143,7 +143,7 @@ pub(crate) fn difference(claim: Claim<u32>, row: &[f64]) -> f64 {
 /// How a difference is written above its column.
 pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
     match kind {
-        ClaimKind::Above | ClaimKind::NotBelow => "1 − 2",
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => "1 − 2",
         ClaimKind::ShrinkingGain => "first step − second",
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn difference_name(kind: ClaimKind) -> &'static str {
 /// What the two directions of a bar mean.
 pub(crate) fn sides(kind: ClaimKind) -> [&'static str; 2] {
     match kind {
-        ClaimKind::Above | ClaimKind::NotBelow => ["favours 2", "favours 1"],
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => ["favours 2", "favours 1"],
         ClaimKind::ShrinkingGain => ["against", "with the axiom"],
     }
 }

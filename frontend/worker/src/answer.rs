@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::{
-    CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Replay,
+    Behave, CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Replay,
     Show, Statistics,
 };
 use shared::collection::text_hash;
@@ -34,6 +34,10 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         Draw::PATH => {
             let Draw { study: _, choice } = parse(request)?;
             Ok(json(&study.figures(&choice).map_err(refused)?))
+        }
+        Behave::PATH => {
+            let Behave { study: _, asking } = parse(request)?;
+            Ok(json(&study.behaviours(&asking).map_err(refused)?))
         }
         Replay::PATH => {
             let Replay { study: _, asked } = parse(request)?;

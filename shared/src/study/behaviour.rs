@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use super::dials::{Dials, Filter};
+use super::overview::Split;
 use crate::error::Error;
+use crate::probe::transfer::Kept;
 use crate::probe::{Claim, Instances, Mode, Probe, TextNo};
 use crate::score::{RankerAbout, Scores};
 use crate::stats::bootstrap::{self, Counted};
@@ -50,6 +52,43 @@ pub struct Asking {
     /// δ.
     #[serde(default)]
     pub delta: Delta,
+    /// The least grade of a relevant document, for the slices; none takes 2 where there are such
+    /// grades, as the paper does, and else 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant_from: Option<i32>,
+}
+
+/// Of which documents the samples are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Slice {
+    /// Of all.
+    #[default]
+    All,
+    /// Of those that are relevant to the query.
+    Relevant,
+    /// Of those that are judged and not relevant.
+    NotRelevant,
+}
+
+impl Slice {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Slice::All => "all",
+            Slice::Relevant => "relevant",
+            Slice::NotRelevant => "not relevant",
+        }
+    }
+
+    /// The slices of a behaviour: a manipulation has all three.
+    fn of(probe: Probe) -> &'static [Slice] {
+        match probe {
+            Probe::Manipulation(_) => &[Slice::All, Slice::Relevant, Slice::NotRelevant],
+            _ => &[Slice::All],
+        }
+    }
 }
 
 /// What a ranker is asked with.
@@ -116,6 +155,8 @@ impl Effect {
 pub struct Row {
     /// Which.
     pub probe: Probe,
+    /// Of which documents.
+    pub slice: Slice,
     /// Samples, of the queries that count.
     pub n_samples: u64,
     /// Share kept by a cap per query; 1 without.
@@ -136,6 +177,12 @@ pub struct Behaviours {
     pub hash: String,
     /// As they were asked.
     pub asking: Asking,
+    /// The least grade of a relevant document.
+    pub relevant_from: i32,
+    /// What became of the pairs of each transfer set.
+    pub kept: Vec<(Probe, Kept)>,
+    /// The splits of the queries: a dial.
+    pub splits: Vec<Split>,
     /// In the order of the study.
     pub rankers: Vec<Asked>,
     /// In the order of the study.
@@ -165,30 +212,40 @@ impl Study {
                 },
             })
             .collect();
-        let row = |probe: Probe| {
+        let relevant_from = asking.relevant_from.unwrap_or_else(|| self.relevant_from());
+        let row = |(probe, slice): (Probe, Slice)| {
             let instances = self.instances_of(probe, Mode::Fixed)?;
-            let taken = (0..instances.n_queries()).filter(|&it| filter.takes(it));
+            let samples = Samples {
+                instances,
+                filter: &filter,
+                slice,
+                relevant_from,
+            };
             let each = self.scores.iter().zip(&rankers);
             Ok(Row {
                 probe,
-                n_samples: taken.map(|it| instances.len_of(it) as u64).sum(),
+                slice,
+                n_samples: self.n_samples(&samples),
                 sampled: instances.sampled(),
                 effects: each
                     .map(|(scores, asked)| {
-                        let delta = asked.delta.unwrap_or(0.0);
-                        self.effect(instances, scores, (&filter, delta))
+                        self.effect(&samples, scores, asked.delta.unwrap_or(0.0))
                     })
                     .collect(),
             })
         };
         let behaviours = self.definition.behaviours();
-        let mut rows: Vec<Row> = behaviours.map(row).collect::<Result<_, Error>>()?;
+        let sliced = behaviours.flat_map(|it| Slice::of(it).iter().map(move |&slice| (it, slice)));
+        let mut rows: Vec<Row> = sliced.map(row).collect::<Result<_, Error>>()?;
         let n_tests = correct(&mut rows);
         Ok(Behaviours {
             name: self.definition.name.clone(),
             title: self.definition.title.clone(),
             hash: self.instances_hash.clone(),
             asking: asking.clone(),
+            relevant_from,
+            kept: self.kept.clone(),
+            splits: self.splits(),
             rankers,
             rows,
             n_tests,
@@ -212,19 +269,40 @@ impl Study {
         median(&differences)
     }
 
+    /// 2 where a document has such a grade, else 1.
+    fn relevant_from(&self) -> i32 {
+        let grades = self.qrels.0.values().flat_map(|it| it.values());
+        grades.max().map_or(1, |&it| it.clamp(1, 2))
+    }
+
+    /// The samples of a query that are in the slice.
+    fn sliced(&self, samples: &Samples<'_>, query: usize) -> impl Iterator<Item = Claim<TextNo>> {
+        let (slice, from) = (samples.slice, samples.relevant_from);
+        samples.instances.of(query).filter(move |claim| {
+            let grade = || self.grade(query, original(*claim));
+            match slice {
+                Slice::All => true,
+                Slice::Relevant => grade().is_some_and(|it| it >= from),
+                Slice::NotRelevant => grade().is_some_and(|it| it < from),
+            }
+        })
+    }
+
+    fn n_samples(&self, samples: &Samples<'_>) -> u64 {
+        let queries = samples.queries();
+        queries
+            .map(|it| self.sliced(samples, it).count() as u64)
+            .sum()
+    }
+
     /// The effect of the samples of the queries that count.
-    fn effect(
-        &self,
-        instances: &Instances,
-        scores: &Scores,
-        (filter, delta): (&Filter<'_>, f64),
-    ) -> Option<Effect> {
+    fn effect(&self, samples: &Samples<'_>, scores: &Scores, delta: f64) -> Option<Effect> {
         let mut differences = Vec::new();
         let mut by_query = Vec::new();
         let mut counts = Counts::default();
-        for query in (0..instances.n_queries()).filter(|&it| filter.takes(it)) {
+        for query in samples.queries() {
             let before = counts;
-            for claim in instances.of(query) {
+            for claim in self.sliced(samples, query) {
                 let score = |text| scores.at(self.pairs.position(query, text)?);
                 match difference(claim, score) {
                     Some(it) => {
@@ -237,6 +315,29 @@ impl Study {
             by_query.push(counts.since(before));
         }
         effect_of(&differences, counts, &by_query)
+    }
+}
+
+/// Samples of one behaviour, and which of them count.
+struct Samples<'a> {
+    instances: &'a Instances,
+    filter: &'a Filter<'a>,
+    slice: Slice,
+    relevant_from: i32,
+}
+
+impl Samples<'_> {
+    fn queries(&self) -> impl Iterator<Item = usize> {
+        (0..self.instances.n_queries()).filter(|&it| self.filter.takes(it))
+    }
+}
+
+/// The text of a sample that was not changed.
+fn original(claim: Claim<TextNo>) -> TextNo {
+    match claim {
+        Claim::Above { loser, .. } | Claim::NotBelow { loser, .. } => loser,
+        Claim::Apart { b, .. } => b,
+        Claim::ShrinkingGain { most, .. } => most,
     }
 }
 

@@ -358,7 +358,7 @@ impl Study {
 
     /// The splits of the queries, in the order of their first query; the first so many, since
     /// what is meant as something else may have one for each query.
-    fn splits(&self) -> Vec<Split> {
+    pub(super) fn splits(&self) -> Vec<Split> {
         const MOST: usize = 50;
         let mut splits: Vec<Split> = Vec::new();
         for name in self.queries.iter().filter_map(|it| it.split.as_ref()) {

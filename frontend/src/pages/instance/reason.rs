@@ -15,9 +15,17 @@ pub(super) fn claim(shown: &Shown) -> String {
 /// What the axiom concludes.
 pub(super) fn says(shown: &Shown) -> String {
     let name = shown.axiom.name();
+    if !shown.axiom.is_axiom() {
+        let asks = match shown.claim.kind() {
+            ClaimKind::Apart => "whether their scores differ",
+            _ => "whether text 1 is preferred",
+        };
+        return format!("{name} asks {asks}");
+    }
     let says = match shown.claim.kind() {
         ClaimKind::Above => "text 1 should score higher",
         ClaimKind::NotBelow => "text 1 must not score lower",
+        ClaimKind::Apart => "the scores differ",
         ClaimKind::ShrinkingGain => "the second step should gain less than the first",
     };
     format!("{name} says that {says}")
@@ -182,7 +190,10 @@ pub(super) fn said(shown: &Shown, said: &Said) -> String {
         (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Violated) => {
             format!("{name} scores it lower by {by}.")
         }
-        (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Tied) => {
+        (ClaimKind::Apart, Outcome::Satisfied | Outcome::Violated) => {
+            format!("For {name} the scores differ by {by}.")
+        }
+        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, Outcome::Tied) => {
             return format!("{name} scores both the same.");
         }
         (ClaimKind::ShrinkingGain, Outcome::Satisfied) => {
@@ -292,7 +303,7 @@ mod tests {
                     winner: 0,
                     loser: 1,
                 },
-                ClaimKind::Above | ClaimKind::ShrinkingGain => Claim::Above {
+                _ => Claim::Above {
                     winner: 0,
                     loser: 1,
                 },

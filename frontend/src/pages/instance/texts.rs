@@ -100,7 +100,7 @@ fn role(kind: ClaimKind, at: usize) -> &'static str {
     match (kind, at) {
         (ClaimKind::Above, 0) => "the axiom prefers it",
         (ClaimKind::NotBelow, 0) => "must not score lower",
-        (ClaimKind::Above | ClaimKind::NotBelow, _) => "",
+        (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, _) => "",
         (ClaimKind::ShrinkingGain, 0) => "fewest query terms",
         (ClaimKind::ShrinkingGain, 1) => "one step more",
         (ClaimKind::ShrinkingGain, _) => "two steps more",

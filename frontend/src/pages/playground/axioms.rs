@@ -260,6 +260,7 @@ fn claimed(claim: Claim<u32>) -> String {
         Claim::NotBelow { winner, loser } => {
             format!("applies, {} not below {}", name(winner), name(loser))
         }
+        Claim::Apart { a, b } => format!("applies, {} and {}", name(a), name(b)),
         Claim::ShrinkingGain { few, more, most } => {
             format!("applies, {} to {} to {}", name(few), name(more), name(most))
         }

@@ -1,0 +1,169 @@
+//! The tables of a study's behaviours.
+
+use super::{Column, Kind, Table, Value, format};
+use crate::study::behaviour::{Behaviours, Delta, Effect, Row};
+
+/// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
+/// `effects`, for programs, with a row for each behaviour and ranker. None without a behaviour.
+pub fn of_behaviours(behaviours: &Behaviours) -> Vec<Table> {
+    match behaviours.rows.is_empty() {
+        true => Vec::new(),
+        false => vec![scores(behaviours), effects(behaviours)],
+    }
+}
+
+fn scores(behaviours: &Behaviours) -> Table {
+    let mut columns = vec![
+        Column::new("behaviour", Kind::Text),
+        Column::new("documents", Kind::Text),
+        Column::new("samples", Kind::Number),
+    ];
+    let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
+    columns.extend(labels.map(|it| Column::new(it, Kind::Estimate)));
+    let row = |row: &Row| {
+        let effects = row.effects.iter().map(|it| match it {
+            Some(effect) => Value::Text(score(effect)),
+            None => Value::Missing,
+        });
+        let mut values = head(row);
+        values.push(Value::Count(row.n_samples));
+        values.extend(effects);
+        values
+    };
+    Table {
+        name: "behaviours".to_owned(),
+        title: format!("{}: behaviours", behaviours.title),
+        rows: behaviours.rows.iter().map(row).collect(),
+        columns,
+        notes: notes(behaviours),
+    }
+}
+
+/// `+.12 [.02, .20] *`: a star where the paired t test finds it, `†` where that and the interval
+/// by queries disagree.
+fn score(effect: &Effect) -> String {
+    let star = if effect.is_significant() { " *" } else { "" };
+    let dagger = if effect.is_disputed() { " †" } else { "" };
+    let [low, high] = effect.score.interval.map(format::signed);
+    format!(
+        "{} [{low}, {high}]{star}{dagger}",
+        format::signed(effect.score.value)
+    )
+}
+
+fn head(row: &Row) -> Vec<Value> {
+    vec![
+        Value::Text(row.probe.name().into_owned()),
+        Value::Text(row.slice.name().to_owned()),
+    ]
+}
+
+fn effects(behaviours: &Behaviours) -> Table {
+    let columns = vec![
+        Column::new("behaviour", Kind::Text),
+        Column::new("documents", Kind::Text),
+        Column::new("ranker", Kind::Text),
+        Column::new("δ", Kind::Number),
+        Column::new("samples", Kind::Number),
+        Column::new("positive", Kind::Number),
+        Column::new("neutral", Kind::Number),
+        Column::new("negative", Kind::Number),
+        Column::new("unscored", Kind::Number),
+        Column::new("score", Kind::Number),
+        Column::new("interval by queries", Kind::Number),
+        Column::new("p by queries", Kind::Number),
+        Column::new("mean difference", Kind::Number),
+        Column::new("median difference", Kind::Number),
+        Column::new("p of the t test", Kind::Number),
+        Column::new("p, Bonferroni", Kind::Number),
+        Column::new("queries", Kind::Number),
+    ];
+    let mut rows = Vec::new();
+    for row in &behaviours.rows {
+        for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
+            let Some(effect) = effect else {
+                continue;
+            };
+            let digits = format::score_digits(effect.mean.abs().max(effect.median.abs()));
+            let inner = |value: f64| Value::Score { value, digits };
+            let p = |it: Option<f64>| it.map_or(Value::Missing, Value::P);
+            let mut values = vec![
+                Value::Text(row.probe.slug().into_owned()),
+                Value::Text(row.slice.name().to_owned()),
+                Value::Text(asked.ranker.label.clone()),
+                asked.delta.map_or(Value::Missing, |value| Value::Score {
+                    value,
+                    digits: format::score_digits(value),
+                }),
+            ];
+            let counts = [
+                effect.n(),
+                effect.positive,
+                effect.neutral,
+                effect.negative,
+                effect.unscored,
+            ];
+            values.extend(counts.map(Value::Count));
+            values.extend([
+                Value::Signed(effect.score.value),
+                Value::Interval(effect.score.interval),
+                Value::P(effect.p_queries),
+                inner(effect.mean),
+                inner(effect.median),
+                p(effect.p),
+                p(effect.p_bonferroni),
+                Value::Count(effect.n_queries),
+            ]);
+            rows.push(values);
+        }
+    }
+    Table {
+        name: "effects".to_owned(),
+        title: format!("{}: effects", behaviours.title),
+        columns,
+        rows,
+        notes: notes(behaviours),
+    }
+}
+
+fn notes(behaviours: &Behaviours) -> Vec<String> {
+    let widths = match behaviours.asking.delta {
+        Delta::Given { width } => format!("δ is {width} for every ranker"),
+        Delta::Tuned => {
+            let each = behaviours.rankers.iter().map(|it| {
+                let delta = it.delta.map_or(format::MISSING.to_owned(), |it| {
+                    format::score(it, format::score_digits(it))
+                });
+                format!("{} {delta}", it.ranker.label)
+            });
+            let each: Vec<String> = each.collect();
+            format!(
+                "δ is the median difference of adjacent scores in the top 10 of a pool: {}",
+                each.join(", ")
+            )
+        }
+    };
+    let mut notes = vec![
+        format!("Score: (positive − negative) / n; neutral within δ. {widths}."),
+        format!(
+            "*: p < .001 in a two-sided paired t test over samples, after Bonferroni over {} \
+             tests. †: that and the 95 % interval with queries as units disagree.",
+            behaviours.n_tests
+        ),
+        format!(
+            "Relevant documents have a grade of {} or more.",
+            behaviours.relevant_from
+        ),
+    ];
+    notes.extend(behaviours.kept.iter().map(|(probe, kept)| {
+        format!(
+            "{}: of {} pairs {} are identical and {} have no query; they are left out.",
+            probe.name(),
+            kept.n_pairs,
+            kept.n_identical,
+            kept.n_without_query
+        )
+    }));
+    notes.push(format!("Instances {}.", behaviours.hash));
+    notes
+}
