@@ -5,8 +5,9 @@
 //! Speech Tagger", ANLP 1992), learnt from Universal Dependencies. There are no weights and no
 //! floats in it, so every target tags alike. Ours are the classes of forms that the table does
 //! not have, a few corrections, the bounds of sentences, the noun phrases and the base forms;
-//! the library's own chunker found a third of the phrases of our sample. How right all this is
-//! stands in `linguistics/tests.rs`, counted on texts that we tagged by hand.
+//! the library's own chunker finds the bounds of 99 of the 259 phrases of our first sample. How
+//! right all this is stands in `linguistics/tests/sample.rs`, counted on texts that we tagged by
+//! hand.
 //!
 //! Tokens are words, numbers and punctuation marks. A word keeps its inner hyphens and the
 //! period of an abbreviation; a contraction is cut as treebanks cut it (`do` `n't`, `dog` `'s`).

@@ -11,12 +11,13 @@ use crate::text::names::Names;
 
 /// The commonest class of a form in lower case.
 pub(super) fn commonest(form: &str) -> Option<Tag> {
-    LEXICON.forms.find(form).map(|it| LEXICON.tags[it as usize])
+    let lexicon = &TABLES.lexicon;
+    lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
 }
 
 /// Classes of the words of a sentence: the commonest, or a guess, and then the rules.
 pub(super) fn tag(sentence: &[String]) -> Vec<Tag> {
-    let found = TAGGER.tag_sentence(sentence);
+    let found = TABLES.rules.tag_sentence(sentence);
     found
         .into_iter()
         .map(|it| it.map_or(Tag::Other, Tag::from))
@@ -43,27 +44,30 @@ struct Lexicon {
 /// and no capitals.
 struct Base;
 
-/// The library shows neither its dictionary nor a way to put rules on another one, but it reads
-/// and writes both.
-static TABLES: LazyLock<String> = LazyLock::new(|| {
-    serde_json::to_string(&*harper_brill::brill_tagger()).expect("maps of strings are JSON")
-});
+struct Tables {
+    lexicon: Lexicon,
+    rules: BrillTagger<Base>,
+}
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
+/// The library shows neither its dictionary nor a way to put its rules on another one, but it
+/// writes and reads both. It writes in any order, which decides nothing: forms are only looked up.
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     #[derive(Deserialize)]
-    struct Tables {
+    struct Whole {
         base: Mapping,
     }
     #[derive(Deserialize)]
     struct Mapping {
         mapping: Lexicon,
     }
-    let tables: Tables = serde_json::from_str(&TABLES).expect("the library wrote it");
-    tables.base.mapping
+    let written = serde_json::to_string(&*harper_brill::brill_tagger());
+    let written = written.expect("maps of strings are JSON");
+    let whole: Whole = serde_json::from_str(&written).expect("the library wrote it");
+    Tables {
+        lexicon: whole.base.mapping,
+        rules: serde_json::from_str(&written).expect("the library wrote it"),
+    }
 });
-
-static TAGGER: LazyLock<BrillTagger<Base>> =
-    LazyLock::new(|| serde_json::from_str(&TABLES).expect("the library wrote it"));
 
 impl Tagger for Base {
     fn tag_sentence(&self, sentence: &[String]) -> Vec<Option<UPOS>> {
