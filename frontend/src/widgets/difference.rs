@@ -14,7 +14,7 @@ pub(crate) struct Piece {
     pub(crate) fate: Fate,
     /// As written, with single spaces.
     pub(crate) text: String,
-    /// Whether white space stands before it.
+    /// Whether something stands before it, and white space in between.
     spaced: bool,
     n_words: u64,
     n_marks: u64,
@@ -165,7 +165,8 @@ struct Token<'a> {
 /// no white space stands alone.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens: Vec<Token<'_>> = Vec::new();
-    let mut spaced = false;
+    // So that the first word of one text does not stick to a word of the other.
+    let mut spaced = true;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         if first.is_whitespace() {
@@ -307,6 +308,7 @@ mod tests {
             "the +[steep] river bank +[river]",
         );
         check("", "a b", "+[a b]");
+        check("a", "b c", "-[a] +[b c]");
         check("a b", "", "-[a b]");
         check("a b a b c", "b a c", "-[a] b a -[b] c");
     }

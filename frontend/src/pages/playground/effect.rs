@@ -10,6 +10,7 @@ use super::contributions::digits;
 use super::edits::Manipulated;
 use super::{Desk, NAMES};
 use crate::widgets::contributions::signed;
+use crate::widgets::difference::{ChangedText, Wording, difference, summary};
 use crate::widgets::verdict::effect;
 
 /// The section of the page, as long as both texts are what they were.
@@ -29,6 +30,15 @@ pub(super) fn Effect(
     });
     move || {
         let Manipulated { by, original, made } = known.get()?;
+        let pieces = difference(&original.1, &made.1);
+        let changed = pieces.map(|pieces| {
+            view! {
+                <details class="changed">
+                    <summary>{summary(&pieces, Wording::Changed)}</summary>
+                    <ChangedText pieces/>
+                </details>
+            }
+        });
         let (original, made) = (original.0, made.0);
         let rows = move || {
             let answer = desk.answer();
@@ -75,6 +85,7 @@ pub(super) fn Effect(
                     </thead>
                     <tbody>{rows}</tbody>
                 </table>
+                {changed}
             </section>
         })
     }
