@@ -62,7 +62,7 @@ pub(super) fn Rankers(
                             </span>
                         </th>
                         <th scope="col" class="num">"margin"</th>
-                        <th scope="col">{last}</th>
+                        <th scope="col" class:num=last == "effect">{last}</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -105,7 +105,7 @@ fn Row(
             {scores}
             <td><Lean share=share(&said)/></td>
             <td class="num">{shown}</td>
-            <td>{last}</td>
+            <td class:num=!probe.is_axiom()>{last}</td>
         </tr>
     }
 }
