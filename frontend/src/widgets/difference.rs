@@ -136,6 +136,9 @@ pub(crate) fn difference(before: &str, after: &str) -> Option<Vec<Piece>> {
     let (old_rest, new_rest) = (&old[same..], &new[same..]);
     let ends = old_rest.iter().rev().zip(new_rest.iter().rev());
     let tail = ends.take_while(is_same).count();
+    // A full stop belongs to what stands before it.
+    let marks = new_rest[new_rest.len() - tail..].iter();
+    let tail = tail - marks.take_while(|it| !it.is_word()).count();
     let old_middle = &old_rest[..old_rest.len() - tail];
     let new_middle = &new_rest[..new_rest.len() - tail];
     if (old_middle.len() + 1).checked_mul(new_middle.len() + 1)? > MOST_CELLS {
@@ -159,6 +162,12 @@ struct Token<'a> {
     text: &'a str,
     /// Whether white space stands before it.
     spaced: bool,
+}
+
+impl Token<'_> {
+    fn is_word(self) -> bool {
+        self.text.contains(char::is_alphanumeric)
+    }
 }
 
 /// Words keep their inner hyphens, apostrophes, points and commas; every other character that is
@@ -256,7 +265,6 @@ fn find_moved(taken: &mut Vec<(Fate, Token<'_>)>) {
 }
 
 fn push(pieces: &mut Vec<Piece>, fate: Fate, token: Token<'_>) {
-    let is_word = token.text.contains(char::is_alphanumeric);
     if pieces.last().is_none_or(|it| it.fate != fate) {
         pieces.push(Piece {
             fate,
@@ -273,7 +281,7 @@ fn push(pieces: &mut Vec<Piece>, fate: Fate, token: Token<'_>) {
         last.text.push(' ');
     }
     last.text.push_str(token.text);
-    match is_word {
+    match token.is_word() {
         true => last.n_words += 1,
         false => last.n_marks += 1,
     }
@@ -322,7 +330,7 @@ mod tests {
     #[test]
     fn punctuation_is_parted_from_words_and_numbers_keep_theirs() {
         check("the ice, 2,400 m", "the ice 2,400 m", "the ice-[,] 2,400 m");
-        check("it's (cold).", "it's cold", "it's -[(]cold-[).]");
+        check("it's (cold).", "it's cold", "it's -[(] cold-[).]");
     }
 
     #[test]
