@@ -17,12 +17,30 @@ const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
 const QUERIES: &[u8] = include_bytes!("../../demo/queries.jsonl");
 const QRELS: &[u8] = include_bytes!("../../demo/qrels.tsv");
 const TRANSFERS: [(&str, &str); 6] = [
-    ("factuality.jsonl", include_str!("../../demo/transfer/factuality.jsonl")),
-    ("fluency.jsonl", include_str!("../../demo/transfer/fluency.jsonl")),
-    ("formality.jsonl", include_str!("../../demo/transfer/formality.jsonl")),
-    ("neutrality.jsonl", include_str!("../../demo/transfer/neutrality.jsonl")),
-    ("simplicity.jsonl", include_str!("../../demo/transfer/simplicity.jsonl")),
-    ("summary.jsonl", include_str!("../../demo/transfer/summary.jsonl")),
+    (
+        "factuality.jsonl",
+        include_str!("../../demo/transfer/factuality.jsonl"),
+    ),
+    (
+        "fluency.jsonl",
+        include_str!("../../demo/transfer/fluency.jsonl"),
+    ),
+    (
+        "formality.jsonl",
+        include_str!("../../demo/transfer/formality.jsonl"),
+    ),
+    (
+        "neutrality.jsonl",
+        include_str!("../../demo/transfer/neutrality.jsonl"),
+    ),
+    (
+        "simplicity.jsonl",
+        include_str!("../../demo/transfer/simplicity.jsonl"),
+    ),
+    (
+        "summary.jsonl",
+        include_str!("../../demo/transfer/summary.jsonl"),
+    ),
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 

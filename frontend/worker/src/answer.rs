@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::{
-    Behave, CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem, Replay,
-    Show, Statistics,
+    Behave, CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem,
+    Replay, Show, Statistics,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::BroughtScores;

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::manipulation::{Manipulation, Source, Tools};
-use super::transfer::{Kept, Pairs};
 use super::mine::draw;
+use super::transfer::{Kept, Pairs};
 use super::{Limits, Mode, Probe};
 use crate::collection::{Collection, Doc, Query};
 use crate::index::{DocNo, Index};
