@@ -245,7 +245,8 @@ impl Study {
             .collect();
         correct(&mut rankers);
         let splits = self.splits();
-        let taken = (0..self.queries.len()).filter(|&it| filter.takes(it));
+        let n_own = self.queries.len() - self.added.n_queries as usize;
+        let taken = (0..n_own).filter(|&it| filter.takes(it));
         let taken: Vec<usize> = taken.collect();
         let n_pairs: usize = taken.iter().map(|&it| self.pairs.of(it).len()).sum();
         Ok(Overview {

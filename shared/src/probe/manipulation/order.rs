@@ -74,8 +74,7 @@ pub(super) fn sentences(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<us
 }
 
 pub(super) fn phrases(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
-    let phrases = source.analysis.noun_phrases.iter();
-    let spans: Vec<_> = phrases.map(|it| span(source, it)).collect();
+    let spans = phrase_spans(source);
     placed(source.text, &spans, &order(spans.len()))
 }
 
@@ -95,18 +94,36 @@ pub(super) fn swapped(source: &Source<'_>, draw: &mut Draw) -> String {
     placed(source.text, &places, &draw.order(places.len()))
 }
 
-/// Words of a range, those of a noun phrase as one.
-fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
-    let mut units = Vec::new();
-    let mut next = tokens.start;
-    let phrases = source.analysis.noun_phrases.iter();
-    let inside = phrases.filter(|it| it.start >= tokens.start && it.end <= tokens.end);
-    for phrase in inside {
-        units.extend(words_of(source, next..phrase.start));
-        units.push(span(source, phrase));
-        next = phrase.end;
+/// Noun phrases, each with the whole of its first and last word: `she's` begins with one. Two that
+/// share a word are one.
+fn phrase_spans(source: &Source<'_>) -> Vec<Range<usize>> {
+    let words = all_words(source);
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for phrase in &source.analysis.noun_phrases {
+        let phrase = span(source, phrase);
+        let first = words.partition_point(|it| it.end <= phrase.start);
+        let last = words.partition_point(|it| it.start < phrase.end);
+        let whole = words[first].start..words[last - 1].end;
+        match spans.last_mut() {
+            Some(before) if before.end > whole.start => before.end = whole.end,
+            _ => spans.push(whole),
+        }
     }
-    units.extend(words_of(source, next..tokens.end));
+    spans
+}
+
+/// Words of a range of tokens, those of a noun phrase as one.
+fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+    let phrases = phrase_spans(source);
+    let mut units: Vec<Range<usize>> = Vec::new();
+    for word in words_of(source, tokens) {
+        let of = phrases.partition_point(|it| it.end <= word.start);
+        let phrase = phrases.get(of).filter(|it| it.start <= word.start);
+        match (phrase, units.last_mut()) {
+            (Some(phrase), Some(last)) if last.end > phrase.start => last.end = word.end,
+            _ => units.push(word),
+        }
+    }
     units
 }
 
