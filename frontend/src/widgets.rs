@@ -14,4 +14,5 @@ pub(crate) mod dials;
 pub(crate) mod heatmap;
 pub(crate) mod contributions;
 pub(crate) mod token_map;
+pub(crate) mod difference;
 pub(crate) mod virtual_list;

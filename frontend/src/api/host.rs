@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
-use shared::api::worker::{Ask, LOCAL};
+use shared::api::worker::{Ask, LOCAL, Manipulate};
 use shared::api::{
     About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch,
 };
@@ -21,6 +21,9 @@ use super::{Asked, Error, NO_SERVER, network, parse, to_json, token, worker};
 /// Asks the server, or the worker where there is none.
 pub(crate) async fn ask(asked: Asked) -> Result<String, Error> {
     let Asked { path, method, json } = asked;
+    if path == Manipulate::PATH {
+        return from_worker(path, json).await;
+    }
     match (study_of(&json), host().await?) {
         (Some(study), _) if study == LOCAL => from_worker(path, json).await,
         (_, Host::Server(server)) if path == About::PATH => Ok(to_json(&server)),

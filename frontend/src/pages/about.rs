@@ -1,5 +1,6 @@
-//! What each axiom says, how the numbers are made, the API, and how to cite.
+//! What each axiom says, which behaviours there are, how the numbers are made, the API, and how to cite.
 
+mod behaviours;
 mod example;
 mod method;
 
@@ -11,6 +12,7 @@ use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::playground::sheet::Sheet;
 use crate::pages::study::address::query_string;
+use behaviours::Behaviours;
 use example::Example;
 use method::{Modes, Numbers};
 
@@ -41,6 +43,7 @@ pub(crate) fn About() -> impl IntoView {
                     <Symbols/>
                     {axioms}
                 </section>
+                <Behaviours/>
                 <Others/>
                 <Formulas/>
                 <Modes/>
@@ -55,8 +58,9 @@ pub(crate) fn About() -> impl IntoView {
 }
 
 /// A section of the page: its anchor and its name.
-const SECTIONS: [(&str, &str); 9] = [
+const SECTIONS: [(&str, &str); 10] = [
     ("axioms", "The axioms"),
+    ("behaviours", "Behaviours"),
     ("ir_axioms", "The axioms of ir_axioms"),
     ("formulas", "Formulas"),
     ("modes", "Readings"),

@@ -1,6 +1,7 @@
 //! One instance: why it is one, what each ranker said, and which term decided it.
 
 mod around;
+mod changes;
 mod likeness;
 mod premises;
 mod reason;
@@ -26,6 +27,7 @@ use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{Spot, Who};
 use crate::widgets::marked::MarkedText;
 use around::Around;
+use changes::Changes;
 use likeness::LikeWords;
 use premises::Premises;
 use said::Rankers;
@@ -163,18 +165,19 @@ fn Crumbs(
             }),
             ..StudyView::default()
         };
-        let axiom = place.axiom.name();
+        let axiom = place.axiom;
+        let called = axiom.name();
         let list = match (view.ranker, ranker.get()) {
             (Some(row), name) => {
-                let href = view.list.href(&place.study, place.axiom, row);
-                let name = name.map_or(axiom.to_string(), |it| format!("{it} on {axiom}"));
+                let href = view.list.href(&place.study, axiom, row);
+                let name = name.map_or(called.to_string(), |it| format!("{it} on {called}"));
                 view! { <a href=href>{name}</a> }.into_any()
             }
-            (None, _) => view! { <span>{axiom}</span> }.into_any(),
+            (None, _) => view! { <span>{called}</span> }.into_any(),
         };
         let here = ways.map_or(
-            format!("instance {}", format::count(place.number + 1)),
-            |it| it.said(),
+            format!("{} {}", around::one(axiom), format::count(place.number + 1)),
+            |it| it.said(axiom),
         );
         Some(view! {
             <a href=study.href(&place.study)>{place.study.clone()}</a>
@@ -217,17 +220,20 @@ fn Loaded(
     let caption = format!("Premises of {} with value and bound", shown.axiom.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
-    let premises = (!shown.withheld).then(|| {
+    let measured = !shown.withheld && !shown.premises.is_empty();
+    let premises = measured.then(|| {
+        let title = format!("Why this is {}", around::an(shown.axiom));
         view! {
             <section class="section" aria-labelledby="why">
                 <header>
-                    <h2 id="why">"Why this is an instance"</h2>
+                    <h2 id="why">{title}</h2>
                     <span class="note">{mode}</span>
                 </header>
                 <Premises premises=shown.premises.clone() terms=shown.terms.clone() caption/>
             </section>
         }
     });
+    let changes = (!shown.withheld).then(|| view! { <Changes shown=shown.clone()/> });
     let counted = (!shown.withheld).then(|| {
         let (study, shown) = (study.clone(), shown.clone());
         view! {
@@ -247,7 +253,8 @@ fn Loaded(
             <Buttons here place view ways wanted withheld=shown.withheld/>
         </div>
         <Texts study=study.clone() shown=shown.clone() lit/>
-        <div class="why">
+        {changes}
+        <div class="why" class:alone=!measured>
             {premises}
             <Rankers study=study.clone() shown=shown.clone()/>
         </div>

@@ -3,8 +3,8 @@
 
 mod axioms;
 mod contributions;
-mod difference;
 mod edits;
+mod effect;
 mod history;
 pub(crate) mod link;
 mod marks;
@@ -31,6 +31,7 @@ use shared::text::Analyzer;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::widgets::download;
+use edits::Manipulated;
 use history::History;
 use neural::Model;
 use open::Origin;
@@ -55,6 +56,8 @@ pub(crate) struct Desk {
     outcome: RwSignal<Outcome>,
     /// Neural rankers with their scores.
     models: RwSignal<Vec<Model>>,
+    /// The text that was last made of another one.
+    manipulated: RwSignal<Option<Manipulated>>,
 }
 
 /// A collection whose statistics were asked for.
@@ -176,6 +179,7 @@ pub(crate) fn Playground() -> impl IntoView {
         collection,
         outcome: RwSignal::new(Outcome::Blank),
         models: RwSignal::new(Vec::new()),
+        manipulated: RwSignal::new(None),
     };
     keep_answered(desk);
     link::keep_address(desk);
@@ -206,6 +210,7 @@ pub(crate) fn Playground() -> impl IntoView {
         </div>
         <open::PutBack desk/>
         <texts::Texts desk/>
+        <effect::Effect desk/>
         <settings::Reading desk/>
         <div class="bench">
             <axioms::Axioms desk/>

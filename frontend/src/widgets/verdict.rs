@@ -18,6 +18,16 @@ pub(crate) fn Verdict(
     view! { <span class=class>{word(outcome)}</span> }
 }
 
+/// The effect of a sample: +1 where its first text is preferred, −1 where its second.
+pub(crate) fn effect(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Satisfied) => "+1",
+        Some(Outcome::Tied) => "0",
+        Some(Outcome::Violated) => "−1",
+        None => "–",
+    }
+}
+
 /// The word on a chip.
 pub(crate) fn word(outcome: Option<Outcome>) -> &'static str {
     match outcome {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared::api::worker::Manipulate;
 use shared::api::{
     Behave, CollectionStats, CreateJob, Draw, Endpoint, Export, JobScores, List, Look, Problem,
     Replay, Show, Statistics,
@@ -13,7 +14,7 @@ use shared::collection::trec::BroughtScores;
 use shared::error::Error;
 use shared::probe::TextNo;
 use shared::score::{RankerAbout, RankerKind, Scores};
-use shared::study::Study;
+use shared::study::{Study, bench};
 
 /// The study that a request is about.
 pub(crate) fn study_of(request: &str) -> Result<String, Problem> {
@@ -74,6 +75,12 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             error_type: "no-server".to_owned(),
         }),
     }
+}
+
+/// The reply to [`Manipulate`], as JSON.
+pub(crate) fn manipulated(request: &str) -> Result<String, Problem> {
+    let Manipulate { changing } = parse(request)?;
+    Ok(json(&bench::change(&changing).map_err(refused)?))
 }
 
 /// The whole study.

@@ -16,8 +16,8 @@ mod train;
 use std::cell::RefCell;
 
 use js_sys::Array;
-use shared::api::Problem;
-use shared::api::worker::{Ask, Envelope, LOCAL, Tell};
+use shared::api::worker::{Ask, Envelope, LOCAL, Manipulate, Tell};
+use shared::api::{Endpoint, Problem};
 use wasm_bindgen::prelude::*;
 use web_sys::{File, MessageEvent};
 
@@ -91,6 +91,10 @@ async fn act(number: u64, ask: Ask, beside: JsValue) -> Result<(Tell, JsValue), 
                 bench::remember().await;
             }
             silent(Tell::Done)
+        }
+        Ask::Answer { path, request } if path == Manipulate::PATH => {
+            let reply = answer::manipulated(&request)?;
+            Ok((Tell::Answer, JsValue::from_str(&reply)))
         }
         Ask::Answer { path, request } => {
             let study = answer::study_of(&request)?;

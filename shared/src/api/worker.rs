@@ -8,15 +8,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::Problem;
+use crate::api::{Endpoint, Method, Problem};
 use crate::error::Reading;
 use crate::score::RankerAbout;
 use crate::study::Definition;
+use crate::study::bench::Changing;
 use crate::text::Analyzer;
 use crate::vectors::glove;
 
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL: &str = "local";
+
+/// Changes a text by manipulations. The worker alone answers it, of any text: nothing that
+/// somebody types has to leave the browser for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manipulate {
+    /// What is to be changed, and how.
+    pub changing: Changing,
+}
+
+impl Endpoint for Manipulate {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/worker/manipulate";
+    /// One for each manipulation; none where it changes nothing.
+    type Reply = Vec<Option<String>>;
+}
 
 /// An ask or a tell with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -24,16 +24,18 @@ use std::str::FromStr;
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::axiom::About;
 use crate::error::Error;
-use crate::text::linguistics::Analysis;
+use crate::text::linguistics::{Analysis, Unit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
 
 /// A way to change a text. Written as its slug: `shuffle-words`, `repeat:3`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Manipulation {
     /// Words of the stop list go.
     RemoveStops,
@@ -330,12 +332,57 @@ impl Manipulation {
         }
     }
 
+    /// Whether it needs nothing but a text and a query: no other texts, and no model.
+    pub fn is_of_one_text(self) -> bool {
+        let is_noise = matches!(self, Manipulation::Noise(_) | Manipulation::Expand);
+        !is_noise && !self.takes_others()
+    }
+
     /// Whether it takes sentences of other documents.
     pub(super) fn takes_others(self) -> bool {
         matches!(
             self,
             Manipulation::AddSentenceFirst | Manipulation::AddSentenceLast
         )
+    }
+
+    /// What it goes by in the text that it changes: what it moves, removes, or keeps together.
+    pub fn reads(self) -> &'static [Unit] {
+        match self {
+            Manipulation::ShuffleSentences
+            | Manipulation::ShuffleWordsInSentences
+            | Manipulation::ReverseSentences
+            | Manipulation::DeleteFirstSentence
+            | Manipulation::DeleteLastSentence
+            | Manipulation::DeleteSentence => &[Unit::Sentence],
+            Manipulation::ShuffleAroundPhrases
+            | Manipulation::ShufflePhrases
+            | Manipulation::ReversePhrases
+            | Manipulation::SwapWords => &[Unit::NounPhrase],
+            Manipulation::ShuffleAroundPhrasesInSentences => &[Unit::Sentence, Unit::NounPhrase],
+            Manipulation::ShufflePrepositions => &[Unit::Preposition],
+            Manipulation::Negate => &[Unit::Sentence, Unit::Auxiliary],
+            Manipulation::RemoveStops
+            | Manipulation::RemovePunctuation
+            | Manipulation::RemoveStopsPunctuation
+            | Manipulation::Lemmatize
+            | Manipulation::CaseFold
+            | Manipulation::ShuffleWords
+            | Manipulation::ReverseWords
+            | Manipulation::Typos
+            | Manipulation::TyposOutsideStops
+            | Manipulation::AddSentenceFirst
+            | Manipulation::AddSentenceLast
+            | Manipulation::Query
+            | Manipulation::PrependQuery
+            | Manipulation::AppendQuery
+            | Manipulation::Expand
+            | Manipulation::Repeat(_)
+            | Manipulation::Noise(_)
+            | Manipulation::DropQueryTerms
+            | Manipulation::Truncate(_)
+            | Manipulation::ChangeNumbers => &[],
+        }
     }
 
     /// The changed text; none where it would be empty or the same.
@@ -442,6 +489,20 @@ fn query_terms(analyzer: &Analyzer, query: &str) -> BTreeSet<String> {
 impl fmt::Display for Manipulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.slug())
+    }
+}
+
+impl TryFrom<String> for Manipulation {
+    type Error = Error;
+
+    fn try_from(word: String) -> Result<Manipulation, Error> {
+        word.parse()
+    }
+}
+
+impl From<Manipulation> for String {
+    fn from(it: Manipulation) -> String {
+        it.slug().into_owned()
     }
 }
 

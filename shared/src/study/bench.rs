@@ -8,10 +8,12 @@ use super::TermStats;
 use super::instance::{Contributions, Marked, Read, Said, Term};
 use crate::error::Error;
 use crate::index::{Index, Totals};
-use crate::probe::{Claim, Limits, Measured, Mode, Probe};
+use crate::probe::manipulation::{Source, Tools};
+use crate::probe::{Claim, Limits, Manipulation, Measured, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::RankerKind;
-use crate::text::Analyzer;
+use crate::text::linguistics::{Analysis, analyze};
+use crate::text::{Analyzer, Vocabulary};
 use crate::vectors::Vectors;
 
 /// What somebody typed.
@@ -149,6 +151,62 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
     })
 }
 
+/// A text that is to be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Changing {
+    /// The query.
+    pub query: String,
+    /// The text.
+    pub text: String,
+    /// Texts that are not relevant to the query; the vocabulary is that of all texts here.
+    pub others: Vec<String>,
+    /// Each by itself.
+    pub manipulations: Vec<Manipulation>,
+    /// How texts become terms.
+    pub analyzer: Analyzer,
+}
+
+/// Of what is drawn: the usual seed of a study, so that a text is changed as it is there.
+const SEED: u64 = 42;
+
+/// A text as each manipulation makes it; none where it would be empty or the same, or where
+/// texts are lacking.
+pub fn change(changing: &Changing) -> Result<Vec<Option<String>>, Error> {
+    let Changing {
+        query,
+        text,
+        others,
+        manipulations,
+        analyzer,
+    } = changing;
+    let texts = || others.iter().chain([text]);
+    if texts().chain([query]).any(|it| it.len() > LONGEST) {
+        let reason = format!("at most {LONGEST} bytes each are taken");
+        return Err(Error::setting("texts", reason));
+    }
+    let mut vocabulary = Vocabulary::new(analyzer.clone());
+    texts().for_each(|it| vocabulary.read(it, &mut Vec::new()));
+    let analysis = analyze(text);
+    let analysed: Vec<Analysis> = others.iter().map(|it| analyze(it)).collect();
+    let others: Vec<(&str, &Analysis)> = others
+        .iter()
+        .map(String::as_str)
+        .zip(analysed.iter())
+        .collect();
+    let source = Source {
+        id: "",
+        text,
+        analysis: &analysis,
+        query,
+        others: &others,
+        tools: &Tools::default(),
+        vocabulary: &vocabulary,
+        seed: SEED,
+    };
+    let made = manipulations.iter().map(|it| it.apply(&source));
+    Ok(made.collect())
+}
+
 /// Statistics of the typed texts as a collection.
 fn statistics(
     analyzer: &Analyzer,
@@ -273,6 +331,26 @@ mod tests {
                 assert_eq!(sum.to_bits(), it.scores[text].to_bits());
             }
         }
+    }
+
+    #[test]
+    fn a_text_is_changed_by_each_manipulation_and_says_where_it_stays() {
+        let changing = |others: &[&str]| Changing {
+            query: "river bank".to_owned(),
+            text: "The river rises. It takes the bank.".to_owned(),
+            others: others.iter().map(|&it| it.to_owned()).collect(),
+            manipulations: vec![
+                Manipulation::ReverseSentences,
+                Manipulation::ChangeNumbers,
+                Manipulation::AddSentenceLast,
+            ],
+            analyzer: Analyzer::default(),
+        };
+        let reversed = Some("It takes the bank. The river rises.".to_owned());
+        let added = Some("The river rises. It takes the bank. Bread rises.".to_owned());
+        let made = change(&changing(&["Bread rises."])).unwrap();
+        assert_eq!(made, [reversed.clone(), None, added]);
+        assert_eq!(change(&changing(&[])).unwrap(), [reversed, None, None]);
     }
 
     #[test]

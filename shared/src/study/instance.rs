@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::probe::counts::{Case, Counted, Meaning};
-use crate::probe::{Claim, Instances, Limits, Measured, Mode, Probe};
+use crate::probe::{Claim, Instances, Limits, Manipulation, Measured, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
+use crate::text::linguistics::{Unit, analyze};
 use crate::text::{Analyzer, Span};
 use crate::vectors::{
     NearWord, Vectors, alike, alike_in_query, bag_of_query, bag_outside, each_word, nearest,
@@ -112,6 +113,19 @@ pub struct ShownText {
     /// What its words mean; none without word vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub likeness: Option<Likeness>,
+    /// What its manipulation goes by, in the document as it is; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tagged: Vec<Tagged>,
+}
+
+/// What was found in a text, of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Tagged {
+    /// Of which kind.
+    pub unit: Unit,
+    /// Ascending, without overlap.
+    pub spans: Vec<Span>,
 }
 
 /// How like a query the words of a text are that are not in it, d − Q.
@@ -202,12 +216,17 @@ impl Study {
             distance: counted.distance(),
             grade: self.grade(query, text),
             likeness: None,
+            tagged: Vec::new(),
         });
         let mut texts: Vec<ShownText> = texts.collect();
         let words = self.words.as_ref().filter(|_| axiom.needs_vectors());
         for (at, text) in texts.iter_mut().enumerate() {
             text.likeness =
                 words.and_then(|it| read.likeness(&self.definition.analyzer, &it.vectors, at));
+        }
+        // The second text of a manipulation is the document.
+        if let (Probe::Manipulation(it), Some(text)) = (axiom, texts.get_mut(1)) {
+            text.tagged = tagged(it, &text.body.text);
         }
         let places: Vec<u32> = (0..numbers.len() as u32).collect();
         let lexical = self
@@ -249,6 +268,7 @@ impl Study {
             for (shown, &text) in shown.texts.iter_mut().zip(&numbers) {
                 shown.n_terms = withheld.n_terms[text as usize];
                 shown.counts.clear();
+                shown.tagged.clear();
             }
         }
         Ok(shown)
@@ -280,6 +300,19 @@ impl Study {
             typical_margin: median(&sizes),
         }
     }
+}
+
+fn tagged(manipulation: Manipulation, text: &str) -> Vec<Tagged> {
+    let units = manipulation.reads();
+    if units.is_empty() {
+        return Vec::new();
+    }
+    let analysis = analyze(text);
+    let of = |&unit: &Unit| Tagged {
+        unit,
+        spans: analysis.spans(unit),
+    };
+    units.iter().map(of).collect()
 }
 
 /// A query and texts, analysed and counted.

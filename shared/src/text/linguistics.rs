@@ -25,6 +25,10 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
+use super::Span;
+
 /// One text, cut and tagged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
@@ -85,6 +89,52 @@ pub enum Tag {
     Verb,
     /// What is no word: an address of the web.
     Other,
+}
+
+/// A part of a text that an [`Analysis`] finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// One of [`Analysis::sentences`].
+    Sentence,
+    /// One of [`Analysis::noun_phrases`].
+    NounPhrase,
+    /// A token with [`Tag::Adposition`].
+    Preposition,
+    /// A token with [`Tag::Auxiliary`].
+    Auxiliary,
+}
+
+impl Analysis {
+    /// Where the units of a kind stand, ascending.
+    pub fn spans(&self, unit: Unit) -> Vec<Span> {
+        let of_tag = |tag: Tag| {
+            let tokens = self.tokens.iter().filter(move |it| it.tag == tag);
+            tokens.map(|it| span(&it.bytes, &it.bytes)).collect()
+        };
+        let of_tokens = |all: &[Range<usize>]| {
+            let ends = all.iter().filter_map(|it| {
+                let tokens = &self.tokens[it.clone()];
+                tokens.first().zip(tokens.last())
+            });
+            ends.map(|(first, last)| span(&first.bytes, &last.bytes))
+                .collect()
+        };
+        match unit {
+            Unit::Sentence => of_tokens(&self.sentences),
+            Unit::NounPhrase => of_tokens(&self.noun_phrases),
+            Unit::Preposition => of_tag(Tag::Adposition),
+            Unit::Auxiliary => of_tag(Tag::Auxiliary),
+        }
+    }
+}
+
+fn span(first: &Range<usize>, last: &Range<usize>) -> Span {
+    Span {
+        start: first.start as u32,
+        end: last.end as u32,
+    }
 }
 
 /// Cuts a text into sentences and tokens, tags these and finds its noun phrases.

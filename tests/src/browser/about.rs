@@ -1,6 +1,6 @@
 //! The About page: every axiom with an example that is computed when the page opens.
 
-use shared::probe::Probe;
+use shared::probe::{Manipulation, Probe};
 
 use super::site;
 use super::tab::{Role, with_tab};
@@ -21,6 +21,13 @@ fn every_axiom_is_told_with_a_live_example() {
                 assert!(part.contains(said), "{said} in {part}");
             }
         }
+        for manipulation in Manipulation::ALL {
+            let part = tab.text(&format!("[id='manipulation-{manipulation}']"));
+            assert!(part.contains(manipulation.about().statement), "{part}");
+        }
+        let moved = "return !!document.querySelector('#manipulation-reverse-words .moved')";
+        tab.until("a text in reverse", moved);
+        assert_eq!(tab.count(".manipulations dd .note"), 1);
         assert!(tab.has(Role::Link, "/api/docs"));
         tab.click(Role::Link, "Try it in the Playground, TFC2");
         tab.at("/playground#");

@@ -119,3 +119,35 @@ fn further_axioms_and_formulas_are_measured_as_one_types() {
         tab.see("the name of an axiom was expected");
     });
 }
+
+#[test]
+fn a_manipulation_makes_one_text_of_the_other_and_says_its_effect() {
+    with_tab(site::origin(), |tab| {
+        tab.open("/playground#query=ice&text1=Ice melts. Mud stays.&text2=mud");
+        let text_b = "return document.querySelector('#text-B').value";
+        tab.choose("Manipulation of text A", "Reverse sentences");
+        tab.click(Role::Button, "Into text B, from text A");
+        tab.until("text B", &format!("{text_b} === 'Mud stays. Ice melts.'"));
+        // The order of sentences is nothing to a formula.
+        tab.see("Effect of Reverse sentences");
+        let effects = "return [...document.querySelectorAll('.effect-of tbody tr')]
+            .map(it => it.lastElementChild.textContent).join()";
+        tab.until("no effect", &format!("{effects} === '0,0'"));
+        tab.choose("Manipulation of text A", "Drop query terms");
+        tab.click(Role::Button, "Into text B, from text A");
+        tab.see("Effect of Drop query terms");
+        tab.until("an effect", &format!("{effects} === '−1,−1'"));
+        tab.choose("Manipulation of text A", "Change numbers");
+        tab.click(Role::Button, "Apply to text A");
+        tab.see("Change numbers leaves text A as it is.");
+        tab.click(Role::Button, "Undo Ctrl Z in text B");
+        tab.until(
+            "text B as it was",
+            &format!("{text_b} === 'Mud stays. Ice melts.'"),
+        );
+        tab.until(
+            "no effect told",
+            "return !document.querySelector('.effect-of')",
+        );
+    });
+}

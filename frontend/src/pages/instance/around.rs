@@ -1,6 +1,7 @@
 //! Which instances stand before and after this one in the list it was opened from.
 
 use shared::api::List;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::study::cell::{Line, Page};
 use shared::verdict::Outcome;
@@ -77,18 +78,37 @@ impl Around {
     }
 
     /// `violation 417 of 963`
-    pub(super) fn said(&self) -> String {
-        let what = match self.outcome {
-            Some(Outcome::Violated) => "violation",
-            Some(Outcome::Tied) => "tie",
-            Some(Outcome::Satisfied) => "satisfied instance",
-            None => "instance",
+    pub(super) fn said(&self, probe: Probe) -> String {
+        let what = match (self.outcome, probe.is_axiom()) {
+            (Some(Outcome::Violated), true) => "violation",
+            (Some(Outcome::Tied), true) => "tie",
+            (Some(Outcome::Satisfied), true) => "satisfied instance",
+            (Some(Outcome::Violated), false) => "negative sample",
+            (Some(Outcome::Tied), false) => "neutral sample",
+            (Some(Outcome::Satisfied), false) => "positive sample",
+            (None, _) => one(probe),
         };
         format!(
             "{what} {} of {}",
             format::count(self.at + 1),
             format::count(self.n)
         )
+    }
+}
+
+/// What one of them is called.
+pub(super) fn one(probe: Probe) -> &'static str {
+    match probe.is_axiom() {
+        true => "instance",
+        false => "sample",
+    }
+}
+
+/// As [`one`], with its article.
+pub(super) fn an(probe: Probe) -> &'static str {
+    match probe.is_axiom() {
+        true => "an instance",
+        false => "a sample",
     }
 }
 
@@ -138,7 +158,14 @@ mod tests {
             (found.at, found.previous, found.next),
             (5, Some((4, 70)), Some((6, 31)))
         );
-        assert_eq!(found.said(), "instance 6 of 9");
+        assert_eq!(found.said(Probe::Tp), "instance 6 of 9");
+        let found = Around {
+            outcome: Some(Outcome::Violated),
+            ..found
+        };
+        assert_eq!(found.said(Probe::Tp), "violation 6 of 9");
+        let behaviour: Probe = "shuffle-words".parse().unwrap();
+        assert_eq!(found.said(behaviour), "negative sample 6 of 9");
     }
 
     #[test]

@@ -6,22 +6,27 @@ use shared::study::instance::{Said, Shown};
 use shared::verdict::Outcome;
 
 use crate::widgets::contributions::{difference, signed};
+use crate::widgets::verdict::effect;
 
 /// What tells the texts apart, and what the axiom concludes.
 pub(super) fn claim(shown: &Shown) -> String {
-    format!("{}, so {}.", apart(shown), says(shown))
+    match shown.axiom.is_axiom() {
+        true => format!("{}, so {}.", apart(shown), says(shown)),
+        false => format!("{}. {}.", apart(shown), says(shown)),
+    }
 }
 
 /// What the axiom concludes.
 pub(super) fn says(shown: &Shown) -> String {
-    let name = shown.axiom.name();
-    if !shown.axiom.is_axiom() {
-        let asks = match shown.claim.kind() {
-            ClaimKind::Apart => "whether their scores differ",
-            _ => "whether text 1 is preferred",
-        };
-        return format!("{name} asks {asks}");
+    match shown.axiom {
+        Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
+        Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
+        Probe::Transfer(_) | Probe::Matching(_) => {
+            return "Positive: text 1 is preferred".to_owned();
+        }
+        _ => {}
     }
+    let name = shown.axiom.name();
     let says = match shown.claim.kind() {
         ClaimKind::Above => "text 1 should score higher",
         ClaimKind::NotBelow => "text 1 must not score lower",
@@ -89,9 +94,14 @@ fn apart(shown: &Shown) -> String {
              the query",
             "The other words of text 1 are farther in meaning from the query",
         ),
-        Probe::Manipulation(it) => format!("Text 1 is text 2 changed: {}", it.about().statement),
-        Probe::Transfer(it) if it.symmetric => "Both texts say the same".to_owned(),
-        Probe::Transfer(_) => "Both texts say the same; text 1 is the preferred one".to_owned(),
+        Probe::Manipulation(it) => {
+            let about = it.about().statement.trim_end_matches('.');
+            format!("Text 1 is text 2, manipulated: {}", small(about))
+        }
+        Probe::Transfer(it) => format!(
+            "Text 1 and text 2 are a pair of the set {}",
+            it.name.as_str()
+        ),
         Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => {
             match shown.premises.last() {
                 Some(last) => format!(
@@ -105,6 +115,13 @@ fn apart(shown: &Shown) -> String {
             }
         }
     }
+}
+
+/// A sentence as it goes on behind a colon.
+fn small(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 /// Whether text 1 or text 2 is the one that is closer to the query, by the premise that says so.
@@ -183,6 +200,20 @@ pub(super) fn said(shown: &Shown, said: &Said) -> String {
         return format!("{name} has no score for all of them.");
     };
     let by = format::score(verdict.margin.abs(), margin_digits(said));
+    if !shown.axiom.is_axiom() {
+        let first = match (shown.claim.kind(), verdict.margin) {
+            (_, 0.0) => format!("{name} scores both the same"),
+            (ClaimKind::Apart, _) => format!("For {name} the scores differ by {by}"),
+            (_, margin) if margin > 0.0 => format!("{name} scores text 1 higher by {by}"),
+            _ => format!("{name} scores text 1 lower by {by}"),
+        };
+        let within = match verdict.outcome {
+            Outcome::Tied if verdict.margin != 0.0 => ", within δ",
+            Outcome::Tied | Outcome::Satisfied | Outcome::Violated => "",
+        };
+        let effect = effect(Some(verdict.outcome));
+        return format!("{first}{within}: effect {effect}.");
+    }
     let first = match (shown.claim.kind(), verdict.outcome) {
         (ClaimKind::Above | ClaimKind::NotBelow, Outcome::Satisfied) => {
             format!("{name} scores it higher by {by}.")
@@ -289,6 +320,7 @@ mod tests {
                 distance: Some(n_terms),
                 grade: None,
                 likeness: None,
+                tagged: Vec::new(),
             });
         Shown {
             number: 0,
@@ -341,6 +373,55 @@ mod tests {
                  lower.",
                 "The two nearest query terms stand 1 term apart in text 1 and 12 in text 2, so TP \
                  says that text 1 should score higher.",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_behaviour_says_when_it_is_positive_and_prefers_no_text_itself() {
+        let manipulated = shown("case-fold".parse().unwrap(), [[1, 1], [1, 1]], [9, 9]);
+        assert_eq!(
+            claim(&manipulated),
+            "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
+             manipulated text is preferred."
+        );
+        let pair = shown(
+            "transfer:fluency".parse().unwrap(),
+            [[1, 1], [1, 1]],
+            [9, 9],
+        );
+        assert_eq!(
+            claim(&pair),
+            "Text 1 and text 2 are a pair of the set fluency. Positive: text 1 is preferred."
+        );
+        let by = |margin: f64, outcome| {
+            let verdict = Some(Verdict { outcome, margin });
+            let ranker = bm25();
+            let (scores, truncated) = (vec![Some(18.32), Some(18.30)], vec![false; 2]);
+            let typical_margin = None;
+            said(
+                &manipulated,
+                &Said {
+                    ranker,
+                    scores,
+                    truncated,
+                    verdict,
+                    typical_margin,
+                },
+            )
+        };
+        assert_eq!(
+            [
+                by(0.2, Outcome::Satisfied),
+                by(-0.2, Outcome::Violated),
+                by(-0.2, Outcome::Tied),
+                by(0.0, Outcome::Tied)
+            ],
+            [
+                "BM25 scores text 1 higher by 0.20: effect +1.",
+                "BM25 scores text 1 lower by 0.20: effect −1.",
+                "BM25 scores text 1 lower by 0.20, within δ: effect 0.",
+                "BM25 scores both the same: effect 0.",
             ]
         );
     }

@@ -1,6 +1,7 @@
 //! What each ranker said: scores, margin, verdict.
 
 use leptos::prelude::*;
+use shared::probe::Probe;
 use shared::report::{self, Column, Kind, Table, Value, format};
 use shared::study::instance::{Said, Shown};
 
@@ -8,7 +9,7 @@ use super::reason::margin_digits;
 use crate::widgets::contributions::{Lean, sides, signed};
 use crate::widgets::download;
 use crate::widgets::takes::Takes;
-use crate::widgets::verdict::{self, Verdict};
+use crate::widgets::verdict::{self, Verdict, effect};
 
 /// The section of the page.
 #[component]
@@ -27,9 +28,13 @@ pub(super) fn Rankers(
     let rows = shown
         .said
         .iter()
-        .map(|it| view! { <Row said=it.clone()/> })
+        .map(|it| view! { <Row said=it.clone() probe=shown.axiom/> })
         .collect_view();
     let note = truncated(&shown);
+    let (what, last) = match shown.axiom.is_axiom() {
+        true => ("Scores, margins and verdicts", "verdict"),
+        false => ("Scores, margins and effects", "effect"),
+    };
     let csv = Callback::new(move |()| {
         let name = format!("{study}-{}-{}-scores", shown.axiom.slug(), shown.number);
         download::save(
@@ -45,7 +50,7 @@ pub(super) fn Rankers(
                 <Takes of="scores" csv/>
             </header>
             <table>
-                <caption class="unseen">"Scores, margins and verdicts"</caption>
+                <caption class="unseen">{what}</caption>
                 <thead>
                     <tr>
                         <th scope="col">"Ranker"</th>
@@ -57,7 +62,7 @@ pub(super) fn Rankers(
                             </span>
                         </th>
                         <th scope="col" class="num">"margin"</th>
-                        <th scope="col">"verdict"</th>
+                        <th scope="col">{last}</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
@@ -68,7 +73,11 @@ pub(super) fn Rankers(
 }
 
 #[component]
-fn Row(said: Said) -> impl IntoView {
+fn Row(
+    said: Said,
+    /// With an axiom a ranker agrees or not; of a behaviour there is an effect.
+    probe: Probe,
+) -> impl IntoView {
     let digits = margin_digits(&said);
     let scores = said
         .scores
@@ -80,6 +89,11 @@ fn Row(said: Said) -> impl IntoView {
             view! { <td class="num wide-only">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
+    let outcome = said.verdict.map(|it| it.outcome);
+    let last = match probe.is_axiom() {
+        true => view! { <Verdict outcome/> }.into_any(),
+        false => effect(outcome).into_any(),
+    };
     let margin = said.verdict.map(|it| it.margin);
     let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
     view! {
@@ -91,7 +105,7 @@ fn Row(said: Said) -> impl IntoView {
             {scores}
             <td><Lean share=share(&said)/></td>
             <td class="num">{shown}</td>
-            <td><Verdict outcome=said.verdict.map(|it| it.outcome)/></td>
+            <td>{last}</td>
         </tr>
     }
 }
@@ -131,7 +145,9 @@ fn table(shown: &Shown, name: &str) -> Table {
     columns.extend((1..=n).map(|it| Column::new(format!("text {it}"), Kind::Number)));
     columns.extend((1..=n).map(|it| Column::new(format!("text {it} truncated"), Kind::Text)));
     columns.push(Column::new("margin", Kind::Number));
-    columns.push(Column::new("verdict", Kind::Text));
+    let is_axiom = shown.axiom.is_axiom();
+    let last = if is_axiom { "verdict" } else { "effect" };
+    columns.push(Column::new(last, Kind::Text));
     columns.push(Column::new("median margin", Kind::Number));
     let rows = shown.said.iter().map(|it| {
         let digits = margin_digits(it);
@@ -149,7 +165,11 @@ fn table(shown: &Shown, name: &str) -> Table {
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        row.push(Value::Text(verdict::word(outcome).to_owned()));
+        let word = match is_axiom {
+            true => verdict::word(outcome),
+            false => effect(outcome),
+        };
+        row.push(Value::Text(word.to_owned()));
         row.push(score(it.typical_margin));
         row
     });

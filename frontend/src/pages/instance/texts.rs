@@ -1,7 +1,7 @@
 //! The texts of an instance side by side, with the query terms marked in them.
 
 use leptos::prelude::*;
-use shared::probe::ClaimKind;
+use shared::probe::{ClaimKind, Probe};
 use shared::report::format;
 use shared::study::instance::{Shown, ShownText, Term};
 
@@ -24,7 +24,7 @@ pub(super) fn Texts(
         let seen_in_part = seen_in_part(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.withheld;
-        view! { <One at text terms role=role(kind, at) seen_in_part withheld lit/> }
+        view! { <One at text terms role=role(&shown, at) seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
     let framed = shown.texts.iter().any(|it| it.distance.is_some());
@@ -95,9 +95,18 @@ fn One(
     }
 }
 
-/// What the claim makes of a text.
-fn role(kind: ClaimKind, at: usize) -> &'static str {
-    match (kind, at) {
+/// What the probe makes of a text.
+fn role(shown: &Shown, at: usize) -> &'static str {
+    match (shown.axiom, at) {
+        (Probe::Manipulation(_), 0) => return "manipulated",
+        (Probe::Manipulation(_), _) => return "the document as it is",
+        (Probe::Transfer(_), 0) => return "first of its pair",
+        (Probe::Transfer(_), _) => return "second of its pair",
+        (Probe::Matching(_), 0) => return "ahead in what is measured",
+        (Probe::Matching(_), _) => return "",
+        _ => {}
+    }
+    match (shown.claim.kind(), at) {
         (ClaimKind::Above, 0) => "the axiom prefers it",
         (ClaimKind::NotBelow, 0) => "must not score lower",
         (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, _) => "",

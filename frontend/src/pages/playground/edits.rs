@@ -1,185 +1,161 @@
-//! What the buttons below a text do to it.
+//! What is done to a text by buttons: manipulations, made by the worker as those of a study are.
 
-use shared::text::stopwords::EN_FUNCTION;
+use leptos::prelude::*;
+use shared::api::worker::Manipulate;
+use shared::probe::Manipulation;
+use shared::study::bench::Changing;
 
-/// A change of a text that keeps something and breaks something else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Edit {
-    /// The text twice, as LNC2 has it.
-    Double,
-    /// The same words in another order: counts stay, distances do not.
-    Shuffle,
-    /// The words from the last to the first: counts and distances stay.
-    Reverse,
-    /// Without English function words: shorter, with the same terms that matter.
-    DropStopWords,
-    /// Without its last sentence.
-    DropLastSentence,
-    /// With the query behind it.
-    AppendQuery,
+use super::{Desk, NAMES};
+use crate::api::{self, Error};
+
+/// Those with a button of their own.
+const BUTTONS: [Manipulation; 6] = [
+    Manipulation::Repeat(2),
+    Manipulation::ShuffleWords,
+    Manipulation::ReverseWords,
+    Manipulation::RemoveStops,
+    Manipulation::DeleteLastSentence,
+    Manipulation::AppendQuery,
+];
+
+/// A text that was made of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Manipulated {
+    pub(super) by: Manipulation,
+    /// Place and words of the text as it was.
+    pub(super) original: (usize, String),
+    /// Place and words of what it was made.
+    pub(super) made: (usize, String),
 }
 
-impl Edit {
-    /// Every edit, in the order of the buttons.
-    pub(crate) const ALL: [Edit; 6] = [
-        Edit::Double,
-        Edit::Shuffle,
-        Edit::Reverse,
-        Edit::DropStopWords,
-        Edit::DropLastSentence,
-        Edit::AppendQuery,
-    ];
-
-    /// On the button.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Edit::Double => "Double",
-            Edit::Shuffle => "Shuffle words",
-            Edit::Reverse => "Reverse words",
-            Edit::DropStopWords => "Drop stop words",
-            Edit::DropLastSentence => "Drop last sentence",
-            Edit::AppendQuery => "Append query",
-        }
-    }
-
-    /// The text after it.
-    pub(crate) fn apply(self, text: &str, query: &str) -> String {
-        match self {
-            Edit::Double => joined([text, text]),
-            Edit::Shuffle => shuffled(text),
-            Edit::Reverse => text.split_whitespace().rev().collect::<Vec<_>>().join(" "),
-            Edit::DropStopWords => without_stop_words(text),
-            Edit::DropLastSentence => without_last_sentence(text).to_owned(),
-            Edit::AppendQuery => joined([text, query]),
-        }
-    }
+/// How the last press of a button came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Said {
+    /// As was asked.
+    Done,
+    Waiting,
+    /// There is nothing in the text for it to change.
+    Unchanged(Manipulation),
+    Failed(Error),
 }
 
-/// Seed of the order; any would do. A shuffled text shuffled again takes another order.
-const SEED: u64 = 42;
-
-fn joined(parts: [&str; 2]) -> String {
-    let parts = parts.map(str::trim).into_iter().filter(|it| !it.is_empty());
-    parts.collect::<Vec<_>>().join(" ")
-}
-
-/// Fisher and Yates' shuffle with the numbers of SplitMix64.
-fn shuffled(text: &str) -> String {
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    let mut state = SEED;
-    let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = state;
-        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
+/// The buttons below a text.
+#[component]
+pub(super) fn Edits(
+    /// The page.
+    desk: Desk,
+    /// Place of the text.
+    at: usize,
+) -> impl IntoView {
+    let (name, other) = (NAMES[at], if at == 0 { 1 } else { 0 });
+    let said = RwSignal::new(Said::Done);
+    let chosen = RwSignal::new(Manipulation::ShuffleSentences);
+    let is_empty = move || {
+        let empty = |it: &super::History| it.now().trim().is_empty();
+        desk.texts.with(|it| it.get(at).is_none_or(empty))
     };
-    for at in (1..words.len()).rev() {
-        words.swap(at, (next() % (at as u64 + 1)) as usize);
-    }
-    words.join(" ")
-}
-
-fn without_stop_words(text: &str) -> String {
-    let mut kept = String::new();
-    for word in text.split_whitespace() {
-        if is_stop_word(word) {
-            // `what it is.` still ends its sentence.
-            let end = word.trim_start_matches(char::is_alphanumeric);
-            if !kept.is_empty() && kept.ends_with(char::is_alphanumeric) {
-                kept.push_str(end.trim_start_matches(|it| !matches!(it, '.' | '!' | '?')));
-            }
-            continue;
+    let buttons = BUTTONS.map(|it| {
+        view! {
+            <button
+                class="btn"
+                type="button"
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, it, (at, at), said)
+            >
+                {it.name()}
+            </button>
         }
-        if !kept.is_empty() {
-            kept.push(' ');
-        }
-        kept.push_str(word);
-    }
-    kept
-}
-
-/// Whether every piece of a word, as the tokeniser `alnum` cuts it, is a function word.
-fn is_stop_word(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    let pieces = lower
-        .split(|it: char| !it.is_alphanumeric())
-        .filter(|it| !it.is_empty());
-    let mut pieces = pieces.peekable();
-    pieces.peek().is_some() && pieces.all(|it| EN_FUNCTION.binary_search(&it).is_ok())
-}
-
-/// A sentence ends with `.`, `!` or `?` before a space.
-fn without_last_sentence(text: &str) -> &str {
-    let text = text.trim_end();
-    let mut ends = text.char_indices().filter(|(at, it)| {
-        matches!(it, '.' | '!' | '?') && text[at + 1..].starts_with(char::is_whitespace)
     });
-    ends.next_back().map_or("", |(at, _)| &text[..=at])
+    let offered = Manipulation::ALL.iter().filter(|it| it.is_of_one_text());
+    let options = offered.map(|&it| {
+        let selected = move || chosen.get() == it;
+        view! { <option value=it.slug() prop:selected=selected>{it.name()}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |event| {
+        if let Ok(it) = event_target_value(&event).parse() {
+            chosen.set(it);
+        }
+    };
+    let note = move || match said.get() {
+        Said::Done => chosen.get().about().statement.into_any(),
+        Said::Waiting => "Changing the text".into_any(),
+        Said::Unchanged(it) => format!("{} leaves text {name} as it is.", it.name()).into_any(),
+        Said::Failed(error) => {
+            view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()
+        }
+    };
+    view! {
+        <div class="btns tools" role="group" aria-label=format!("Change text {name}")>
+            {buttons}
+        </div>
+        <div class="btns tools" role="group" aria-label=format!("Manipulate text {name}")>
+            <select aria-label=format!("Manipulation of text {name}") on:change=choose>
+                {options}
+            </select>
+            <button
+                class="btn"
+                type="button"
+                aria-label=format!("Apply to text {name}")
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), (at, at), said)
+            >
+                "Apply"
+            </button>
+            <button
+                class="btn"
+                type="button"
+                aria-label=format!("Into text {}, from text {name}", NAMES[other])
+                disabled=is_empty
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), (at, other), said)
+            >
+                "Into text " {NAMES[other]}
+            </button>
+        </div>
+        <p class="note" role="status">{note}</p>
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(edit: Edit, text: &str, expected: &str) {
-        assert_eq!(edit.apply(text, "river bank"), expected, "{edit:?}");
-    }
-
-    #[test]
-    fn a_text_is_doubled_with_one_space() {
-        check(Edit::Double, " the tide \n", "the tide the tide");
-        check(Edit::Double, "", "");
-    }
-
-    #[test]
-    fn a_shuffle_keeps_every_word_and_is_the_same_each_time() {
-        let text = "one two three four five six seven";
-        let once = Edit::Shuffle.apply(text, "");
-        assert_eq!(once, Edit::Shuffle.apply(text, ""));
-        assert_ne!(once, text);
-        let sorted = |text: &str| {
-            let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
-            words.sort();
-            words
+/// Puts a text, manipulated, into its own place or another one.
+fn manipulate(desk: Desk, by: Manipulation, (from, to): (usize, usize), said: RwSignal<Said>) {
+    let sheet = untrack(|| desk.sheet());
+    let Some(text) = sheet.texts.get(from).cloned() else {
+        return;
+    };
+    let own = sheet.settings.read().map(|it| it.analyzer);
+    let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
+    let changing = Changing {
+        query: sheet.query,
+        text: text.clone(),
+        others: Vec::new(),
+        manipulations: vec![by],
+        analyzer: analyzer.unwrap_or_default(),
+    };
+    said.set(Said::Waiting);
+    leptos::task::spawn_local(async move {
+        let made = match api::call(&Manipulate { changing }).await {
+            Err(error) => return drop(said.try_set(Said::Failed(error))),
+            Ok(made) => made.into_iter().next().flatten(),
         };
-        assert_eq!(sorted(&once), sorted(text));
-    }
-
-    #[test]
-    fn words_are_reversed_whole() {
-        check(Edit::Reverse, "the river,\nits bank", "bank its river, the");
-    }
-
-    #[test]
-    fn stop_words_go_and_sentences_keep_their_end() {
-        check(
-            Edit::DropStopWords,
-            "The tide is what it is. It turns.",
-            "tide. turns.",
-        );
-        check(
-            Edit::DropStopWords,
-            "It's the moon's work, don't doubt",
-            "moon's work, don't doubt",
-        );
-        check(Edit::DropStopWords, "of the", "");
-    }
-
-    #[test]
-    fn the_last_sentence_goes() {
-        check(
-            Edit::DropLastSentence,
-            "A river. A bank! Mud?",
-            "A river. A bank!",
-        );
-        check(Edit::DropLastSentence, "It is 3.14 long", "");
-        check(Edit::DropLastSentence, "Été. Où ça ?", "Été.");
-    }
-
-    #[test]
-    fn the_query_stands_behind_the_text() {
-        check(Edit::AppendQuery, "mud", "mud river bank");
-        check(Edit::AppendQuery, "", "river bank");
-    }
+        let Some(made) = made else {
+            return drop(said.try_set(Said::Unchanged(by)));
+        };
+        // What was typed meanwhile stays, and so does a page that was left.
+        let put = desk.texts.try_update(|texts| {
+            let is_there = texts.get(from).is_some_and(|it| it.now() == text);
+            match texts.get_mut(to).filter(|_| is_there) {
+                Some(place) => place.edited(made.clone()),
+                None => return false,
+            }
+            true
+        });
+        let _ = said.try_set(Said::Done);
+        if put == Some(true) && from != to {
+            desk.manipulated.set(Some(Manipulated {
+                by,
+                original: (from, text),
+                made: (to, made),
+            }));
+        }
+    });
 }

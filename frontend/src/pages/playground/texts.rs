@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance::{Marked, Term};
 
-use super::difference::{Fate, Piece, difference, n_words};
-use super::edits::Edit;
+use super::edits::Edits;
 use super::history::History;
 use super::marks::{Underlay, carried};
 use super::{Desk, NAMES};
 use crate::numbers;
+use crate::widgets::difference::{ChangedText, Fate, Piece, Wording, difference, summary};
 
 /// The fields of the page.
 #[component]
@@ -160,18 +160,6 @@ fn Text(
         desk.texts
             .with(|it| it.get(at).is_some_and(History::has_past))
     });
-    let is_empty = move || now.with(|it| it.trim().is_empty());
-    let edits = Edit::ALL.map(|edit| {
-        let apply = move |_| {
-            let query = desk.query.get_untracked();
-            change(&|it| it.edited(edit.apply(it.now(), &query)));
-        };
-        view! {
-            <button class="btn" type="button" disabled=is_empty on:click=apply>
-                {edit.name()}
-            </button>
-        }
-    });
     let id = format!("text-{name}");
     view! {
         <section class="doc" aria-label=format!("Text {name}")>
@@ -204,9 +192,7 @@ fn Text(
                 on_undo=undo
             />
             <div>
-                <div class="btns tools" role="group" aria-label=format!("Change text {name}")>
-                    {edits}
-                </div>
+                <Edits desk at/>
                 <Changed desk at/>
             </div>
         </section>
@@ -301,8 +287,8 @@ fn Changed(desk: Desk, at: usize) -> impl IntoView {
         }
         Change::Words(pieces) => view! {
             <details class="changed">
-                <summary>{summary(&pieces)}</summary>
-                <p class="text">{pieces.into_iter().map(piece).collect_view()}</p>
+                <summary>{summary(&pieces, Wording::Changed)}</summary>
+                <ChangedText pieces/>
             </details>
         }
         .into_any(),
@@ -318,30 +304,6 @@ fn changed(text: &History) -> Change {
         Some(pieces) if pieces.iter().all(|it| it.fate == Fate::Kept) => Change::Nothing,
         Some(pieces) => Change::Words(pieces),
     }
-}
-
-/// `4 words added, 1 dropped`
-fn summary(pieces: &[Piece]) -> String {
-    let (added, dropped) = (n_words(pieces, Fate::Added), n_words(pieces, Fate::Dropped));
-    match (added, dropped) {
-        (added, 0) => format!("{} added", numbers::plural(added, "word", "words")),
-        (0, dropped) => format!("{} dropped", numbers::plural(dropped, "word", "words")),
-        (added, dropped) => format!(
-            "{} added, {} dropped",
-            numbers::plural(added, "word", "words"),
-            format::count(dropped)
-        ),
-    }
-}
-
-fn piece(piece: Piece) -> impl IntoView {
-    let Piece { fate, words, .. } = piece;
-    let words = match fate {
-        Fate::Kept => words.into_any(),
-        Fate::Added => view! { <ins>{words}</ins> }.into_any(),
-        Fate::Dropped => view! { <del>{words}</del> }.into_any(),
-    };
-    view! { {words} " " }
 }
 
 #[cfg(test)]
@@ -369,7 +331,7 @@ mod tests {
             match changed(&text) {
                 Change::Nothing => "nothing".to_owned(),
                 Change::Most => "most".to_owned(),
-                Change::Words(pieces) => summary(&pieces),
+                Change::Words(pieces) => summary(&pieces, Wording::Changed),
             }
         };
         assert_eq!(said("a b", "a b c d"), "2 words added");

@@ -1,0 +1,169 @@
+//! What a manipulation has changed, and what it went by; or where the texts of a pair differ.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::study::instance::{Shown, ShownText, Tagged};
+use shared::text::linguistics::Unit;
+
+use crate::numbers::plural;
+use crate::widgets::difference::{ChangedText, Legend, Wording, difference, summary};
+
+/// The sections of the page, for texts that say about the same.
+#[component]
+pub(super) fn Changes(
+    /// The instance.
+    shown: Shown,
+) -> impl IntoView {
+    let (title, wording) = match shown.axiom {
+        Probe::Manipulation(_) => ("What was changed", Wording::Changed),
+        Probe::Transfer(_) => ("Where the texts differ", Wording::Beside),
+        _ => return ().into_any(),
+    };
+    let [after, before] = shown.texts.as_slice() else {
+        return ().into_any();
+    };
+    let (said, body) = match difference(&before.body.text, &after.body.text) {
+        None => (
+            String::new(),
+            view! {
+                <p class="note">"The texts are too long and too different to be lined up."</p>
+            }
+            .into_any(),
+        ),
+        Some(pieces) => (
+            summary(&pieces, wording),
+            view! {
+                <Legend pieces=pieces.clone() wording/>
+                <ChangedText pieces/>
+            }
+            .into_any(),
+        ),
+    };
+    let tagged = (!before.tagged.is_empty()).then(|| view! { <Found text=before.clone()/> });
+    view! {
+        <section class="section lined-up" aria-labelledby="changes">
+            <header>
+                <h2 id="changes">{title}</h2>
+                <p class="note">{said}</p>
+            </header>
+            {body}
+        </section>
+        {tagged}
+    }
+    .into_any()
+}
+
+/// The units that a manipulation went by, marked in the document.
+#[component]
+fn Found(text: ShownText) -> impl IntoView {
+    let counts: Vec<String> = text.tagged.iter().map(count).collect();
+    let segments = segments(&text.body.text, &text.tagged);
+    let segments = segments.into_iter().map(|it| match it {
+        Segment::Sentence(number) => view! { <sup>{number}</sup> }.into_any(),
+        Segment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
+        Segment::Rest(text) => text.into_any(),
+    });
+    view! {
+        <section class="section lined-up" aria-labelledby="tagged">
+            <header>
+                <h2 id="tagged">"What was tagged"</h2>
+                <p class="note">{counts.join(", ")} " in text 2"</p>
+            </header>
+            <p class="text" dir="auto">{segments.collect_view()}</p>
+        </section>
+    }
+}
+
+/// `3 sentences, numbered`
+fn count(tagged: &Tagged) -> String {
+    let n = tagged.spans.len() as u64;
+    match tagged.unit {
+        Unit::Sentence => format!("{}, numbered", plural(n, "sentence", "sentences")),
+        Unit::NounPhrase => format!("{} in brackets", plural(n, "noun phrase", "noun phrases")),
+        Unit::Preposition => {
+            let said = plural(n, "preposition or particle", "prepositions and particles");
+            format!("{said} in brackets")
+        }
+        Unit::Auxiliary => {
+            let said = plural(n, "auxiliary verb", "auxiliary verbs");
+            format!("{said} in brackets")
+        }
+    }
+}
+
+/// A part of a tagged text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment<'a> {
+    /// Here begins the sentence with this number.
+    Sentence(usize),
+    /// One of the others.
+    Unit(&'a str),
+    /// What is none.
+    Rest(&'a str),
+}
+
+/// Cuts a text at what was tagged. A place that does not fit the text is left out.
+fn segments<'a>(text: &'a str, tagged: &[Tagged]) -> Vec<Segment<'a>> {
+    let mut places: Vec<(usize, usize, Option<usize>)> = Vec::new();
+    for Tagged { unit, spans } in tagged {
+        for (number, span) in (1..).zip(spans) {
+            let (start, end) = (span.start as usize, span.end as usize);
+            places.push(match unit {
+                Unit::Sentence => (start, start, Some(number)),
+                Unit::NounPhrase | Unit::Preposition | Unit::Auxiliary => (start, end, None),
+            });
+        }
+    }
+    places.sort_unstable();
+    let mut segments = Vec::new();
+    let mut from = 0;
+    for (start, end, sentence) in places {
+        let (Some(before), Some(unit)) = (text.get(from..start), text.get(start..end)) else {
+            continue;
+        };
+        if !before.is_empty() {
+            segments.push(Segment::Rest(before));
+        }
+        segments.push(sentence.map_or(Segment::Unit(unit), Segment::Sentence));
+        from = end;
+    }
+    match text.get(from..) {
+        Some("") | None => {}
+        Some(rest) => segments.push(Segment::Rest(rest)),
+    }
+    segments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::text::Span;
+
+    #[test]
+    fn a_text_is_cut_at_its_sentences_and_phrases() {
+        let text = "The tide turns. It <b>rises</b>.";
+        let tagged = |unit: Unit, spans: &[(u32, u32)]| {
+            let spans = spans.iter().map(|&(start, end)| Span { start, end });
+            let spans = spans.collect();
+            Tagged { unit, spans }
+        };
+        let found = segments(
+            text,
+            &[
+                tagged(Unit::Sentence, &[(0, 15), (16, 32)]),
+                tagged(Unit::NounPhrase, &[(0, 8), (16, 18), (90, 99)]),
+            ],
+        );
+        assert_eq!(
+            found,
+            [
+                Segment::Sentence(1),
+                Segment::Unit("The tide"),
+                Segment::Rest(" turns. "),
+                Segment::Sentence(2),
+                Segment::Unit("It"),
+                Segment::Rest(" <b>rises</b>."),
+            ]
+        );
+    }
+}
