@@ -45,12 +45,13 @@ pub fn histogram(histogram: &Histogram) -> Figure {
     draw(histogram, &sides)
 }
 
-/// The same of the differences of a behaviour, of which those within `delta` are neutral.
+/// The same of the differences of a behaviour. Those within `delta` are neutral; where it is 0,
+/// the neutral ones are what stands apart.
 pub fn differences(histogram: &Histogram, delta: f64) -> Figure {
     let sides = Sides {
         below: "negative",
         above: "positive",
-        on: "equal",
+        on: if delta > 0.0 { "equal" } else { "neutral" },
         of: "Differences",
         detail: "A difference is the score of the first text less that of the second; within δ \
                  of zero a sample is neutral.",

@@ -262,7 +262,7 @@ fn differences_within_delta_are_neutral() {
     assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
     assert_eq!(
         figure.label,
-        "Differences from −2.0 to 1.5: 3 below zero, 7 above, 5 equal"
+        "Differences from −2.00 to 1.50: 3 below zero, 7 above, 5 equal"
     );
     let without = differences(&histogram, 0.0);
     assert_eq!(without.marks.len() + 3, figure.marks.len());

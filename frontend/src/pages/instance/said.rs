@@ -1,6 +1,7 @@
 //! What each ranker said: scores, margin, verdict.
 
 use leptos::prelude::*;
+use shared::probe::Probe;
 use shared::report::{self, Column, Kind, Table, Value, format};
 use shared::study::instance::{Said, Shown};
 
@@ -8,7 +9,7 @@ use super::reason::margin_digits;
 use crate::widgets::contributions::{Lean, sides, signed};
 use crate::widgets::download;
 use crate::widgets::takes::Takes;
-use crate::widgets::verdict::{self, Verdict};
+use crate::widgets::verdict::{Verdict, word_of};
 
 /// The section of the page.
 #[component]
@@ -27,7 +28,7 @@ pub(super) fn Rankers(
     let rows = shown
         .said
         .iter()
-        .map(|it| view! { <Row said=it.clone()/> })
+        .map(|it| view! { <Row probe=shown.axiom said=it.clone()/> })
         .collect_view();
     let note = truncated(&shown);
     let csv = Callback::new(move |()| {
@@ -68,7 +69,7 @@ pub(super) fn Rankers(
 }
 
 #[component]
-fn Row(said: Said) -> impl IntoView {
+fn Row(probe: Probe, said: Said) -> impl IntoView {
     let digits = margin_digits(&said);
     let scores = said
         .scores
@@ -91,7 +92,7 @@ fn Row(said: Said) -> impl IntoView {
             {scores}
             <td><Lean share=share(&said)/></td>
             <td class="num">{shown}</td>
-            <td><Verdict outcome=said.verdict.map(|it| it.outcome)/></td>
+            <td><Verdict probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
     }
 }
@@ -149,7 +150,7 @@ fn table(shown: &Shown, name: &str) -> Table {
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        row.push(Value::Text(verdict::word(outcome).to_owned()));
+        row.push(Value::Text(word_of(shown.axiom, outcome).to_owned()));
         row.push(score(it.typical_margin));
         row
     });

@@ -101,14 +101,15 @@ pub(crate) fn Behaviours(
     );
     let failed = Memo::new(move |_| answer.get().and_then(|it| it.1.err()));
     let busy = Memo::new(move |_| answer.get().is_none_or(|it| it.0 != asking.get()));
-    let is_here = Memo::new(move |_| latest.get().is_some());
     let failure = move || {
         failed.get().map(|error| {
             let retry = Callback::new(move |()| answer.refetch());
             view! { <Failure error retry/> }
         })
     };
-    let body = move || match latest.get_untracked().filter(|_| is_here.get()) {
+    // Built once; after that every number follows by itself.
+    let is_here = Memo::new(move |_| latest.get().is_some());
+    let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
         None => failed.get().is_none().then(|| {
             view! { <p class="note waits" role="status">"Counting samples"</p> }.into_any()
         }),
@@ -139,9 +140,9 @@ pub(crate) fn Behaviours(
             <header>
                 <h2 id="behaviours">"Behaviours"</h2>
                 <p class="note">
-                    "Which of two texts each ranker prefers, where nobody says which one it
-                    should be. The score is the share of samples with a positive difference less
-                    the share with a negative one."
+                    "Which of two texts each ranker prefers; nobody says which one it should. The
+                    score is the share of samples with a positive difference less the share with
+                    a negative one."
                 </p>
                 <Takes of="behaviours" csv/>
             </header>
