@@ -85,7 +85,8 @@ fn Row(probe: Probe, said: Said) -> impl IntoView {
             view! { <td class="num wide-only">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
-    let outcome = said.verdict.map(|it| it.outcome);
+    let margin = said.verdict.map(|it| it.margin);
+    let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
     view! {
         <tr>
             <td title=said.ranker.note.clone()>
