@@ -254,11 +254,13 @@ fn Loaded(
         </div>
         <Texts study=study.clone() shown=shown.clone() lit/>
         {changes}
-        <div class="why" class:alone=!measured>
-            {premises}
-            <Rankers study=study.clone() shown=shown.clone()/>
+        <div class:behaviour=!shown.axiom.is_axiom()>
+            <div class="why" class:alone=!measured>
+                {premises}
+                <Rankers study=study.clone() shown=shown.clone()/>
+            </div>
+            {counted}
         </div>
-        {counted}
     }
 }
 

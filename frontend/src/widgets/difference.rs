@@ -188,8 +188,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 /// Bytes of the word at the beginning of a text; 0 where there is none.
 fn word_length(text: &str) -> usize {
     let mut length = 0;
-    let mut letters = text.char_indices().peekable();
-    while let Some((at, letter)) = letters.next() {
+    for (at, letter) in text.char_indices() {
         let goes_on = || text[at + letter.len_utf8()..].starts_with(char::is_alphanumeric);
         let is_inner = length > 0 && matches!(letter, '-' | '\'' | '’' | '.' | ',') && goes_on();
         if !letter.is_alphanumeric() && !is_inner {

@@ -102,18 +102,21 @@ fn apart(shown: &Shown) -> String {
             "Text 1 and text 2 are a pair of the set {}",
             it.name.as_str()
         ),
-        Probe::Further(_) | Probe::Combined(_) | Probe::Matching(_) => {
-            match shown.premises.last() {
-                Some(last) => format!(
-                    "Text 1 is ahead of text 2 ({}: {})",
-                    premise::label(last.quantity, last.relation),
-                    last.value.map_or(format::MISSING.to_owned(), |it| {
-                        premise::number(last.quantity, it)
-                    })
-                ),
-                None => "Text 1 is ahead of text 2".to_owned(),
-            }
-        }
+        Probe::Matching(it) => format!(
+            "Both texts are equal in {}, and text 1 is larger in {}",
+            it.control.slug(),
+            it.variable.slug()
+        ),
+        Probe::Further(_) | Probe::Combined(_) => match shown.premises.last() {
+            Some(last) => format!(
+                "Text 1 is ahead of text 2 ({}: {})",
+                premise::label(last.quantity, last.relation),
+                last.value.map_or(format::MISSING.to_owned(), |it| {
+                    premise::number(last.quantity, it)
+                })
+            ),
+            None => "Text 1 is ahead of text 2".to_owned(),
+        },
     }
 }
 

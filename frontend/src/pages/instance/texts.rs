@@ -24,7 +24,13 @@ pub(super) fn Texts(
         let seen_in_part = seen_in_part(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.withheld;
-        view! { <One at text terms role=role(&shown, at) seen_in_part withheld lit/> }
+        let made = beside(shown.axiom, at);
+        let grade = match text.grade {
+            Some(grade) => Some(format!("relevance {grade}")),
+            None => (!made).then(|| "not judged".to_owned()),
+        };
+        let role = (role(&shown, at), grade);
+        view! { <One at text terms role seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
     let framed = shown.texts.iter().any(|it| it.distance.is_some());
@@ -59,14 +65,13 @@ fn One(
     at: usize,
     text: ShownText,
     terms: Vec<Term>,
-    role: &'static str,
+    /// What the probe makes of it, and its grade.
+    role: (&'static str, Option<String>),
     seen_in_part: Option<String>,
     withheld: bool,
     lit: RwSignal<Option<u32>>,
 ) -> impl IntoView {
-    let grade = text
-        .grade
-        .map_or("not judged".to_owned(), |it| format!("relevance {it}"));
+    let (role, grade) = role;
     let counts = text.distance.map(|it| {
         let distance = plural(u64::from(it), "term", "terms");
         view! { <span>"nearest query terms " {distance} " apart"</span> }
@@ -88,7 +93,7 @@ fn One(
                 {counts}
                 <span class="hash">{text.id}</span>
                 {seen_in_part.map(|it| view! { <span>{it}</span> })}
-                <span>{grade}</span>
+                {grade.map(|it| view! { <span>{it}</span> })}
             </header>
             {body}
         </article>
@@ -113,6 +118,15 @@ fn role(shown: &Shown, at: usize) -> &'static str {
         (ClaimKind::ShrinkingGain, 0) => "fewest query terms",
         (ClaimKind::ShrinkingGain, 1) => "one step more",
         (ClaimKind::ShrinkingGain, _) => "two steps more",
+    }
+}
+
+/// Whether a text is none that people could have judged.
+fn beside(probe: Probe, at: usize) -> bool {
+    match probe {
+        Probe::Manipulation(_) => at == 0,
+        Probe::Transfer(_) => true,
+        _ => false,
     }
 }
 

@@ -7,8 +7,8 @@ use crate::index::Index;
 use crate::text::linguistics::{Tag, analyze};
 
 const TEXTS: [&str; 8] = [
-    "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! Nobody \
-     had seen a brighter lamp before.",
+    "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! \
+     Nobody had seen a brighter lamp before.",
     "Glaciers move slowly. They are rivers of ice, and in summer they carry stones to the valley \
      below the snow line (about 2,400 m).",
     "One sentence only, without any full stop",
