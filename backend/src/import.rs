@@ -190,10 +190,14 @@ pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Erro
     })
 }
 
-/// A file that is absolute, relative to the working directory, or in the collection's `runs/`;
-/// with or without `.gz` or `.zst`.
+/// A file that is absolute, relative to the working directory, in the collection's `runs/` or in
+/// its folder; with or without `.gz` or `.zst`.
 pub(crate) fn locate(file: &str, folder: &Path) -> Result<PathBuf, Error> {
-    let places = [PathBuf::from(file), folder.join("runs").join(file)];
+    let places = [
+        PathBuf::from(file),
+        folder.join("runs").join(file),
+        folder.join(file),
+    ];
     let found = places
         .iter()
         .flat_map(|it| packed(it))

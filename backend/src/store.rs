@@ -74,6 +74,14 @@ impl DataFolder {
         Ok(self.root.join("studies").join(name))
     }
 
+    /// Where files of the demo collection lie that a study names.
+    pub(crate) fn demo(&self) -> Result<PathBuf, Error> {
+        let path = self.root.join("demo");
+        let way_out = "the data folder must be one that can be written";
+        fs::create_dir_all(&path).map_err(Error::file(&path, way_out))?;
+        Ok(path)
+    }
+
     /// Where the scores of services lie until the command that asked for them has ended.
     pub(crate) fn drafts(&self) -> Result<PathBuf, Error> {
         let path = self.root.join("drafts");

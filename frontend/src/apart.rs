@@ -51,6 +51,20 @@ pub(crate) fn Apart(
     /// Its name.
     name: &'static str,
 ) -> impl IntoView {
+    view! {
+        <Title text=name/>
+        <Part path until="Fetching the page"/>
+    }
+}
+
+/// A part of a page that is a program of its own: what the lab shows at a path.
+#[component]
+pub(crate) fn Part(
+    /// Where the page is.
+    path: String,
+    /// What is said until it is there.
+    until: &'static str,
+) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let stand = RwSignal::new(Stand::Fetching);
     let opened = StoredValue::new_local(None::<Opened>);
@@ -99,9 +113,7 @@ pub(crate) fn Apart(
         move |_| fetch()
     });
     let state = move || match stand.get() {
-        Stand::Fetching => {
-            view! { <p class="note" role="status">"Fetching the page"</p> }.into_any()
-        }
+        Stand::Fetching => view! { <p class="note" role="status">{until}</p> }.into_any(),
         Stand::Failed(error) => {
             let fetch = fetch.clone();
             let retry = Callback::new(move |()| fetch());
@@ -110,7 +122,6 @@ pub(crate) fn Apart(
         Stand::Open => ().into_any(),
     };
     view! {
-        <Title text=name/>
         {state}
         <div node_ref=place></div>
     }

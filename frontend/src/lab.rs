@@ -1,5 +1,5 @@
-//! The pages that not everybody opens: one instance, Playground, Replay, About, the figures of a
-//! study, and the operator's.
+//! The pages that not everybody opens: one instance, Playground, Replay, About, the figures and
+//! the behaviours of a study, and the operator's.
 //!
 //! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
 //! program of their own therefore. The page lends it a place and answers its requests, so that
@@ -23,6 +23,7 @@ use crate::pages::instance::Instance;
 use crate::pages::operator::Operator;
 use crate::pages::playground::Playground;
 use crate::pages::replay::Replay;
+use crate::pages::study::behaviours::Behaviours;
 
 /// A page of the lab while it is shown.
 pub struct Opened {
@@ -95,6 +96,21 @@ pub(crate) fn word(search: &str, key: &str) -> Option<String> {
     words.get(key)
 }
 
+/// Changes the address in its place. The router is the page's, and hears clicks on links alone.
+pub(crate) fn go(href: &str) {
+    let made = document().create_element("a");
+    let (Ok(made), Some(body)) = (made, document().body()) else {
+        return;
+    };
+    let link: web_sys::HtmlAnchorElement = made.unchecked_into();
+    link.set_href(href);
+    let _ = link.set_attribute("noscroll", "");
+    let _ = js_sys::Reflect::set(&link, &JsValue::from_str("replace"), &JsValue::TRUE);
+    let _ = body.append_child(&link);
+    link.click();
+    link.remove();
+}
+
 /// Shows the page that is at a path, with what is behind its `?`, in a place until the result is
 /// dropped. `ask` takes path, method and request, and promises the reply.
 pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> Opened {
@@ -107,7 +123,8 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
     let about = path == Page::About.href();
     let replay = path == Page::Replay.href();
     let operator = path == Page::Operator.href();
-    let study = Page::figures_at(path).map(str::to_owned);
+    let figures = Page::figures_at(path).map(str::to_owned);
+    let study = Page::study_at(path).map(str::to_owned);
     let instance = Page::instance_at(path).is_some();
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
@@ -120,8 +137,10 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
             view! { <Operator/> }.into_any()
         } else if instance {
             view! { <Instance/> }.into_any()
-        } else if let Some(study) = study {
+        } else if let Some(study) = figures {
             view! { <Figures study/> }.into_any()
+        } else if let Some(study) = study {
+            view! { <Behaviours study/> }.into_any()
         } else {
             view! { <Playground/> }.into_any()
         }

@@ -14,6 +14,13 @@ pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
+/// A p value in a sentence: `p < .001`, `p = .034`.
+pub(crate) fn p_said(value: f64) -> String {
+    let p = shared::report::format::p(value);
+    let equals = if p.starts_with(['<', '>']) { "" } else { "= " };
+    format!("p {equals}{p}")
+}
+
 /// A duration: `3 s`, `1:12`, `2:05:00`.
 pub(crate) fn duration(seconds: f64) -> String {
     shared::report::format::duration(seconds.max(0.0).round() as u64)
@@ -53,5 +60,7 @@ mod tests {
         assert_eq!(times, ["less than 0.1 s", "3.7 s", "1:12", "2:05:00"]);
         assert_eq!([812e3, 42e6].map(bytes), ["812 kB", "42 MB"]);
         assert_eq!(plural(1, "pair", "pairs"), "1 pair");
+        let said = [0.0001, 0.034].map(p_said);
+        assert_eq!(said, ["p < .001", "p = .034"]);
     }
 }

@@ -83,10 +83,15 @@ impl Page {
         }
     }
 
+    /// The study whose page is at a path.
+    pub(crate) fn study_at(path: &str) -> Option<&str> {
+        let study = path.strip_prefix("/study/")?;
+        (!study.is_empty() && !study.contains('/')).then_some(study)
+    }
+
     /// The study whose figures are at a path.
     pub(crate) fn figures_at(path: &str) -> Option<&str> {
-        let study = path.strip_prefix("/study/")?.strip_suffix("/figures")?;
-        (!study.is_empty() && !study.contains('/')).then_some(study)
+        Page::study_at(path.strip_suffix("/figures")?)
     }
 
     /// What the path of an instance names: study, axiom, mode and number.
@@ -148,6 +153,8 @@ mod tests {
         let figures = Page::Figures { study }.href();
         assert_eq!(Page::figures_at(&figures), Some("demo"));
         assert_eq!(Page::figures_at("/study/demo"), None);
+        assert_eq!(Page::study_at("/study/demo"), Some("demo"));
+        assert_eq!(Page::study_at(&figures), None);
         let instance = "/study/demo/tfc1/fixed/instance/0";
         assert_eq!(
             Page::instance_at(instance),

@@ -16,9 +16,9 @@ mod thumbnail;
 
 pub use bars::{funnel, thirds};
 pub use heatmap::heatmap;
-pub use histogram::histogram;
+pub use histogram::{differences, histogram};
 pub use ink::{Ink, Theme};
-pub use scale::step_of_fraction;
+pub use scale::{step_of_effect, step_of_fraction};
 pub use scatter::scatter;
 pub use surface::surface;
 pub use svg::to_svg;

@@ -14,6 +14,7 @@ mod studies;
 mod study;
 mod playground;
 mod workbench;
+mod behaviours;
 mod figures;
 mod about;
 mod files_only;

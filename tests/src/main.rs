@@ -13,6 +13,7 @@ mod wordpiece;
 mod studies;
 mod further;
 mod published;
+mod behaviours;
 mod bad_input;
 mod http;
 mod jobs;

@@ -136,6 +136,12 @@ fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
             _ => vec![Finding::at("demo", "the demo collection is not complete")],
         },
     );
+    for file in demo::TRANSFERS {
+        findings.extend(match text_of(file) {
+            Some(text) => demo::check_pairs(file, text),
+            None => vec![Finding::at(file, "is missing")],
+        });
+    }
     findings
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use shared::plot;
 use shared::report;
-use shared::study::behaviour::Asking;
+use shared::study::behaviour::{Asking, Delta};
 use shared::study::dials::Dials;
 use shared::study::figures::Choice;
 use shared::study::{Definition, Study};
@@ -252,6 +252,10 @@ pub(crate) struct Report {
     /// Only queries of this split
     #[arg(long)]
     split: Option<String>,
+    /// δ of behaviours, for every ranker; without it the median difference of adjacent scores in
+    /// the top 10 of its pools
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -297,6 +301,10 @@ impl Report {
         })?;
         let behaviours = study.behaviours(&Asking {
             dials: figures.choice.dials.clone(),
+            delta: match self.delta {
+                Some(width) => Delta::Given { width },
+                None => Delta::Tuned,
+            },
             ..Asking::default()
         })?;
         let mut tables = report::of_overview(&overview);

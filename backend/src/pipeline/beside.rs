@@ -44,7 +44,7 @@ pub(super) fn add(
                 bodies: &bodies,
                 asked: &asked,
                 tools: &tools,
-                seed,
+                limits: &definition.limits,
             };
             let bar = Bar::of("make", pools.len() as u64, "queries");
             let made = pools.par_iter().enumerate().map(|(query, pool)| {

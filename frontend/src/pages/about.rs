@@ -1,4 +1,5 @@
-//! What each axiom says, which behaviours there are, how the numbers are made, the API, and how to cite.
+//! What each axiom says, which behaviours there are, how the numbers are made, the API, and how to
+//! cite.
 
 mod behaviours;
 mod example;

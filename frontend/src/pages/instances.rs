@@ -18,7 +18,7 @@ use shared::study::dials::Dials;
 use shared::study::overview::Overview;
 use shared::verdict::Outcome;
 
-use super::study::address::{InstanceView, ListView, StudyView};
+use super::study::address::{Behaving, InstanceView, ListView, StudyView};
 use super::study::{margin, margin_digits, margin_label, texts_said};
 use crate::api;
 use crate::numbers::plural;
@@ -116,9 +116,9 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
             .filter(|it| !it.is_empty())
             .unwrap_or(format!("ranker {}", ranker_word(spot.get())))
     };
-    let heading = move || format!("{} on {}", title(), about.name);
+    let heading = move || format!("{} on {}", title(), axiom.name());
     // The dials are built once the study has said what they can be turned to.
-    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of(&it)));
+    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of_probe(&it, axiom)));
     let bar = move || match reach.get() {
         Some(reach) => view! { <DialBar reach turned/> }.into_any(),
         None => {
@@ -143,9 +143,14 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     };
     let mode = Memo::new(move |_| overview.get().map_or(Mode::Fixed, |it| it.mode));
     let study_href = move || {
+        let is_axiom = axiom.is_axiom();
         let view = StudyView {
             dials: dials.get(),
-            cell: Some(spot.get()),
+            cell: is_axiom.then(|| spot.get()),
+            behaving: Behaving {
+                cell: (!is_axiom).then_some((axiom, ranker)),
+                ..Behaving::default()
+            },
             ..StudyView::default()
         };
         name.with_value(|it| view.href(it))
@@ -164,7 +169,7 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
         <Filters view go overview spot/>
         {failure}
         <Margins rows axiom/>
-        <Listed rows view mode go/>
+        <Listed rows axiom view mode go/>
     }
 }
 
@@ -179,6 +184,15 @@ fn ranker_word(spot: Spot) -> String {
 /// How the margins lie, with what of them is listed.
 #[component]
 fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
+    let sides = match axiom.is_axiom() {
+        true => "Right of zero the ranker agrees with the axiom; ties stand apart.",
+        false => "Right of zero the ranker prefers the first text; neutral samples stand apart.",
+    };
+    let drawing = move |histogram: &Histogram| match axiom.is_axiom() {
+        true => plot::histogram(histogram),
+        // Those within δ are not among the bars.
+        false => plot::differences(histogram, 0.0),
+    };
     let as_table = RwSignal::new(false);
     let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
     let file = move || {
@@ -199,7 +213,7 @@ fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
     };
     let svg = Callback::new(move |()| {
         if let Some((name, histogram)) = file() {
-            let text = plot::to_svg(&plot::histogram(&histogram), Theme::Light);
+            let text = plot::to_svg(&drawing(&histogram), Theme::Light);
             download::save(&format!("{name}.svg"), "image/svg+xml", &text);
         }
     });
@@ -219,7 +233,7 @@ fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
             Some(it) if as_table.get() => {
                 view! { <DataTable table=bins(&it.histogram, "margins")/> }.into_any()
             }
-            Some(it) => view! { <Drawing figure=plot::histogram(&it.histogram)/> }.into_any(),
+            Some(it) => view! { <Drawing figure=drawing(&it.histogram)/> }.into_any(),
         }
     };
     view! {
@@ -227,7 +241,8 @@ fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
             <figcaption>
                 <p>
                     <strong>{margin_label(axiom)}</strong>
-                    " Right of zero the ranker agrees with the axiom; ties stand apart."
+                    " "
+                    {sides}
                 </p>
                 <Takes of="margins" table=as_table turn svg csv/>
             </figcaption>
@@ -271,10 +286,15 @@ fn bins(histogram: &Histogram, name: &str) -> report::Table {
 #[component]
 fn Listed(
     rows: Rows,
+    axiom: Probe,
     view: Memo<ListView>,
     mode: Memo<Mode>,
     go: Callback<ListView>,
 ) -> impl IntoView {
+    let (name, one, many) = match axiom.is_axiom() {
+        true => ("Instances", "instance", "instances"),
+        false => ("Samples", "sample", "samples"),
+    };
     let n = Memo::new(move |_| rows.about.with(|it| it.as_ref().map(|it| it.n)));
     let current = RwSignal::new(0_u64);
     let seen = RwSignal::new((0, 0));
@@ -293,19 +313,19 @@ fn Listed(
         // Another list begins at its top.
         view.track();
         if is_empty.get() {
-            return view! { <Empty view go/> }.into_any();
+            return view! { <Empty axiom view go/> }.into_any();
         }
         let n = Signal::derive(move || n.get().unwrap_or(0));
-        view! { <VirtualList n label="Instances" current seen row/> }.into_any()
+        view! { <VirtualList n label=name current seen row/> }.into_any()
     };
     let said = move || match n.get() {
         None => "Asking for the list".to_owned(),
-        Some(n) => plural(n, "instance", "instances"),
+        Some(n) => plural(n, one, many),
     };
     view! {
         <section class="section listed" aria-labelledby="listed">
             <header>
-                <h2 id="listed">"Instances"</h2>
+                <h2 id="listed">{name}</h2>
                 <p class="note" role="status">{said}</p>
                 <p class="note keys-note">
                     <kbd>"J"</kbd> " " <kbd>"K"</kbd> " next, previous · "
@@ -371,7 +391,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
                     {part}
                     <Lean share=share(&line, &histogram)/>
                     <span class="num">{margin(line.margin, digits)}</span>
-                    <Verdict outcome=line.outcome/>
+                    <Verdict probe=axiom outcome=line.outcome/>
                 </a>
             }
             .into_any()
@@ -388,17 +408,18 @@ fn share(line: &Line, histogram: &Histogram) -> Option<f64> {
 
 /// No instance, and what to do.
 #[component]
-fn Empty(view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
+fn Empty(axiom: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
     let now = view.get();
     let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
     let said = match now.outcome {
+        _ if !axiom.is_axiom() => "No sample passes these filters.",
         Some(Outcome::Violated) if !filtered => "No violations.",
         Some(Outcome::Tied) if !filtered => "No ties.",
         Some(Outcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
         _ => "No instance passes these filters.",
     };
     let (words, next) = match now.outcome {
-        Some(Outcome::Violated) if !filtered => (
+        Some(Outcome::Violated) if !filtered && axiom.is_axiom() => (
             "See the satisfied instances",
             ListView {
                 outcome: Some(Outcome::Satisfied),
@@ -407,7 +428,11 @@ fn Empty(view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
             },
         ),
         _ => (
-            "See all instances",
+            if axiom.is_axiom() {
+                "See all instances"
+            } else {
+                "See all samples"
+            },
             ListView {
                 dials: now.dials.clone(),
                 ..ListView::default()

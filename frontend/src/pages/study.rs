@@ -8,6 +8,7 @@ mod certificates;
 mod export;
 mod findings;
 mod own_copy;
+pub(crate) mod behaviours;
 
 use std::sync::Arc;
 
@@ -22,11 +23,12 @@ use shared::study::dials::Dials;
 use shared::study::overview::Overview;
 use shared::verdict::Outcome;
 
+use crate::apart::Part;
 use crate::api;
 use crate::keys::{self, Press};
 use crate::later::Later;
 use crate::page::Page;
-use crate::widgets::dials::{DialBar, Reach, Turned};
+use crate::widgets::dials::{DialBar, Reach, Splits, Turned};
 use crate::widgets::download;
 use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{HeatMap, Spot, WaitingMap, Who};
@@ -124,7 +126,16 @@ impl PartialEq for Frame {
             rows.collect::<Vec<String>>()
         };
         let (a, b) = (&self.0, &other.0);
-        (&a.name, &a.hash, &a.title, a.withheld) == (&b.name, &b.hash, &b.title, b.withheld)
+        let about = |it: &Overview| {
+            (
+                it.hash.clone(),
+                it.title.clone(),
+                it.withheld,
+                it.n_behaviours,
+            )
+        };
+        a.name == b.name
+            && about(a) == about(b)
             && a.probes
                 .iter()
                 .map(|it| it.axiom)
@@ -212,7 +223,23 @@ fn Loaded(
     });
     let title = frame.title.clone();
     let told = study.clone();
+    let no_axioms = frame.probes.is_empty();
+    let behaviours = (frame.n_behaviours > 0).then(|| {
+        let path = Page::Study {
+            study: study.clone(),
+        };
+        view! {
+            <div class="behaving">
+                <Part path=path.href() until="Fetching the behaviours"/>
+            </div>
+        }
+    });
+    let bar = match no_axioms {
+        false => view! { <DialBar reach turned/> }.into_any(),
+        true => view! { <SplitBar reach turned/> }.into_any(),
+    };
     let body = match selected.get_untracked() {
+        None if no_axioms => ().into_any(),
         None => view! {
             <p class="ahead">
                 "No ranker has scored this study yet. Score it on a terminal with "
@@ -248,11 +275,31 @@ fn Loaded(
         <Crumbs title/>
         <Head overview/>
         {own_copy}
-        <Findings study=told overview view/>
-        <DialBar reach turned/>
+        {(!no_axioms).then(|| view! { <Findings study=told overview view/> })}
+        {bar}
         {body}
+        {behaviours}
         <Certificates overview/>
     }
+}
+
+/// The dial that is left where a study has no axiom.
+#[component]
+fn SplitBar(reach: Reach, turned: Turned) -> impl IntoView {
+    let chosen = Signal::derive(move || turned.dials.get().split);
+    let turn = Callback::new(move |split| {
+        turned.at_once(Dials {
+            split,
+            ..turned.dials.get_untracked()
+        });
+    });
+    (!reach.splits.is_empty()).then(|| {
+        view! {
+            <div class="section bar" role="group" aria-label="Which samples are counted">
+                <Splits splits=reach.splits chosen turn/>
+            </div>
+        }
+    })
 }
 
 /// The cell of the address if the study has it, or else the first.

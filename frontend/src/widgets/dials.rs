@@ -1,7 +1,7 @@
 //! What a reader can turn: reading of the axioms, δ, width of a tie, which instances count.
 
 use leptos::prelude::*;
-use shared::probe::Mode;
+use shared::probe::{Mode, Probe};
 use shared::report::format;
 use shared::study::dials::{Dials, Only};
 use shared::study::overview::{Overview, Split};
@@ -17,6 +17,8 @@ pub(crate) struct Reach {
     pub(crate) delta: Option<u32>,
     /// Where queries are in splits.
     pub(crate) splits: Vec<Split>,
+    /// Whether instances have readings and lengths; a behaviour is read in one way.
+    pub(crate) of_axioms: bool,
 }
 
 impl Reach {
@@ -26,6 +28,20 @@ impl Reach {
             modes: overview.modes.clone(),
             delta: overview.limits.length_gap_terms,
             splits: overview.splits.clone(),
+            of_axioms: true,
+        }
+    }
+
+    /// What a list of the instances of an axiom or of the samples of a behaviour can be turned to.
+    pub(crate) fn of_probe(overview: &Overview, probe: Probe) -> Reach {
+        let all = Reach::of(overview);
+        match probe.is_axiom() {
+            true => all,
+            false => Reach {
+                modes: Vec::new(),
+                of_axioms: false,
+                ..all
+            },
         }
     }
 
@@ -95,7 +111,11 @@ fn tie_place(width: Option<f64>) -> usize {
 }
 
 fn tie_said(width: Option<f64>) -> String {
-    width.map_or("exact".to_owned(), |it| format!("within {it}"))
+    width.map_or("exact".to_owned(), |it| match TIES.contains(&it) {
+        true => format!("within {it}"),
+        // One that was tuned has more digits than count.
+        false => format!("within {}", format::score(it, format::score_digits(it))),
+    })
 }
 
 /// The bar of dials. What they are turned to takes effect after a pause: see [`Turned`].
@@ -178,21 +198,31 @@ pub(crate) fn DialBar(
     };
     let delta_said = move || for_delta.with_value(|it| it.said(&dials.get()));
     let tie_said = move || tie_said(dials.get().delta_score);
-    view! {
-        <div class="section bar dials" role="group" aria-label="How the instances are counted">
-            {modes}
+    let place = move || {
+        for_delta
+            .with_value(|it| it.place(&dials.get()))
+            .to_string()
+    };
+    let lengths = reach.of_axioms.then(|| {
+        view! {
             <label class="dial">
                 <span class="label">"Length gap δ"</span>
                 <input
                     type="range"
                     min="0"
                     max=reach.most().to_string()
-                    prop:value=move || for_delta.with_value(|it| it.place(&dials.get())).to_string()
+                    prop:value=place
                     aria-valuetext=delta_said
                     on:input:target=on_delta
                 />
                 <output>{delta_said}</output>
             </label>
+        }
+    });
+    view! {
+        <div class="section bar dials" role="group" aria-label="How the instances are counted">
+            {modes}
+            {lengths}
             <label class="dial">
                 <span class="label">"Score tie"</span>
                 <input
@@ -329,6 +359,7 @@ mod tests {
             modes: vec![Mode::Fixed, Mode::PaperCamara2020],
             delta: Some(10),
             splits: Vec::new(),
+            of_axioms: true,
         }
     }
 

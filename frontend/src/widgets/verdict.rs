@@ -1,11 +1,14 @@
 //! How a claim came out: a glyph, then the word.
 
 use leptos::prelude::*;
+use shared::probe::Probe;
 use shared::verdict::Outcome;
 
 /// A verdict chip; never a filled pill.
 #[component]
 pub(crate) fn Verdict(
+    /// Of which axiom or behaviour.
+    probe: Probe,
     /// None without all scores.
     outcome: Option<Outcome>,
 ) -> impl IntoView {
@@ -15,7 +18,7 @@ pub(crate) fn Verdict(
         Some(Outcome::Violated) => "verdict bad",
         None => "verdict wait",
     };
-    view! { <span class=class>{word(outcome)}</span> }
+    view! { <span class=class>{word_of(probe, outcome)}</span> }
 }
 
 /// The effect of a sample: +1 where its first text is preferred, −1 where its second.
@@ -28,7 +31,19 @@ pub(crate) fn effect(outcome: Option<Outcome>) -> &'static str {
     }
 }
 
-/// The word on a chip.
+/// The word on a chip: of an instance of an axiom, or of a sample of a behaviour, where nobody
+/// says which text should be preferred.
+pub(crate) fn word_of(probe: Probe, outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        _ if probe.is_axiom() => word(outcome),
+        Some(Outcome::Satisfied) => "positive",
+        Some(Outcome::Tied) => "neutral",
+        Some(Outcome::Violated) => "negative",
+        None => word(None),
+    }
+}
+
+/// The word of an axiom.
 pub(crate) fn word(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Satisfied) => "satisfied",

@@ -4,8 +4,8 @@
 //!
 //! - `{"_id", "a", "b"}`, with a `query` if there is one: `a` is the preferred text, if one is. A
 //!   row of a paraphrase corpus has `paraphrase`, 1 or 0; those with 0 are passed over.
-//! - `{"_id", "src", "refs": ["…", …]}`: a sentence and its corrections, as JFLEG has them (Napoles,
-//!   Sakaguchi and Tetreault, EACL 2017). Each correction is a pair, the correction preferred.
+//! - `{"_id", "src", "refs": ["…", …]}`: a sentence and its corrections, as JFLEG has them
+//!   (Napoles, Sakaguchi and Tetreault, EACL 2017). Each correction is a pair, and preferred.
 //!
 //! `expansions.jsonl`, as `axioscope expand` writes it, is read here too.
 

@@ -1,5 +1,5 @@
 //! Margins of one ranker on one axiom: against the axiom left of 0, with it right of 0, ties
-//! apart.
+//! apart; and differences of one ranker on one behaviour, with δ around 0.
 
 use super::scale::Linear;
 use super::{Anchor, Figure, Ink, Mark, NOTE, rect, text};
@@ -13,11 +13,54 @@ const LEFT: f64 = 4.0;
 const FLOOR: f64 = 98.0;
 /// Height of the highest bar.
 const HIGHEST: f64 = 76.0;
+/// Upper end of the band.
+const BAND_TOP: f64 = 16.0;
 /// Where ties stand, if there are any.
 const TIES: [f64; 2] = [318.0, 334.0];
 
+/// What is said of the sides of 0, and how wide it is.
+struct Sides {
+    below: &'static str,
+    above: &'static str,
+    /// What lies on 0, below a bar of its own.
+    on: &'static str,
+    /// What is drawn.
+    of: &'static str,
+    detail: &'static str,
+    /// Half of the band around 0 that counts as neither side.
+    band: f64,
+}
+
 /// Draws a bar for each bin, rust below 0 and blue above, and one of its own for ties.
 pub fn histogram(histogram: &Histogram) -> Figure {
+    let sides = Sides {
+        below: "violated",
+        above: "satisfied",
+        on: "tied",
+        of: "Margins",
+        detail: "A margin is the left side of the claim less the right side; above zero the \
+                 ranker agrees with the axiom.",
+        band: 0.0,
+    };
+    draw(histogram, &sides)
+}
+
+/// The same of the differences of a behaviour. Those within `delta` are neutral; where it is 0,
+/// the neutral ones are what stands apart.
+pub fn differences(histogram: &Histogram, delta: f64) -> Figure {
+    let sides = Sides {
+        below: "negative",
+        above: "positive",
+        on: if delta > 0.0 { "equal" } else { "neutral" },
+        of: "Differences",
+        detail: "A difference is the score of the first text less that of the second; within δ \
+                 of zero a sample is neutral.",
+        band: delta,
+    };
+    draw(histogram, &sides)
+}
+
+fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
     let Histogram {
         from,
         width,
@@ -54,8 +97,19 @@ pub fn histogram(histogram: &Histogram) -> Figure {
         rect([left, FLOOR - height], size, 0.0, fill)
     };
     let mut marks: Vec<Mark> = Vec::new();
+    if sides.band > 0.0 {
+        let [low, high] = [-sides.band, sides.band].map(|it| x.at(it).clamp(LEFT, right));
+        let size = [high - low, FLOOR - BAND_TOP];
+        marks.push(rect([low, BAND_TOP], size, 0.0, Ink::Step(0)));
+        marks.push(line([low, BAND_TOP], [low, FLOOR], Ink::Edge));
+        marks.push(line([high, BAND_TOP], [high, FLOOR], Ink::Edge));
+    }
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
-        let fill = Ink::Step(if is_below(n) { -4 } else { 4 });
+        let fill = match is_below(n) {
+            _ if (edge(n) + width / 2.0).abs() <= sides.band => Ink::Ink3,
+            true => Ink::Step(-4),
+            false => Ink::Step(4),
+        };
         marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
     }
     marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], Ink::Edge));
@@ -67,7 +121,7 @@ pub fn histogram(histogram: &Histogram) -> Figure {
             [zero - 6.0, 11.0],
             Anchor::End,
             NOTE,
-            "violated".to_owned(),
+            sides.below.to_owned(),
         ));
     }
     if right - zero > 54.0 {
@@ -75,7 +129,7 @@ pub fn histogram(histogram: &Histogram) -> Figure {
             [zero + 6.0, 11.0],
             Anchor::Start,
             NOTE,
-            "satisfied".to_owned(),
+            sides.above.to_owned(),
         ));
     }
     let (ticks, digits) = x.ticks(5);
@@ -101,7 +155,7 @@ pub fn histogram(histogram: &Histogram) -> Figure {
             Ink::Edge,
         ));
         let at = [(TIES[0] + TIES[1]) / 2.0, HEIGHT - 5.0];
-        marks.push(text(at, Anchor::Middle, NOTE, "tied".to_owned()));
+        marks.push(text(at, Anchor::Middle, NOTE, sides.on.to_owned()));
     }
     let (below, above): (Vec<_>, Vec<_>) = counts.iter().enumerate().partition(|it| is_below(it.0));
     let total = |bins: Vec<(usize, &u64)>| format::count(bins.iter().map(|it| it.1).sum());
@@ -110,16 +164,16 @@ pub fn histogram(histogram: &Histogram) -> Figure {
         height: HEIGHT,
         margin: 0.0,
         label: format!(
-            "Margins from {} to {}: {} below zero, {} above, {} tied",
+            "{} from {} to {}: {} below zero, {} above, {} {}",
+            sides.of,
             format::score(*from, digits + 1),
             format::score(to, digits + 1),
             total(below),
             total(above),
-            format::count(*n_tied)
+            format::count(*n_tied),
+            sides.on
         ),
-        detail: "A margin is the left side of the claim less the right side; above zero the \
-                 ranker agrees with the axiom."
-            .to_owned(),
+        detail: sides.detail.to_owned(),
         marks,
     }
 }

@@ -8,6 +8,11 @@ pub fn step_of_fraction(fraction: f64) -> i8 {
     (10.0 * meant).round().clamp(-5.0, 5.0) as i8
 }
 
+/// The step of the same scale for an effect from −1 to 1: `round(5 effect)`.
+pub fn step_of_effect(effect: f64) -> i8 {
+    step_of_fraction((effect + 1.0) / 2.0)
+}
+
 /// A straight line from numbers to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Linear {

@@ -105,6 +105,8 @@ fn steps_part_at_odd_twentieths() {
     );
     let mirrored = fractions.map(|it| step_of_fraction(1.0 - it));
     assert_eq!(mirrored, [5, 5, 5, 4, 1, 1, 0, 0]);
+    let effects = [-1.0, -0.91, -0.9, -0.11, 0.0, 0.1, 0.3, 0.95];
+    assert_eq!(effects.map(step_of_effect), [-5, -5, -5, -1, 0, 1, 2, 5]);
 }
 
 #[test]
@@ -238,6 +240,32 @@ fn margins_are_rust_below_zero_and_blue_above_with_ties_apart() {
             </svg>
         "##]],
     );
+}
+
+/// The band lies over the two bins within δ of 0, whose bars are grey.
+#[test]
+fn differences_within_delta_are_neutral() {
+    let histogram = Histogram {
+        from: -2.0,
+        width: 0.5,
+        counts: vec![1, 0, 0, 2, 3, 0, 4],
+        n_tied: 5,
+    };
+    let figure = differences(&histogram, 0.5);
+    let fills = figure.marks.iter().filter_map(|it| match it {
+        Mark::Rect { fill, .. } => Some(*fill),
+        _ => None,
+    });
+    let fills: Vec<Ink> = fills.collect();
+    let [negative, band, positive] = [-4, 0, 4].map(Ink::Step);
+    let grey = Ink::Ink3;
+    assert_eq!(fills, [band, negative, grey, grey, positive, grey]);
+    assert_eq!(
+        figure.label,
+        "Differences from −2.00 to 1.50: 3 below zero, 7 above, 5 equal"
+    );
+    let without = differences(&histogram, 0.0);
+    assert_eq!(without.marks.len() + 3, figure.marks.len());
 }
 
 #[test]

@@ -383,8 +383,8 @@ impl std::str::FromStr for Probe {
         Err(Error::setting(
             "probes",
             format!(
-                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, a formula of them as \
-                 tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME",
+                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, a formula of them \
+                 as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME",
                 all.join(", ")
             ),
         ))

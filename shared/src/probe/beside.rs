@@ -10,8 +10,9 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 use super::manipulation::{Manipulation, Source, Tools};
+use super::mine::draw;
 use super::transfer::{Kept, Pairs};
-use super::{Mode, Probe};
+use super::{Limits, Mode, Probe};
 use crate::collection::{Collection, Doc, Query};
 use crate::index::{DocNo, Index};
 use crate::text::linguistics::{Analysis, analyze};
@@ -61,7 +62,7 @@ pub struct Workshop<'a> {
     /// What manipulations look up.
     pub tools: &'a Tools,
     /// Of the study.
-    pub seed: u64,
+    pub limits: &'a Limits,
 }
 
 impl Workshop<'_> {
@@ -106,7 +107,12 @@ impl Workshop<'_> {
             })
             .collect();
         let mut made = Vec::new();
-        for &doc in pool {
+        let limits = self.limits;
+        let chosen: Vec<usize> = match limits.manipulated {
+            Some(most) => draw(pool.len(), most, limits.seed, &asked.text),
+            None => (0..pool.len()).collect(),
+        };
+        for doc in chosen.into_iter().map(|it| pool[it]) {
             let (text, analysis) = self.read(doc);
             let source = Source {
                 id: &self.collection.docs[doc as usize].id,
@@ -116,7 +122,7 @@ impl Workshop<'_> {
                 others: &others,
                 tools: self.tools,
                 vocabulary: self.index.vocabulary(),
-                seed: self.seed,
+                seed: limits.seed,
             };
             for &(which, manipulation) in &manipulations {
                 made.extend(manipulation.apply(&source).map(|body| Made {

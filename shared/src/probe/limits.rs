@@ -37,7 +37,10 @@ pub struct Limits {
     pub ratio_share: f64,
     /// The most instances of one probe kept for one query; none keeps all.
     pub per_query: Option<u32>,
-    /// Seed of the draw when `per_query` is exceeded.
+    /// The most documents of a pool that are manipulated, drawn; none takes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manipulated: Option<u32>,
+    /// Seed of every draw.
     pub seed: u64,
 }
 
@@ -71,6 +74,7 @@ impl Limits {
         share: share(),
         ratio_share: ratio_share(),
         per_query: None,
+        manipulated: None,
         seed: 42,
     };
 
@@ -120,11 +124,13 @@ impl Limits {
         {
             return Err(Error::setting("share", "a share is from 0 to 1"));
         }
-        if self.per_query == Some(0) {
-            return Err(Error::setting(
-                "per_query",
-                "must be at least 1, or left out",
-            ));
+        for (name, limit) in [
+            ("per_query", self.per_query),
+            ("manipulated", self.manipulated),
+        ] {
+            if limit == Some(0) {
+                return Err(Error::setting(name, "must be at least 1, or left out"));
+            }
         }
         Ok(())
     }

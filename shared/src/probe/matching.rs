@@ -134,7 +134,8 @@ impl Measure {
 pub struct Tolerance(u32);
 
 impl Tolerance {
-    fn value(self) -> f64 {
+    /// In the unit of the control; 0 for exact equality.
+    pub fn value(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
 }
@@ -174,7 +175,7 @@ impl Matching {
     /// Whether two texts that are equal in the control can differ in the variable. Equal counts
     /// of all terms leave sums, coverage and nothing else equal; a larger vector has a larger
     /// sum.
-    fn is_possible(self) -> bool {
+    pub fn is_possible(self) -> bool {
         let exact = self.tolerance.0 == 0;
         match (self.control, self.variable) {
             (control, variable) if control == variable => false,

@@ -303,12 +303,17 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
 /// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
 /// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
 fn sample(n: usize, most: u32, seed: u64, axiom: Probe, query: &str) -> Vec<usize> {
+    draw(n, most, seed, &format!("{}\n{query}", axiom.slug()))
+}
+
+/// As [`sample`]; `what` is drawn from is part of the seed.
+pub(super) fn draw(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
     let most = most as usize;
     let mut drawn: Vec<usize> = (0..n).collect();
     if n <= most {
         return drawn;
     }
-    let digest = Sha256::digest(format!("{seed}\n{}\n{query}", axiom.slug()));
+    let digest = Sha256::digest(format!("{seed}\n{what}"));
     let mut random = Pcg64::from_seed(digest.into());
     for at in 0..most {
         let left = (n - at) as u64;

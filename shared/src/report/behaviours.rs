@@ -159,9 +159,9 @@ fn notes(behaviours: &Behaviours) -> Vec<String> {
         format!(
             "{}: of {} pairs {} are identical and {} have no query; they are left out.",
             probe.name(),
-            kept.n_pairs,
-            kept.n_identical,
-            kept.n_without_query
+            format::count(kept.n_pairs),
+            format::count(kept.n_identical),
+            format::count(kept.n_without_query)
         )
     }));
     notes.push(format!("Instances {}.", behaviours.hash));

@@ -59,6 +59,7 @@ pub(crate) fn overview() -> Overview {
             column(Probe::Tfc1, ClaimKind::Above, 14_057),
             column(Probe::Lnc2, ClaimKind::NotBelow, 9_785),
         ],
+        n_behaviours: 0,
         n_tests: 3,
         measures: vec!["nDCG@10".to_owned()],
         audits: Vec::new(),

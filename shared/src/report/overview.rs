@@ -398,6 +398,8 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         ratio_share,
         per_query,
         seed,
+        // Behaviours have tables of their own.
+        manipulated: _,
     } = *limits;
     let gap = length_gap_terms.map_or("∞".to_owned(), |it| it.to_string());
     let cap = match per_query {

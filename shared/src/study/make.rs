@@ -271,7 +271,7 @@ impl Maker {
                 bodies: &bodies,
                 asked: &self.asked,
                 tools: &self.tools,
-                seed: self.definition.limits.seed,
+                limits: &self.definition.limits,
             };
             let (pool, _) = self.pool_of(query, &index, &source);
             made.push(workshop.make(query, &pool));

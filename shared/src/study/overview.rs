@@ -91,6 +91,9 @@ pub struct Overview {
     pub rankers: Vec<Row>,
     /// Columns.
     pub probes: Vec<Column>,
+    /// Behaviours, which have answers of their own: [`super::behaviour`].
+    #[serde(default)]
+    pub n_behaviours: u64,
     /// How many tests the correction of `p_holm` reckons with.
     pub n_tests: u64,
     /// Names of the measures in [`Row::effectiveness`]: `nDCG@10`.
@@ -245,7 +248,8 @@ impl Study {
             .collect();
         correct(&mut rankers);
         let splits = self.splits();
-        let taken = (0..self.queries.len()).filter(|&it| filter.takes(it));
+        let n_own = self.queries.len() - self.added.n_queries as usize;
+        let taken = (0..n_own).filter(|&it| filter.takes(it));
         let taken: Vec<usize> = taken.collect();
         let n_pairs: usize = taken.iter().map(|&it| self.pairs.of(it).len()).sum();
         Ok(Overview {
@@ -265,6 +269,7 @@ impl Study {
             dials: dials.clone(),
             mode,
             modes: self.definition.modes.clone(),
+            n_behaviours: self.definition.behaviours().count() as u64,
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
             rankers,
             probes: shown

@@ -11,6 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CORPUS: &str = "demo/corpus.jsonl";
 pub(super) const QUERIES: &str = "demo/queries.jsonl";
 pub(super) const QRELS: &str = "demo/qrels.tsv";
+pub(super) const TRANSFERS: [&str; 6] = [
+    "demo/transfer/factuality.jsonl",
+    "demo/transfer/fluency.jsonl",
+    "demo/transfer/formality.jsonl",
+    "demo/transfer/neutrality.jsonl",
+    "demo/transfer/simplicity.jsonl",
+    "demo/transfer/summary.jsonl",
+];
 
 const MIN_QUERIES: usize = 60;
 const QUERY_WORDS: std::ops::RangeInclusive<usize> = 2..=10;
@@ -21,6 +29,29 @@ const MIN_JUDGED: usize = 12;
 const MAX_GRADE: u8 = 3;
 const SEQUENCE_WORDS: usize = 8;
 const MAX_SHARING: usize = 2;
+
+const MIN_PAIRS: usize = 60;
+
+/// Sets of pairs: large enough, every text there, no pair of equal texts.
+pub(super) fn check_pairs(file: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut ids = BTreeSet::new();
+    for (index, line) in text.lines().enumerate() {
+        let row: Value = serde_json::from_str(line).unwrap_or_default();
+        let field = |name: &str| row[name].as_str().unwrap_or_default().trim().to_owned();
+        let [id, query, a, b] = ["_id", "query", "a", "b"].map(field);
+        let complete = [&id, &query, &a, &b].iter().all(|it| !it.is_empty());
+        if !complete || a == b || !ids.insert(id) {
+            let what = "lacks `_id`, `query`, `a` or `b`, has two equal texts, or an id twice";
+            findings.push(Finding::at_line(file, index + 1, what));
+        }
+    }
+    if ids.len() < MIN_PAIRS {
+        let what = format!("has {} pairs, {MIN_PAIRS} are wanted", ids.len());
+        findings.push(Finding::at_line(file, 1, what));
+    }
+    findings
+}
 
 struct Passage {
     id: String,

@@ -9,7 +9,7 @@ use super::reason::margin_digits;
 use crate::widgets::contributions::{Lean, sides, signed};
 use crate::widgets::download;
 use crate::widgets::takes::Takes;
-use crate::widgets::verdict::{self, Verdict, effect};
+use crate::widgets::verdict::{Verdict, word_of};
 
 /// The section of the page.
 #[component]
@@ -28,7 +28,7 @@ pub(super) fn Rankers(
     let rows = shown
         .said
         .iter()
-        .map(|it| view! { <Row said=it.clone() probe=shown.axiom/> })
+        .map(|it| view! { <Row probe=shown.axiom said=it.clone()/> })
         .collect_view();
     let note = truncated(&shown);
     let (what, last) = match shown.axiom.is_axiom() {
@@ -73,11 +73,7 @@ pub(super) fn Rankers(
 }
 
 #[component]
-fn Row(
-    said: Said,
-    /// With an axiom a ranker agrees or not; of a behaviour there is an effect.
-    probe: Probe,
-) -> impl IntoView {
+fn Row(probe: Probe, said: Said) -> impl IntoView {
     let digits = margin_digits(&said);
     let scores = said
         .scores
@@ -89,11 +85,6 @@ fn Row(
             view! { <td class="num wide-only">{shown} {part}</td> }
         });
     let scores = scores.collect_view();
-    let outcome = said.verdict.map(|it| it.outcome);
-    let last = match probe.is_axiom() {
-        true => view! { <Verdict outcome/> }.into_any(),
-        false => effect(outcome).into_any(),
-    };
     let margin = said.verdict.map(|it| it.margin);
     let shown = margin.map_or(format::MISSING.to_owned(), |it| signed(it, digits));
     view! {
@@ -105,7 +96,7 @@ fn Row(
             {scores}
             <td><Lean share=share(&said)/></td>
             <td class="num">{shown}</td>
-            <td class:num=!probe.is_axiom()>{last}</td>
+            <td><Verdict probe outcome=said.verdict.map(|it| it.outcome)/></td>
         </tr>
     }
 }
@@ -165,11 +156,7 @@ fn table(shown: &Shown, name: &str) -> Table {
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        let word = match is_axiom {
-            true => verdict::word(outcome),
-            false => effect(outcome),
-        };
-        row.push(Value::Text(word.to_owned()));
+        row.push(Value::Text(word_of(shown.axiom, outcome).to_owned()));
         row.push(score(it.typical_margin));
         row
     });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use shared::probe::Probe;
 use shared::report::format;
 use shared::study::cell::Sort;
 use shared::study::overview::{Cell, Overview};
@@ -11,7 +12,7 @@ use shared::verdict::Outcome;
 use super::super::study::address::{ListView, sort_of, sort_word};
 use crate::later::Later;
 use crate::widgets::heatmap::Spot;
-use crate::widgets::verdict;
+use crate::widgets::verdict::word_of;
 
 /// The bar of filters.
 #[component]
@@ -25,6 +26,7 @@ pub(super) fn Filters(
     /// Whose list it is.
     spot: Memo<Spot>,
 ) -> impl IntoView {
+    let probe = spot.get_untracked().axiom;
     let cell = move || {
         let overview = overview.get()?;
         spot.get().cell(&overview).cloned()
@@ -50,7 +52,7 @@ pub(super) fn Filters(
                     prop:checked=move || view.get().outcome == outcome
                     on:change=turn
                 />
-                {move || counted(cell().as_ref(), outcome)}
+                {move || counted(probe, cell().as_ref(), outcome)}
             </label>
         }
     });
@@ -75,10 +77,14 @@ pub(super) fn Filters(
             ..view.get_untracked()
         })
     });
+    let (up, down) = match probe.is_axiom() {
+        true => ("clearest violation first", "clearest agreement first"),
+        false => ("most negative first", "most positive first"),
+    };
     let options = [
         (Sort::Query, "by query"),
-        (Sort::MarginUp, "clearest violation first"),
-        (Sort::MarginDown, "clearest agreement first"),
+        (Sort::MarginUp, up),
+        (Sort::MarginDown, down),
         (Sort::Closest, "closest call first"),
     ];
     let options = options.map(|(sort, said)| {
@@ -167,9 +173,9 @@ fn bound(text: &str) -> Result<Option<f64>, ()> {
 }
 
 /// `963 violated`
-fn counted(cell: Option<&Cell>, outcome: Option<Outcome>) -> String {
+fn counted(probe: Probe, cell: Option<&Cell>, outcome: Option<Outcome>) -> String {
     let word = match outcome {
-        Some(outcome) => verdict::word(Some(outcome)),
+        Some(outcome) => word_of(probe, Some(outcome)),
         None => "all",
     };
     let Some(tally) = cell.map(|it| it.tally) else {

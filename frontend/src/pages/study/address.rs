@@ -1,6 +1,7 @@
 //! What stands in the addresses of a study's pages, so that a view can be cited and sent.
 
 use shared::probe::{Mode, Probe};
+use shared::study::behaviour::{Delta, Slice};
 use shared::study::cell::{Listing, Sort};
 use shared::study::dials::{Dials, Only};
 use shared::verdict::Outcome;
@@ -22,6 +23,21 @@ pub(crate) struct StudyView {
     pub(crate) cell: Option<Spot>,
     /// Map or table.
     pub(crate) shape: Shape,
+    /// How its behaviours are shown.
+    pub(crate) behaving: Behaving,
+}
+
+/// What the behaviours of the Study page show.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Behaving {
+    /// How far two scores must be apart.
+    pub(crate) delta: Delta,
+    /// Row of the ranker whose matrix is shown.
+    pub(crate) ranker: usize,
+    /// Of which documents manipulations are shown.
+    pub(crate) slice: Slice,
+    /// The behaviour and the row of the ranker whose details are shown; none takes the first.
+    pub(crate) cell: Option<(Probe, usize)>,
 }
 
 /// How the figure is shown.
@@ -74,6 +90,7 @@ impl StudyView {
             dials: dials(get),
             cell: get("cell").as_deref().and_then(spot),
             shape,
+            behaving: Behaving::read(get),
         }
     }
 
@@ -84,12 +101,57 @@ impl StudyView {
         if self.shape == Shape::Table {
             pairs.push(("show", "table".to_owned()));
         }
+        pairs.extend(self.behaving.pairs());
         Page::Study {
             study: study.to_owned(),
         }
         .href()
             + &query_string(pairs)
     }
+}
+
+impl Behaving {
+    fn read(get: Get<'_>) -> Behaving {
+        let width = |it: String| width(&it);
+        let slice = get("of");
+        Behaving {
+            delta: get("width")
+                .and_then(width)
+                .map_or(Delta::Tuned, |width| Delta::Given { width }),
+            ranker: get("ranker")
+                .and_then(|it| it.parse().ok())
+                .unwrap_or_default(),
+            slice: SLICES
+                .iter()
+                .find(|it| slice.as_deref() == Some(it.1))
+                .map_or(Slice::All, |it| it.0),
+            cell: get("behaviour").and_then(|it| {
+                let (probe, row) = it.rsplit_once('.')?;
+                Some((probe.parse().ok()?, row.parse().ok()?))
+            }),
+        }
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        if let Delta::Given { width } = self.delta {
+            pairs.push(("width", width.to_string()));
+        }
+        if self.ranker > 0 {
+            pairs.push(("ranker", self.ranker.to_string()));
+        }
+        let slice = SLICES.iter().find(|it| it.0 == self.slice);
+        pairs.extend(slice.map(|it| ("of", it.1.to_owned())));
+        let cell = self.cell.as_ref();
+        pairs.extend(cell.map(|(probe, row)| ("behaviour", format!("{}.{row}", probe.slug()))));
+        pairs
+    }
+}
+
+/// A width of δ as it is typed; none if it is none.
+pub(crate) fn width(text: &str) -> Option<f64> {
+    let width: f64 = text.trim().replace(',', ".").parse().ok()?;
+    (width.is_finite() && width >= 0.0).then_some(width)
 }
 
 impl ListView {
@@ -196,6 +258,12 @@ const OUTCOMES: [(Outcome, &str); 3] = [
     (Outcome::Satisfied, "satisfied"),
     (Outcome::Tied, "tied"),
     (Outcome::Violated, "violated"),
+];
+
+/// Slices in an address; all is the usual.
+const SLICES: [(Slice, &str); 2] = [
+    (Slice::Relevant, "relevant"),
+    (Slice::NotRelevant, "not-relevant"),
 ];
 
 const SORTS: [(Sort, &str); 4] = [
@@ -345,11 +413,37 @@ mod tests {
     }
 
     #[test]
+    fn behaviours_survive_their_address() {
+        let view = StudyView {
+            behaving: Behaving {
+                delta: Delta::Given { width: 0.25 },
+                ranker: 2,
+                slice: Slice::NotRelevant,
+                cell: Some(("match:length~0.5:relevance".parse().unwrap(), 3)),
+            },
+            ..StudyView::default()
+        };
+        let pairs = view.behaving.pairs();
+        assert_eq!(StudyView::read(&get(&pairs)), view);
+        assert_eq!(
+            view.href("demo"),
+            "/study/demo?width=0.25&ranker=2&of=not-relevant\
+             &behaviour=match%3Alength~0.5%3Arelevance.3"
+        );
+        assert_eq!(
+            ["0", " 0,5 ", "-1", "inf", ""].map(width),
+            [Some(0.0), Some(0.5), None, None, None]
+        );
+    }
+
+    #[test]
     fn what_cannot_be_read_is_as_if_not_there() {
         let pairs = [
             ("tie", "NaN".to_owned()),
             ("delta", "-1".to_owned()),
             ("cell", "x".to_owned()),
+            ("width", "-1".to_owned()),
+            ("behaviour", "x.0".to_owned()),
         ];
         assert_eq!(StudyView::read(&get(&pairs)), StudyView::default());
     }

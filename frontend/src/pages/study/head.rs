@@ -36,9 +36,12 @@ pub(super) fn Head(
     };
     let n_instances = move || {
         let n: u64 = overview.read().probes.iter().map(|it| it.n_instances).sum();
-        plural(n, "instance", "instances")
+        (n > 0).then(|| view! { <span>{plural(n, "instance", "instances")}</span> })
     };
     let n_queries = move || plural(overview.read().n_queries, "query", "queries");
+    let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
+    let n_axioms = some(it.probes.len() as u64, "axiom", "axioms");
+    let n_behaviours = some(it.n_behaviours, "behaviour", "behaviours");
     let gap = it.limits.length_gap_terms;
     let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
     let made = made(&it);
@@ -60,11 +63,12 @@ pub(super) fn Head(
             <div>
                 <h1>{it.title.clone()}</h1>
                 <p class="facts">
-                    <span>{plural(it.probes.len() as u64, "axiom", "axioms")}</span>
+                    {n_axioms}
+                    {n_behaviours}
                     <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
                     <span>{n_queries}</span>
                     <span>{plural(it.totals.n_docs, "text", "texts")}</span>
-                    <span>{n_instances}</span>
+                    {n_instances}
                     <span>{format::date(&it.made)}</span>
                     <span class="hash" title="Hash of the instances">
                         {format::hash(&it.hash)}

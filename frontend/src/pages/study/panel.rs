@@ -18,7 +18,7 @@ use shared::verdict::Outcome;
 
 use super::address::{InstanceView, ListView};
 use crate::api;
-use crate::numbers::plural;
+use crate::numbers::{p_said, plural};
 use crate::widgets::drawing::Drawing;
 use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{Spot, Who};
@@ -263,15 +263,10 @@ impl Tallied {
 }
 
 fn chance(cell: &Cell) -> String {
-    let p = format::p(cell.p_holm);
-    let equal = if p.starts_with('<') || p.starts_with('>') {
-        ""
-    } else {
-        "= "
-    };
+    let p = p_said(cell.p_holm);
     match cell.p_holm < LEVEL {
-        true => format!("differs from chance, p {equal}{p}"),
-        false => format!("not told apart from chance, p {equal}{p}"),
+        true => format!("differs from chance, {p}"),
+        false => format!("not told apart from chance, {p}"),
     }
 }
 

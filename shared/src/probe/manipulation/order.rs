@@ -1,4 +1,5 @@
-//! The same pieces in another order: whatever stands between two pieces stays where it is.
+//! The same pieces in another order: whatever stands between two pieces stays where it is, and
+//! where two words would touch a space is put between them.
 
 use std::ops::Range;
 
@@ -9,18 +10,47 @@ use crate::text::linguistics::Tag;
 fn placed(text: &str, pieces: &[Range<usize>], order: &[usize]) -> String {
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
+    let add = |made: &mut String, piece: &str| {
+        let touch = made.chars().next_back().zip(piece.chars().next());
+        if touch.is_some_and(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric()) {
+            made.push(' ');
+        }
+        made.push_str(piece);
+    };
     for (place, &which) in pieces.iter().zip(order) {
-        made.push_str(&text[end..place.start]);
-        made.push_str(&text[pieces[which].clone()]);
+        add(&mut made, &text[end..place.start]);
+        add(&mut made, &text[pieces[which].clone()]);
         end = place.end;
     }
-    made.push_str(&text[end..]);
+    add(&mut made, &text[end..]);
     made
 }
 
-fn tokens(source: &Source<'_>) -> Vec<Range<usize>> {
-    let tokens = source.analysis.tokens.iter();
-    tokens.map(|it| it.bytes.clone()).collect()
+/// Words and punctuation marks of a range of tokens. A contraction is one word here, though it is
+/// two tokens.
+pub(super) fn words_of(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    for token in &source.analysis.tokens[tokens] {
+        let bytes = token.bytes.clone();
+        let mut letters = source.text[bytes.clone()].chars();
+        let goes_on = match (letters.next(), letters.next()) {
+            (Some('\'' | '’'), Some(next)) => next.is_alphanumeric(),
+            (Some(first), _) => first.is_alphanumeric(),
+            (None, _) => false,
+        };
+        let is_word = |it: &Range<usize>| source.text[it.clone()].ends_with(char::is_alphanumeric);
+        match words.last_mut() {
+            Some(last) if goes_on && last.end == bytes.start && is_word(last) => {
+                last.end = bytes.end;
+            }
+            _ => words.push(bytes),
+        }
+    }
+    words
+}
+
+fn all_words(source: &Source<'_>) -> Vec<Range<usize>> {
+    words_of(source, 0..source.analysis.tokens.len())
 }
 
 /// Bytes from the first to the last of some tokens.
@@ -33,8 +63,8 @@ pub(super) fn span(source: &Source<'_>, tokens: &Range<usize>) -> Range<usize> {
 }
 
 pub(super) fn words(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
-    let tokens = tokens(source);
-    placed(source.text, &tokens, &order(tokens.len()))
+    let words = all_words(source);
+    placed(source.text, &words, &order(words.len()))
 }
 
 pub(super) fn sentences(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
@@ -44,8 +74,7 @@ pub(super) fn sentences(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<us
 }
 
 pub(super) fn phrases(source: &Source<'_>, order: impl FnOnce(usize) -> Vec<usize>) -> String {
-    let phrases = source.analysis.noun_phrases.iter();
-    let spans: Vec<_> = phrases.map(|it| span(source, it)).collect();
+    let spans = phrase_spans(source);
     placed(source.text, &spans, &order(spans.len()))
 }
 
@@ -56,27 +85,45 @@ pub(super) fn prepositions(source: &Source<'_>, draw: &mut Draw) -> String {
     placed(source.text, &places, &draw.order(places.len()))
 }
 
-/// As many tokens as there are noun phrases, in each other's places.
+/// As many words as there are noun phrases, in each other's places.
 pub(super) fn swapped(source: &Source<'_>, draw: &mut Draw) -> String {
-    let tokens = tokens(source);
+    let words = all_words(source);
     let n = source.analysis.noun_phrases.len();
-    let some = draw.some(tokens.len(), n);
-    let places: Vec<_> = some.iter().map(|&it| tokens[it].clone()).collect();
+    let some = draw.some(words.len(), n);
+    let places: Vec<_> = some.iter().map(|&it| words[it].clone()).collect();
     placed(source.text, &places, &draw.order(places.len()))
 }
 
-/// Tokens of a range, those of a noun phrase as one.
-fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
-    let mut units = Vec::new();
-    let mut next = tokens.start;
-    let phrases = source.analysis.noun_phrases.iter();
-    let inside = phrases.filter(|it| it.start >= tokens.start && it.end <= tokens.end);
-    for phrase in inside {
-        units.extend((next..phrase.start).map(|it| span(source, &(it..it + 1))));
-        units.push(span(source, phrase));
-        next = phrase.end;
+/// Noun phrases, each with the whole of its first and last word: `she's` begins with one. Two that
+/// share a word are one.
+fn phrase_spans(source: &Source<'_>) -> Vec<Range<usize>> {
+    let words = all_words(source);
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for phrase in &source.analysis.noun_phrases {
+        let phrase = span(source, phrase);
+        let first = words.partition_point(|it| it.end <= phrase.start);
+        let last = words.partition_point(|it| it.start < phrase.end);
+        let whole = words[first].start..words[last - 1].end;
+        match spans.last_mut() {
+            Some(before) if before.end > whole.start => before.end = whole.end,
+            _ => spans.push(whole),
+        }
     }
-    units.extend((next..tokens.end).map(|it| span(source, &(it..it + 1))));
+    spans
+}
+
+/// Words of a range of tokens, those of a noun phrase as one.
+fn units(source: &Source<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
+    let phrases = phrase_spans(source);
+    let mut units: Vec<Range<usize>> = Vec::new();
+    for word in words_of(source, tokens) {
+        let of = phrases.partition_point(|it| it.end <= word.start);
+        let phrase = phrases.get(of).filter(|it| it.start <= word.start);
+        match (phrase, units.last_mut()) {
+            (Some(phrase), Some(last)) if last.end > phrase.start => last.end = word.end,
+            _ => units.push(word),
+        }
+    }
     units
 }
 
@@ -90,11 +137,11 @@ pub(super) fn in_sentences(source: &Source<'_>, keep_phrases: bool, draw: &mut D
     let mut pieces = Vec::new();
     let mut order: Vec<usize> = Vec::new();
     for sentence in &source.analysis.sentences {
-        let free = sentence.start..sentence.end.saturating_sub(1).max(sentence.start);
-        let own = match keep_phrases {
-            true => units(source, free),
-            false => free.map(|it| span(source, &(it..it + 1))).collect(),
+        let mut own = match keep_phrases {
+            true => units(source, sentence.clone()),
+            false => words_of(source, sentence.clone()),
         };
+        own.pop();
         let first = pieces.len();
         order.extend(draw.order(own.len()).into_iter().map(|it| first + it));
         pieces.extend(own);

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::order::words_of;
 use super::{Draw, Source};
 use crate::text::linguistics::{Tag, Token};
 
@@ -50,10 +51,9 @@ pub(super) fn without(text: &str, gone: &[Range<usize>]) -> String {
 }
 
 pub(super) fn without_stops(source: &Source<'_>) -> String {
-    let tokens = source.analysis.tokens.iter();
-    let gone = tokens.filter(|it| source.tools.stops(&source.text[it.bytes.clone()]));
-    let gone: Vec<_> = gone.map(|it| it.bytes.clone()).collect();
-    without(source.text, &gone)
+    let words = words_of(source, 0..source.analysis.tokens.len()).into_iter();
+    let gone = words.filter(|it| source.tools.stops(&source.text[it.clone()]));
+    without(source.text, &gone.collect::<Vec<_>>())
 }
 
 pub(super) fn without_punctuation(text: &str) -> String {

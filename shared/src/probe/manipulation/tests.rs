@@ -6,13 +6,14 @@ use super::*;
 use crate::index::Index;
 use crate::text::linguistics::{Tag, analyze};
 
-const TEXTS: [&str; 7] = [
-    "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! Nobody \
-     had seen a brighter lamp before.",
+const TEXTS: [&str; 8] = [
+    "The old lighthouse stands on a rock in the bay. Its keeper, Dr. Voss, was born in 1854! \
+     Nobody had seen a brighter lamp before.",
     "Glaciers move slowly. They are rivers of ice, and in summer they carry stones to the valley \
      below the snow line (about 2,400 m).",
     "One sentence only, without any full stop",
     "Ünïcode çhârs “quoted” — 3.5 km² of ice; ice again: ICE. Is it 007 or 42?",
+    "It doesn't move (the glacier, I mean), but Greenland's ice can't stay: 'nothing' does.Why?",
     "   spaces   before, between\n\nand after.  Two  of them.  ",
     "word",
     "",
@@ -77,12 +78,20 @@ fn letters(text: &str) -> Vec<char> {
     letters
 }
 
+/// What a formula sees of a text.
+fn terms(text: &str) -> Vec<String> {
+    let terms = Analyzer::default().terms(text).into_iter();
+    let mut terms: Vec<String> = terms.map(|it| it.0).collect();
+    terms.sort_unstable();
+    terms
+}
+
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
 #[test]
-fn what_shuffles_or_reverses_keeps_every_character() {
+fn what_shuffles_or_reverses_keeps_every_character_and_every_term() {
     use Manipulation::*;
     let bench = bench();
     for manipulation in [
@@ -100,8 +109,7 @@ fn what_shuffles_or_reverses_keeps_every_character() {
     ] {
         for (before, after) in bench.all(manipulation) {
             assert_eq!(letters(before), letters(&after), "{manipulation}: {after}");
-            let blanks = |it: &str| it.chars().filter(|it| it.is_whitespace()).count();
-            assert_eq!(blanks(before), blanks(&after), "{manipulation}: {after}");
+            assert_eq!(terms(before), terms(&after), "{manipulation}: {after}");
         }
     }
 }
@@ -136,15 +144,17 @@ fn in_sentences_every_token_stays_in_its_sentence_and_the_last_in_its_place() {
         Manipulation::ShuffleAroundPhrasesInSentences,
     ] {
         for (before, after) in bench.all(manipulation) {
-            // Nothing changes its length in bytes, so a sentence stands where it stood.
+            let mut rest: Vec<char> = after.chars().filter(|it| !it.is_whitespace()).collect();
             let analysis = analyze(before);
             for sentence in &analysis.sentences {
                 let tokens = &analysis.tokens[sentence.clone()];
                 let (first, last) = (&tokens[0].bytes, &tokens[tokens.len() - 1].bytes);
-                assert_eq!(&before[last.clone()], &after[last.clone()], "{after}");
-                let whole = first.start..last.end;
-                assert_eq!(letters(&before[whole.clone()]), letters(&after[whole]));
+                let was = letters(&before[first.start..last.end]);
+                let is: String = rest.drain(..was.len()).collect();
+                assert_eq!(was, letters(&is), "{after}");
+                assert!(is.ends_with(&before[last.clone()]), "{after}");
             }
+            assert!(rest.is_empty());
         }
     }
 }
@@ -193,13 +203,20 @@ fn prepositions_change_places_and_nothing_else_does() {
 #[test]
 fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
     for (before, after) in bench().all(Manipulation::SwapWords) {
-        let analysis = analyze(before);
-        let moved = words(before).into_iter().zip(words(&after));
-        let moved = moved.filter(|it| it.0 != it.1).count();
-        assert!(
-            (2..=analysis.noun_phrases.len()).contains(&moved),
-            "{after}"
-        );
+        let phrases = analyze(before).noun_phrases.len();
+        // A word in the place of a punctuation mark may be set off by a space.
+        let [was, is] = [before, &after].map(|it| analyze(it).tokens.len());
+        if was != is {
+            continue;
+        }
+        let [was, is] = [before, after.as_str()].map(|it| {
+            let tokens = analyze(it).tokens.into_iter();
+            tokens
+                .map(|token| it[token.bytes].to_owned())
+                .collect::<Vec<_>>()
+        });
+        let moved = was.iter().zip(&is).filter(|it| it.0 != it.1).count();
+        assert!((2..=phrases).contains(&moved), "{after}");
     }
 }
 
@@ -207,6 +224,10 @@ fn a_control_moves_as_many_tokens_at_most_as_there_are_phrases() {
 fn what_is_removed_is_what_is_named() {
     let bench = bench();
     for (before, after) in bench.all(Manipulation::RemoveStops) {
+        // A contraction goes as a whole or stays; see below.
+        if before.contains('\'') {
+            continue;
+        }
         let stops = |it: &&str| bench.tools.stops(it);
         let kept: Vec<&str> = bag(before).into_iter().filter(|it| !stops(it)).collect();
         assert_eq!(letters(&kept.concat()), letters(&after), "{after}");
@@ -231,6 +252,8 @@ fn what_is_removed_is_what_is_named() {
     let text = "The river ran, and ran, into the sea.";
     let made = bench.made(Manipulation::RemoveStops, text, "");
     assert_eq!(made.as_deref(), Some("river ran, ran, sea."));
+    let made = bench.made(Manipulation::RemoveStops, "The ice doesn't move.", "");
+    assert_eq!(made.as_deref(), Some("ice doesn't move."));
     for (_, after) in bench.all(Manipulation::DropQueryTerms) {
         let terms = Analyzer::default().terms(&after);
         assert!(

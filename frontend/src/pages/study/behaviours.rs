@@ -1,0 +1,309 @@
+//! The behaviours of a study: which of two texts each ranker prefers, where nobody says which
+//! one should be. Measure and match, manipulations, dataset transfer.
+
+mod grid;
+mod layout;
+mod panel;
+mod width;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use shared::api::Behave;
+use shared::probe::Probe;
+use shared::report::{self, format};
+use shared::study::behaviour::{Asking, Behaviours as Found, Slice};
+use shared::study::dials::Dials;
+
+use super::address::{Behaving, StudyView};
+use crate::api;
+use crate::lab::{self, Address};
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+use crate::widgets::takes::Takes;
+use grid::EffectGrid;
+use layout::Part;
+use panel::Details;
+use width::WidthDial;
+
+/// A behaviour of a ranker, over some documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Spot {
+    probe: Probe,
+    slice: Slice,
+    /// Row of the ranker.
+    ranker: usize,
+}
+
+/// What the parts of the section share.
+#[derive(Clone, Copy)]
+struct Scene {
+    study: StoredValue<String>,
+    /// What the address says.
+    view: Memo<StudyView>,
+    found: Memo<Arc<Found>>,
+    /// Whose details are shown.
+    selected: Memo<Option<Spot>>,
+}
+
+impl Scene {
+    /// Changes what the address says of behaviours.
+    fn turn(self, change: impl FnOnce(&mut Behaving)) {
+        let mut view = self.view.get_untracked();
+        change(&mut view.behaving);
+        lab::go(&self.study.with_value(|it| view.href(it)));
+    }
+
+    /// Shows the details of another cell.
+    fn select(self, spot: Spot) {
+        self.turn(|it| it.cell = Some((spot.probe, spot.ranker)));
+    }
+}
+
+/// The section of the Study page.
+#[component]
+pub(crate) fn Behaviours(
+    /// Name of the study.
+    study: String,
+) -> impl IntoView {
+    let here = Address::here();
+    let view = Memo::new(move |_| {
+        let search = here.search.get();
+        StudyView::read(&|key| lab::word(&search, key))
+    });
+    let asking = Memo::new(move |_| {
+        let view = view.get();
+        Asking {
+            dials: Dials {
+                split: view.dials.split,
+                ..Dials::default()
+            },
+            delta: view.behaving.delta,
+            relevant_from: None,
+        }
+    });
+    let study = StoredValue::new(study);
+    let answer = LocalResource::new(move || {
+        let request = Behave {
+            study: study.get_value(),
+            asking: asking.get(),
+        };
+        async move {
+            let answer = api::call(&request).await.map(Arc::new);
+            (request.asking, answer)
+        }
+    });
+    let latest = Memo::new(
+        move |before: Option<&Option<Arc<Found>>>| match answer.get() {
+            Some((_, Ok(found))) => Some(found),
+            Some((_, Err(_))) | None => before.cloned().flatten(),
+        },
+    );
+    let failed = Memo::new(move |_| answer.get().and_then(|it| it.1.err()));
+    let busy = Memo::new(move |_| answer.get().is_none_or(|it| it.0 != asking.get()));
+    let failure = move || {
+        failed.get().map(|error| {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! { <Failure error retry/> }
+        })
+    };
+    // Built once; after that every number follows by itself.
+    let is_here = Memo::new(move |_| latest.get().is_some());
+    let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
+        None => failed.get().is_none().then(|| {
+            view! { <p class="note waits" role="status">"Counting samples"</p> }.into_any()
+        }),
+        Some(first) => {
+            let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
+            let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
+            let scene = Scene {
+                study,
+                view,
+                found,
+                selected,
+            };
+            Some(view! { <Shown scene busy/> }.into_any())
+        }
+    };
+    let csv = Callback::new(move |()| {
+        let Some(found) = latest.get_untracked() else {
+            return;
+        };
+        let tables = report::of_behaviours(&found);
+        if let Some(effects) = tables.iter().find(|it| it.name == "effects") {
+            let name = format!("{}-effects.csv", found.name);
+            download::save(&name, "text/csv", &report::to_csv(effects));
+        }
+    });
+    view! {
+        <section class="section behaviours" aria-labelledby="behaviours">
+            <header>
+                <h2 id="behaviours">"Behaviours"</h2>
+                <p class="note">
+                    "Which of two texts each ranker prefers; nobody says which one it should. The
+                    score is the share of samples with a positive difference less the share with
+                    a negative one."
+                </p>
+                <Takes of="behaviours" csv/>
+            </header>
+            {failure}
+            {body}
+        </section>
+    }
+}
+
+/// The cell of the address if there is one, or else the first.
+fn select(found: &Found, wanted: &Behaving) -> Option<Spot> {
+    let spots = || {
+        Part::ALL.iter().flat_map(|part| {
+            let grid = part.layout(found, wanted);
+            grid.spots().collect::<Vec<Spot>>()
+        })
+    };
+    let is_wanted = |it: &Spot| Some((it.probe, it.ranker)) == wanted.cell;
+    spots().find(is_wanted).or_else(|| spots().next())
+}
+
+/// Everything, once there are numbers.
+#[component]
+fn Shown(scene: Scene, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
+    if scene.found.with_untracked(|it| it.rankers.is_empty()) {
+        let said = "No ranker has scored these samples yet.";
+        return view! { <p class="ahead">{said}</p> }.into_any();
+    }
+    let settled = Signal::derive(move || scene.view.get().behaving.delta);
+    let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
+    let parts = Part::ALL.iter().filter(|part| {
+        let found = scene.found.read_untracked();
+        found.rows.iter().any(|row| part.has(row.probe))
+    });
+    let parts = parts.map(|&part| view! { <Group part scene/> });
+    let parts = parts.collect_view();
+    view! {
+        <div class="bar" role="group" aria-label="When a difference counts">
+            <WidthDial settled settle/>
+        </div>
+        <div class:stale=busy aria-busy=move || busy.get().to_string()>
+            <Legend scene/>
+            {parts}
+        </div>
+    }
+    .into_any()
+}
+
+/// How to read a cell.
+#[component]
+fn Legend(scene: Scene) -> impl IntoView {
+    let steps = (-5..=5).map(|it: i8| view! { <i data-step=it.to_string()></i> });
+    let steps = steps.collect_view();
+    let n_tests = move || format::count(scene.found.read().n_tests);
+    view! {
+        <div class="scale" id="effects-key">
+            <div class="steps" aria-hidden="true">
+                {steps} <span>"−1 negative"</span> <span>"0"</span> <span>"positive 1"</span>
+            </div>
+            <ul class="reading">
+                <li>
+                    <b>"*"</b>
+                    " significant: the mean difference is told apart from 0 by a paired t test over
+                    samples, p < .001 after Bonferroni’s correction over "
+                    {n_tests}
+                    " tests"
+                </li>
+                <li>
+                    <b>"†"</b>
+                    " disputed: that test, whose units are samples, and the 95 % interval, whose
+                    units are queries, say different things; one finds an effect, the other does
+                    not"
+                </li>
+            </ul>
+        </div>
+    }
+}
+
+/// One kind of behaviours: its figure, and beside it the details of a cell of it.
+#[component]
+fn Group(part: Part, scene: Scene) -> impl IntoView {
+    let layout = Memo::new(move |_| part.layout(&scene.found.read(), &scene.view.read().behaving));
+    let dial = match part {
+        Part::Matching => view! { <WhoseMatrix scene/> }.into_any(),
+        Part::Manipulations => view! { <WhichDocuments scene/> }.into_any(),
+        Part::Transfers => ().into_any(),
+    };
+    let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
+    let details = move || own.get().map(|spot| view! { <Details spot scene/> });
+    view! {
+        <div class="study">
+            <div>
+                <figure>
+                    <figcaption>
+                        <p>
+                            <strong>{part.name()}</strong>
+                            " "
+                            {part.said()}
+                        </p>
+                        {dial}
+                    </figcaption>
+                    <EffectGrid name=part.name() layout scene/>
+                </figure>
+            </div>
+            {details}
+        </div>
+    }
+}
+
+/// The ranker of the matrix.
+#[component]
+fn WhoseMatrix(scene: Scene) -> impl IntoView {
+    let found = scene.found.get_untracked();
+    let options = found.rankers.iter().enumerate().map(|(row, asked)| {
+        let selected = move || scene.view.read().behaving.ranker == row;
+        let label = asked.ranker.label.clone();
+        view! { <option selected=selected>{label}</option> }
+    });
+    let options = options.collect_view();
+    let turn = move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlSelectElement>| {
+        let Ok(row) = usize::try_from(event.target().selected_index()) else {
+            return;
+        };
+        scene.turn(|it| {
+            it.ranker = row;
+            // The selected cell stays where it is, and becomes one of the other ranker.
+            if let Some((Probe::Matching(_), ranker)) = &mut it.cell {
+                *ranker = row;
+            }
+        });
+    };
+    view! {
+        <label class="dial">
+            <span class="label">"Ranker"</span>
+            <select on:change:target=turn>{options}</select>
+        </label>
+    }
+}
+
+/// Of which documents manipulations are.
+#[component]
+fn WhichDocuments(scene: Scene) -> impl IntoView {
+    let slices = [Slice::All, Slice::Relevant, Slice::NotRelevant].map(|slice| {
+        let checked = move || scene.view.read().behaving.slice == slice;
+        view! {
+            <label>
+                <input
+                    type="radio"
+                    name="slice"
+                    prop:checked=checked
+                    on:change=move |_| scene.turn(|it| it.slice = slice)
+                />
+                {slice.name()}
+            </label>
+        }
+    });
+    let from = move || {
+        let from = scene.found.read().relevant_from;
+        format!("A document is relevant from grade {from} on.")
+    };
+    view! {
+        <span class="choice" role="radiogroup" aria-label="Documents" title=from>{slices}</span>
+    }
+}

@@ -1,0 +1,197 @@
+//! A table of effects: every cell is a button that shows its details.
+
+use leptos::ev;
+use leptos::prelude::*;
+use shared::plot::step_of_effect;
+use shared::report::format;
+use shared::study::behaviour::Effect as Found;
+use wasm_bindgen::JsCast;
+
+use super::layout::{Head, Layout, Square};
+use super::{Scene, Spot};
+
+/// `[−.02, +.20]`, with queries as units.
+pub(super) fn interval(effect: &Found) -> String {
+    let [low, high] = effect.score.interval.map(format::signed);
+    format!("[{low}, {high}]")
+}
+
+/// `+.12 *†`
+pub(super) fn score(effect: &Found) -> String {
+    let star = if effect.is_significant() { "*" } else { "" };
+    let dagger = if effect.is_disputed() { "†" } else { "" };
+    format!("{}{star}{dagger}", format::signed(effect.score.value))
+}
+
+/// The table; wide ones scroll in their own place.
+#[component]
+pub(super) fn EffectGrid(
+    /// What is in it.
+    name: &'static str,
+    layout: Memo<Layout>,
+    scene: Scene,
+) -> impl IntoView {
+    // The one tab stop: the selected cell, or else the first.
+    let current = RwSignal::new(None::<Spot>);
+    Effect::new(move |_| {
+        let selected = scene.selected.get();
+        let layout = layout.read();
+        let here = |it: &Option<Spot>| it.is_some_and(|it| layout.spots().any(|own| own == it));
+        let kept = [selected, current.get_untracked()];
+        let kept = kept.into_iter().find(here).flatten();
+        current.set(kept.or_else(|| layout.spots().next()));
+    });
+    let on_key = move |event: ev::KeyboardEvent| {
+        if event.ctrl_key() || event.alt_key() || event.meta_key() {
+            return;
+        }
+        let next = current.get_untracked().and_then(|it| {
+            let layout = layout.read_untracked();
+            layout.step(it, &event.key())
+        });
+        if let Some(next) = next {
+            event.prevent_default();
+            current.set(Some(next));
+            focus_on(next);
+        }
+    };
+    let table = move || {
+        let Layout {
+            corner,
+            columns,
+            rows,
+        } = layout.get();
+        let names: Vec<String> = columns.iter().map(|it| it.name.clone()).collect();
+        let heads = columns.into_iter();
+        let heads = heads.map(|it| view! { <th scope="col"><HeadWords head=it/></th> });
+        let heads = heads.collect_view();
+        let rows = rows.into_iter().map(|(head, squares)| {
+            let cells = squares.into_iter().zip(&names).map(|(square, column)| {
+                let at = format!("{}, {column}", head.name);
+                view! { <td><Place square at current scene/></td> }
+            });
+            let cells = cells.collect_view();
+            view! {
+                <tr>
+                    <th scope="row"><HeadWords head/></th>
+                    {cells}
+                </tr>
+            }
+        });
+        let rows = rows.collect_view();
+        view! {
+            <table class="effects" role="grid" aria-label=name aria-describedby="effects-key">
+                <thead>
+                    <tr>
+                        <th scope="col">{corner}</th>
+                        {heads}
+                    </tr>
+                </thead>
+                <tbody on:keydown=on_key>{rows}</tbody>
+            </table>
+        }
+    };
+    view! { <div class="scrolls">{table}</div> }
+}
+
+#[component]
+fn HeadWords(head: Head) -> impl IntoView {
+    let detail = (!head.detail.is_empty()).then(|| view! { <span>{head.detail}</span> });
+    view! {
+        <b>{head.name}</b>
+        {detail}
+    }
+}
+
+fn id(spot: Spot) -> String {
+    let slice = spot.slice.name().replace(' ', "-");
+    format!("effect-{}-{slice}-{}", spot.probe.slug(), spot.ranker)
+}
+
+fn focus_on(spot: Spot) {
+    let found = document().get_element_by_id(&id(spot));
+    if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = cell.focus();
+    }
+}
+
+/// A cell, or why there is none.
+#[component]
+fn Place(
+    square: Square,
+    /// Row and column.
+    at: String,
+    current: RwSignal<Option<Spot>>,
+    scene: Scene,
+) -> impl IntoView {
+    let (spot, effect, detail) = match square {
+        Square::Impossible => {
+            return view! { <span class="unseen">"cannot differ"</span> }.into_any();
+        }
+        Square::NotAsked => {
+            return view! { <span class="unseen">"not in this study"</span> }.into_any();
+        }
+        Square::Nothing => {
+            return view! {
+                <span class="cell none">
+                    {format::MISSING}
+                    <span class="unseen">"no sample has both scores"</span>
+                </span>
+            }
+            .into_any();
+        }
+        Square::Known {
+            spot,
+            effect,
+            detail,
+        } => (spot, effect, detail),
+    };
+    let selected = move || scene.selected.get() == Some(spot);
+    let tabindex = move || {
+        if current.get() == Some(spot) {
+            "0"
+        } else {
+            "-1"
+        }
+    };
+    let part = effect.unscored > 0;
+    view! {
+        <button
+            type="button"
+            id=id(spot)
+            class="cell"
+            class:part=part
+            data-step=step_of_effect(effect.score.value).to_string()
+            aria-pressed=move || selected().to_string()
+            aria-label=said(&at, &effect)
+            tabindex=tabindex
+            on:focus=move |_| current.set(Some(spot))
+            on:click=move |_| scene.select(spot)
+        >
+            {score(&effect)}
+            <span>{detail}</span>
+        </button>
+    }
+    .into_any()
+}
+
+/// Everything, for those who do not see the cell.
+fn said(at: &str, effect: &Found) -> String {
+    let [low, high] = effect.score.interval.map(format::signed);
+    let mut said = format!(
+        "{at}: score {}, 95 % interval {low} to {high}, {} samples of {} queries",
+        format::signed(effect.score.value),
+        format::count(effect.n()),
+        format::count(effect.n_queries),
+    );
+    if effect.unscored > 0 {
+        said += &format!(", {} without a score", format::count(effect.unscored));
+    }
+    if effect.is_significant() {
+        said += ", significant";
+    }
+    if effect.is_disputed() {
+        said += ", disputed";
+    }
+    said
+}

@@ -1,0 +1,256 @@
+//! Which cells stand where: controls × variables, or behaviours × rankers.
+
+use shared::probe::matching::Tolerance;
+use shared::probe::{Matching, Measure, Probe};
+use shared::report::format;
+use shared::study::behaviour::{Behaviours, Effect, Row};
+
+use super::super::address::Behaving;
+use super::Spot;
+use super::grid::interval;
+use crate::numbers::plural;
+
+/// A kind of behaviours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Matching,
+    Manipulations,
+    Transfers,
+}
+
+impl Part {
+    pub(super) const ALL: &[Part] = &[Part::Matching, Part::Manipulations, Part::Transfers];
+
+    /// Whether a behaviour is of this kind.
+    pub(super) fn has(self, probe: Probe) -> bool {
+        match self {
+            Part::Matching => matches!(probe, Probe::Matching(_)),
+            Part::Manipulations => matches!(probe, Probe::Manipulation(_)),
+            Part::Transfers => matches!(probe, Probe::Transfer(_)),
+        }
+    }
+
+    /// Its head.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Part::Matching => "Measure and match",
+            Part::Manipulations => "Manipulations",
+            Part::Transfers => "Transfer sets",
+        }
+    }
+
+    /// What a sample is, and what its sign means.
+    pub(super) fn said(self) -> &'static str {
+        match self {
+            Part::Matching => {
+                "Two documents of a query that are equal in the row and differ in the column. \
+                 Positive: the one with the larger value is preferred."
+            }
+            Part::Manipulations => {
+                "A document beside itself, changed in one way. Positive: the manipulated text is \
+                 preferred."
+            }
+            Part::Transfers => {
+                "Pairs of texts that were made for another task. Positive: the first text of a \
+                 pair is preferred; in a symmetric set, the two score differently."
+            }
+        }
+    }
+
+    /// Its cells, as a reader wants to see them.
+    pub(super) fn layout(self, found: &Behaviours, wanted: &Behaving) -> Layout {
+        match self {
+            Part::Matching => matrix(found, wanted.ranker),
+            Part::Manipulations => rows(found, |row| {
+                self.has(row.probe) && row.slice == wanted.slice
+            }),
+            Part::Transfers => rows(found, |row| self.has(row.probe)),
+        }
+    }
+}
+
+/// Rows and columns of cells.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    /// What the heads of the rows are.
+    pub(super) corner: &'static str,
+    pub(super) columns: Vec<Head>,
+    pub(super) rows: Vec<(Head, Vec<Square>)>,
+}
+
+/// The head of a row or a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Head {
+    pub(super) name: String,
+    /// Below it, smaller.
+    pub(super) detail: String,
+}
+
+/// One place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Square {
+    /// No two texts can be such a sample.
+    Impossible,
+    /// The study does not ask.
+    NotAsked,
+    /// There was no sample with both scores.
+    Nothing,
+    Known {
+        spot: Spot,
+        effect: Effect,
+        /// Below the score, smaller.
+        detail: String,
+    },
+}
+
+impl Square {
+    fn of(row: &Row, ranker: usize, detail: impl Fn(&Effect) -> String) -> Square {
+        let effect = row.effects.get(ranker).cloned().flatten();
+        effect.map_or(Square::Nothing, |effect| Square::Known {
+            spot: Spot {
+                probe: row.probe,
+                slice: row.slice,
+                ranker,
+            },
+            detail: detail(&effect),
+            effect,
+        })
+    }
+
+    pub(super) fn spot(&self) -> Option<Spot> {
+        match self {
+            Square::Known { spot, .. } => Some(*spot),
+            Square::Impossible | Square::NotAsked | Square::Nothing => None,
+        }
+    }
+}
+
+impl Layout {
+    /// Every cell that can be selected, row by row.
+    pub(super) fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
+        let squares = self.rows.iter().flat_map(|it| &it.1);
+        squares.filter_map(Square::spot)
+    }
+
+    /// Where a key leads from a cell: over what cannot be selected, never off the table.
+    pub(super) fn step(&self, from: Spot, key: &str) -> Option<Spot> {
+        let spot = |row: usize, column: usize| self.rows[row].1.get(column)?.spot();
+        let places = (0..self.rows.len())
+            .flat_map(|row| (0..self.columns.len()).map(move |column| (row, column)));
+        let (row, column) = places
+            .into_iter()
+            .find(|&(row, column)| spot(row, column) == Some(from))?;
+        let mut across = 0..self.columns.len();
+        match key {
+            "ArrowLeft" => (0..column).rev().find_map(|it| spot(row, it)),
+            "ArrowRight" => (column + 1..self.columns.len()).find_map(|it| spot(row, it)),
+            "ArrowUp" => (0..row).rev().find_map(|it| spot(it, column)),
+            "ArrowDown" => (row + 1..self.rows.len()).find_map(|it| spot(it, column)),
+            "Home" => across.find_map(|it| spot(row, it)),
+            "End" => across.rev().find_map(|it| spot(row, it)),
+            _ => None,
+        }
+    }
+}
+
+/// Controls × variables of one ranker, with the count of samples in a cell.
+fn matrix(found: &Behaviours, ranker: usize) -> Layout {
+    let asked = found.rows.iter().filter_map(|row| match row.probe {
+        Probe::Matching(matching) => Some((matching, row)),
+        _ => None,
+    });
+    let asked: Vec<(Matching, &Row)> = asked.collect();
+    let mut controls: Vec<(Measure, Tolerance)> = Vec::new();
+    for (it, _) in &asked {
+        if !controls.contains(&(it.control, it.tolerance)) {
+            controls.push((it.control, it.tolerance));
+        }
+    }
+    controls.sort_unstable();
+    let used = |it: &&Measure| asked.iter().any(|(matching, _)| matching.variable == **it);
+    let variables: Vec<Measure> = Measure::ALL.iter().filter(used).copied().collect();
+    let square = |control, tolerance, variable| {
+        let wanted = Matching {
+            control,
+            variable,
+            tolerance,
+        };
+        match asked.iter().find(|it| it.0 == wanted) {
+            Some((_, row)) => Square::of(row, ranker, |effect| format::count(effect.n())),
+            None if wanted.is_possible() => Square::NotAsked,
+            None => Square::Impossible,
+        }
+    };
+    let rows = controls.into_iter().map(|(control, tolerance)| {
+        let head = Head {
+            name: control.name().to_owned(),
+            detail: match tolerance.value() {
+                0.0 => String::new(),
+                within => format!("within {within}"),
+            },
+        };
+        let squares = variables.iter().map(|&it| square(control, tolerance, it));
+        (head, squares.collect())
+    });
+    let columns = variables.iter().map(|it| Head {
+        name: it.name().to_owned(),
+        detail: String::new(),
+    });
+    Layout {
+        corner: "Equal in ↓ larger in →",
+        rows: rows.collect(),
+        columns: columns.collect(),
+    }
+}
+
+/// Behaviours × rankers, with the interval in a cell.
+fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
+    let columns = found.rankers.iter().map(|it| Head {
+        name: it.ranker.label.clone(),
+        detail: match it.delta {
+            Some(delta) => format!("δ {}", format::score(delta, format::score_digits(delta))),
+            None => String::new(),
+        },
+    });
+    let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
+        let head = Head {
+            name: row.probe.name().into_owned(),
+            detail: samples(found, row),
+        };
+        let squares = (0..found.rankers.len()).map(|it| Square::of(row, it, interval));
+        (head, squares.collect())
+    });
+    Layout {
+        corner: "Behaviour",
+        columns: columns.collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// How many samples there are, and what is not among them.
+fn samples(found: &Behaviours, row: &Row) -> String {
+    let mut said = plural(row.n_samples, "sample", "samples");
+    if row.sampled < 1.0 {
+        said += &format!(", {} of all, drawn", format::fraction(row.sampled));
+    }
+    if let Probe::Transfer(it) = row.probe
+        && it.symmetric
+    {
+        said += ", symmetric";
+    }
+    let kept = found.kept.iter().find(|it| it.0 == row.probe);
+    if let Some((_, kept)) = kept {
+        let left_out = [
+            (kept.n_identical, "identical"),
+            (kept.n_without_query, "without a query"),
+        ];
+        let left_out = left_out.iter().filter(|it| it.0 > 0);
+        let left_out = left_out.map(|(n, why)| format!("{} {why}", format::count(*n)));
+        let left_out: Vec<String> = left_out.collect();
+        if !left_out.is_empty() {
+            let pairs = plural(kept.n_pairs, "pair", "pairs");
+            said += &format!("; of {pairs} left out: {}", left_out.join(", "));
+        }
+    }
+    said
+}

@@ -1,0 +1,159 @@
+//! ABNIRML's behaviours on collections that are not ours to distribute.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{Home, LIMITS, collections, skip};
+
+/// What `tests/reference/measure_and_match.py` counts on TREC DL 2019 with Terrier's stop list.
+const MATCHED: [(&str, u64); 18] = [
+    ("match:length:overlap", 9_123),
+    ("match:length:relevance", 9_251),
+    ("match:length:sum-tf", 12_642),
+    ("match:length:tf", 9_991),
+    ("match:overlap:length", 1_778),
+    ("match:overlap:relevance", 2_208),
+    ("match:overlap:sum-tf", 1_778),
+    ("match:overlap:tf", 1_154),
+    ("match:relevance:length", 241_557),
+    ("match:relevance:overlap", 166_568),
+    ("match:relevance:sum-tf", 177_203),
+    ("match:relevance:tf", 140_538),
+    ("match:sum-tf:length", 120_148),
+    ("match:sum-tf:overlap", 68_985),
+    ("match:sum-tf:relevance", 52_403),
+    ("match:tf:length", 86_507),
+    ("match:tf:overlap", 35_344),
+    ("match:tf:relevance", 30_301),
+];
+
+/// The table of effects of a study over the judged passages of TREC DL 2019, by behaviour and
+/// slice; BM25 is its only ranker.
+fn effects(data: &Path, home: &Home, probes: &str, transfers: &str) -> BTreeMap<String, Value> {
+    let resources = data.join("abnirml-resources");
+    let stops = std::fs::read_to_string(resources.join("terrier-stops.txt")).unwrap();
+    let mut stops: Vec<&str> = stops.lines().filter(|it| !it.is_empty()).collect();
+    stops.sort_unstable();
+    let [stop_words, misspellings] = ["terrier-stops.txt", "wiki_typos.tsv"];
+    let definition = format!(
+        "format = 1\nname = \"behaviours\"\ntitle = \"Behaviours\"\ncollection = {:?}\n\
+         pool = \"judged\"\nprobes = {probes}\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n\
+         analyzer = {{ stopwords = {{ list = {stops:?} }} }}\n\
+         lookups = {{ stop_words = {:?}, misspellings = {:?} }}\n{transfers}{LIMITS}",
+        data.join("trecdl-passage"),
+        resources.join(stop_words),
+        resources.join(misspellings),
+    );
+    home.write("study.toml", definition);
+    home.run("study run study.toml").done();
+    let tables = home.run("report behaviours --format json --delta 0").json();
+    let tables = tables.as_array().unwrap().iter();
+    let table = tables.clone().find(|it| it["name"] == "effects").unwrap();
+    let rows = table["rows"].as_array().unwrap().iter();
+    let named = rows.map(|row| {
+        let text = |at: usize| row[at]["text"].as_str().unwrap();
+        (format!("{} {}", text(0), text(1)), row.clone())
+    });
+    named.collect()
+}
+
+fn count(row: &Value, at: usize) -> u64 {
+    row[at]["count"].as_u64().unwrap()
+}
+
+/// Positive, neutral, negative.
+fn outcomes(row: &Value) -> [u64; 3] {
+    [5, 6, 7].map(|at| count(row, at))
+}
+
+#[test]
+fn pairs_are_matched_as_an_independent_count_has_them() {
+    let test = "behaviours::pairs_are_matched_as_an_independent_count_has_them";
+    let Some(data) = collections() else {
+        return skip(test, "the collections are absent");
+    };
+    let found = effects(&data, &Home::new(), "[\"match\"]", "");
+    assert_eq!(found.len(), MATCHED.len());
+    for (probe, n) in MATCHED {
+        let row = &found[&format!("{probe} all")];
+        assert_eq!(count(row, 4), n, "{probe}");
+        assert_eq!(outcomes(row).iter().sum::<u64>(), n, "{probe}");
+    }
+}
+
+/// A formula over counts of terms sees no order, no sentences, no letters' case.
+#[test]
+fn what_a_formula_cannot_see_it_does_not_prefer() {
+    let test = "behaviours::what_a_formula_cannot_see_it_does_not_prefer";
+    let Some(data) = collections() else {
+        return skip(test, "the collections are absent");
+    };
+    let found = effects(&data, &Home::new(), "[\"manipulations\"]", "");
+    let all = |slug: &str| outcomes(&found[&format!("{slug} all")]);
+    for slug in [
+        "shuffle-words",
+        "shuffle-sentences",
+        "shuffle-words-in-sentences",
+        "shuffle-around-phrases",
+        "shuffle-around-phrases-in-sentences",
+        "shuffle-phrases",
+        "shuffle-prepositions",
+        "reverse-words",
+        "reverse-sentences",
+        "reverse-phrases",
+        "swap-words",
+        "case-fold",
+        "remove-punctuation",
+    ] {
+        let [positive, neutral, negative] = all(slug);
+        assert_eq!((positive, negative), (0, 0), "{slug}");
+        assert!(neutral > 3_000, "{slug}: {neutral}");
+    }
+    // Query terms only come, or only go.
+    for slug in ["prepend-query", "append-query"] {
+        let [positive, _, negative] = all(slug);
+        assert!(positive > 6_000 && negative == 0, "{slug}");
+    }
+    let [positive, neutral, negative] = all("drop-query-terms");
+    assert!(positive == 0 && neutral == 0 && negative > 5_000);
+    for slug in ["remove-stops", "typos", "lemmatize"] {
+        let n = |slice: &str| count(&found[&format!("{slug} {slice}")], 4);
+        assert_eq!(n("all"), n("relevant") + n("not relevant"), "{slug}");
+    }
+}
+
+#[test]
+fn pairs_of_other_data_sets_are_samples_unless_they_are_the_same() {
+    let test = "behaviours::pairs_of_other_data_sets_are_samples_unless_they_are_the_same";
+    let Some(data) = collections() else {
+        return skip(test, "the collections are absent");
+    };
+    let home = Home::new();
+    let pairs = |name: &str, more: &str| {
+        let file = data.join(name).join("pairs.jsonl.gz");
+        format!("{{ name = {name:?}, file = {file:?}, queries = \"noun-phrase\"{more} }}")
+    };
+    let transfers = format!(
+        "transfers = [{}, {}]\n",
+        pairs("jfleg", ""),
+        pairs("mspc", ", symmetric = true")
+    );
+    let found = effects(&data, &home, "[]", &transfers);
+    // 754 sentences with four corrections each; 423 corrections change nothing.
+    let report = home.run("report behaviours").done();
+    assert!(
+        report.contains("jfleg: of 3,016 pairs 423 are identical"),
+        "{report}"
+    );
+    assert!(
+        report.contains("mspc: of 3,900 pairs 0 are identical"),
+        "{report}"
+    );
+    let jfleg = &found["transfer:jfleg all"];
+    assert!(count(jfleg, 4) > 2_000, "{jfleg}");
+    let mspc = &found["symmetric:mspc all"];
+    assert_eq!(outcomes(mspc)[2], 0, "no side is the preferred one: {mspc}");
+    assert_eq!(count(mspc, 4), outcomes(mspc).iter().sum::<u64>());
+}
