@@ -62,7 +62,7 @@ pub(super) fn Rankers(
                             </span>
                         </th>
                         <th scope="col" class="num">"margin"</th>
-                        <th scope="col" class:num=last == "effect">{last}</th>
+                        <th scope="col">{last}</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>
