@@ -23,7 +23,6 @@ use crate::lab::{self, Address};
 use crate::page::Page;
 use crate::widgets::dials::mode_word;
 use crate::widgets::error::Failure;
-use crate::widgets::heatmap::{Spot, Who};
 use crate::widgets::marked::MarkedText;
 use around::Around;
 use likeness::LikeWords;
@@ -155,13 +154,13 @@ fn Crumbs(
     let parts = move || {
         let place = place.get()?;
         let (view, ways) = (view.get(), ways.get());
-        let study = StudyView {
-            dials: view.list.dials.clone(),
-            cell: view.ranker.map(|row| Spot {
-                who: Who::Ranker(row),
-                axiom: place.axiom,
-            }),
-            ..StudyView::default()
+        let dials = view.list.dials.clone();
+        let study = match view.ranker {
+            Some(row) => StudyView::on(dials, place.axiom, row),
+            None => StudyView {
+                dials,
+                ..StudyView::default()
+            },
         };
         let axiom = place.axiom.name();
         let list = match (view.ranker, ranker.get()) {
@@ -217,7 +216,8 @@ fn Loaded(
     let caption = format!("Premises of {} with value and bound", shown.axiom.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
-    let premises = (!shown.withheld).then(|| {
+    // A behaviour may have none.
+    let premises = (!shown.withheld && !shown.premises.is_empty()).then(|| {
         view! {
             <section class="section" aria-labelledby="why">
                 <header>

@@ -1,7 +1,7 @@
 //! The texts of an instance side by side, with the query terms marked in them.
 
 use leptos::prelude::*;
-use shared::probe::ClaimKind;
+use shared::probe::{ClaimKind, Probe};
 use shared::report::format;
 use shared::study::instance::{Shown, ShownText, Term};
 
@@ -24,7 +24,7 @@ pub(super) fn Texts(
         let seen_in_part = seen_in_part(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.withheld;
-        view! { <One at text terms role=role(kind, at) seen_in_part withheld lit/> }
+        view! { <One at text terms role=role(shown.axiom, kind, at) seen_in_part withheld lit/> }
     });
     let all = all.collect_view();
     let framed = shown.texts.iter().any(|it| it.distance.is_some());
@@ -96,8 +96,10 @@ fn One(
 }
 
 /// What the claim makes of a text.
-fn role(kind: ClaimKind, at: usize) -> &'static str {
+fn role(axiom: Probe, kind: ClaimKind, at: usize) -> &'static str {
     match (kind, at) {
+        // Nobody says which one should be preferred.
+        _ if !axiom.is_axiom() => "",
         (ClaimKind::Above, 0) => "the axiom prefers it",
         (ClaimKind::NotBelow, 0) => "must not score lower",
         (ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart, _) => "",
