@@ -97,7 +97,7 @@ pub(super) enum Square {
     Nothing,
     Known {
         spot: Spot,
-        effect: Effect,
+        effect: Box<Effect>,
         /// Below the score, smaller.
         detail: String,
     },
@@ -113,7 +113,7 @@ impl Square {
                 ranker,
             },
             detail: detail(&effect),
-            effect,
+            effect: Box::new(effect),
         })
     }
 
