@@ -24,7 +24,6 @@ use crate::lab::{self, Address};
 use crate::page::Page;
 use crate::widgets::dials::mode_word;
 use crate::widgets::error::Failure;
-use crate::widgets::heatmap::{Spot, Who};
 use crate::widgets::marked::MarkedText;
 use around::Around;
 use changes::Changes;
@@ -157,13 +156,13 @@ fn Crumbs(
     let parts = move || {
         let place = place.get()?;
         let (view, ways) = (view.get(), ways.get());
-        let study = StudyView {
-            dials: view.list.dials.clone(),
-            cell: view.ranker.map(|row| Spot {
-                who: Who::Ranker(row),
-                axiom: place.axiom,
-            }),
-            ..StudyView::default()
+        let dials = view.list.dials.clone();
+        let study = match view.ranker {
+            Some(row) => StudyView::on(dials, place.axiom, row),
+            None => StudyView {
+                dials,
+                ..StudyView::default()
+            },
         };
         let axiom = place.axiom;
         let called = axiom.name();

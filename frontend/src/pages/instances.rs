@@ -18,7 +18,7 @@ use shared::study::dials::Dials;
 use shared::study::overview::Overview;
 use shared::verdict::Outcome;
 
-use super::study::address::{Behaving, InstanceView, ListView, StudyView};
+use super::study::address::{InstanceView, ListView, StudyView};
 use super::study::{margin, margin_digits, margin_label, texts_said};
 use crate::api;
 use crate::numbers::plural;
@@ -143,16 +143,7 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     };
     let mode = Memo::new(move |_| overview.get().map_or(Mode::Fixed, |it| it.mode));
     let study_href = move || {
-        let is_axiom = axiom.is_axiom();
-        let view = StudyView {
-            dials: dials.get(),
-            cell: is_axiom.then(|| spot.get()),
-            behaving: Behaving {
-                cell: (!is_axiom).then_some((axiom, ranker)),
-                ..Behaving::default()
-            },
-            ..StudyView::default()
-        };
+        let view = StudyView::on(dials.get(), axiom, ranker);
         name.with_value(|it| view.href(it))
     };
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());

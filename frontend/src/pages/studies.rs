@@ -214,19 +214,32 @@ fn One(
         None => view! { <i class="none"></i> }.into_any(),
     });
     let cells = cells.collect_view();
+    let n_instances = (!card.probes.is_empty()).then(|| {
+        view! { <span>{numbers::short_count(card.n_instances)} " instances"</span> }
+    });
+    let n_behaviours = (card.n_behaviours > 0).then(|| {
+        view! { <span>{numbers::plural(card.n_behaviours, "behaviour", "behaviours")}</span> }
+    });
+    let counts = (n_instances, n_behaviours);
+    // Without an axiom there is no map.
+    let thumb = (!card.probes.is_empty()).then(|| {
+        view! {
+            <div class="thumb" style=("--n", columns)>
+                <span></span>
+                <div class="names of">{names}</div>
+                <div class="who">{who}</div>
+                <div class="mini of" aria-hidden="true">{cells}</div>
+            </div>
+        }
+    });
     view! {
         <li>
             <a class="card" href=href>
                 <h3>{card.title}</h3>
                 <p>{card.description}</p>
-                <div class="thumb" style=("--n", columns)>
-                    <span></span>
-                    <div class="names of">{names}</div>
-                    <div class="who">{who}</div>
-                    <div class="mini of" aria-hidden="true">{cells}</div>
-                </div>
+                {thumb}
                 <p class="facts">
-                    <span>{numbers::short_count(card.n_instances)} " instances"</span>
+                    {counts}
                     <span>{numbers::plural(card.n_queries, "query", "queries")}</span>
                     <span>{numbers::plural(card.n_docs, "text", "texts")}</span>
                     <span>{numbers::day(&card.made)}</span>

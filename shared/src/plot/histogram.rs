@@ -97,20 +97,24 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
         rect([left, FLOOR - height], size, 0.0, fill)
     };
     let mut marks: Vec<Mark> = Vec::new();
+    let band = [-sides.band, sides.band].map(|it| x.at(it).clamp(LEFT, right));
     if sides.band > 0.0 {
-        let [low, high] = [-sides.band, sides.band].map(|it| x.at(it).clamp(LEFT, right));
-        let size = [high - low, FLOOR - BAND_TOP];
-        marks.push(rect([low, BAND_TOP], size, 0.0, Ink::Step(0)));
-        marks.push(line([low, BAND_TOP], [low, FLOOR], Ink::Edge));
-        marks.push(line([high, BAND_TOP], [high, FLOOR], Ink::Edge));
+        let size = [band[1] - band[0], FLOOR - BAND_TOP];
+        marks.push(rect([band[0], BAND_TOP], size, 0.0, Ink::Step(0)));
     }
+    // Nearly, since edges may be off by a last digit.
+    let is_neutral = |n: usize| edge(n).abs().max(edge(n + 1).abs()) <= sides.band * (1.0 + 1e-9);
     for (n, &count) in counts.iter().enumerate().filter(|it| *it.1 > 0) {
         let fill = match is_below(n) {
-            _ if (edge(n) + width / 2.0).abs() <= sides.band => Ink::Ink3,
+            _ if is_neutral(n) => Ink::Ink3,
             true => Ink::Step(-4),
             false => Ink::Step(4),
         };
         marks.push(bar(x.at(edge(n)), x.at(edge(n + 1)), count, fill));
+    }
+    if sides.band > 0.0 {
+        let edges = band.map(|it| line([it, BAND_TOP], [it, FLOOR], Ink::Ink2));
+        marks.extend(edges);
     }
     marks.push(line([LEFT, FLOOR + 0.5], [right, FLOOR + 0.5], Ink::Edge));
     let zero = x.at(0.0).clamp(LEFT, right);

@@ -293,6 +293,7 @@ fn a_card_has_a_small_map() {
         n_queries: 60,
         n_docs: 480,
         n_instances: 23_842,
+        n_behaviours: 0,
         rankers: vec!["BM25".to_owned(), "a ranker with a long name".to_owned()],
         probes: vec![Probe::Tfc1, Probe::Mtdc],
         fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],

@@ -38,6 +38,9 @@ pub struct Card {
     pub n_docs: u64,
     /// Instances in the first mode.
     pub n_instances: u64,
+    /// Behaviours.
+    #[serde(default)]
+    pub n_behaviours: u64,
     /// Labels of the rankers, in order.
     pub rankers: Vec<String>,
     /// Columns of `fractions`.
@@ -220,6 +223,7 @@ impl Study {
             hash: overview.hash,
             n_queries: overview.n_queries,
             n_docs: overview.totals.n_docs,
+            n_behaviours: overview.n_behaviours,
             n_instances: overview.probes.iter().map(|it| it.n_instances).sum(),
             rankers: overview
                 .rankers

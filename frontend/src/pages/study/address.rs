@@ -79,6 +79,30 @@ pub(crate) struct InstanceView {
 }
 
 impl StudyView {
+    /// With the details of a ranker on an axiom or a behaviour.
+    pub(crate) fn on(dials: Dials, axiom: Probe, row: usize) -> StudyView {
+        let usual = StudyView {
+            dials,
+            ..StudyView::default()
+        };
+        match axiom.is_axiom() {
+            true => StudyView {
+                cell: Some(Spot {
+                    who: Who::Ranker(row),
+                    axiom,
+                }),
+                ..usual
+            },
+            false => StudyView {
+                behaving: Behaving {
+                    cell: Some((axiom, row)),
+                    ..Behaving::default()
+                },
+                ..usual
+            },
+        }
+    }
+
     /// From an address; what cannot be read is as if it was not there.
     pub(crate) fn read(get: Get<'_>) -> StudyView {
         let shape = if get("show").as_deref() == Some("table") {

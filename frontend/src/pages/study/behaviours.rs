@@ -202,7 +202,7 @@ fn Legend(scene: Scene) -> impl IntoView {
             <div class="steps" aria-hidden="true">
                 {steps} <span>"−1 negative"</span> <span>"0"</span> <span>"positive 1"</span>
             </div>
-            <ul class="reading">
+            <ul class="effects-key">
                 <li>
                     <b>"*"</b>
                     " significant: the mean difference is told apart from 0 by a paired t test over
@@ -215,6 +215,11 @@ fn Legend(scene: Scene) -> impl IntoView {
                     " disputed: that test, whose units are samples, and the 95 % interval, whose
                     units are queries, say different things; one finds an effect, the other does
                     not"
+                </li>
+                <li>
+                    <b>"δ"</b>
+                    " two scores within it are neutral; tuned, it is the median difference of
+                    adjacent scores in the top 10 of a ranker"
                 </li>
             </ul>
         </div>
@@ -238,7 +243,7 @@ fn Group(part: Part, scene: Scene) -> impl IntoView {
                 <figure>
                     <figcaption>
                         <p>
-                            <strong>{part.name()}</strong>
+                            <strong>{part.name()} "."</strong>
                             " "
                             {part.said()}
                         </p>
@@ -258,8 +263,9 @@ fn WhoseMatrix(scene: Scene) -> impl IntoView {
     let found = scene.found.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
         let selected = move || scene.view.read().behaving.ranker == row;
-        let label = asked.ranker.label.clone();
-        view! { <option selected=selected>{label}</option> }
+        let name = [asked.ranker.label.clone(), asked.ranker.detail.clone()];
+        let name = name.join(" ").trim_end().to_owned();
+        view! { <option selected=selected>{name}</option> }
     });
     let options = options.collect_view();
     let turn = move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlSelectElement>| {

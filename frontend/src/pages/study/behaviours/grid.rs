@@ -68,7 +68,8 @@ pub(super) fn EffectGrid(
         let rows = rows.into_iter().map(|(head, squares)| {
             let cells = squares.into_iter().zip(&names).map(|(square, column)| {
                 let at = format!("{}, {column}", head.name);
-                view! { <td><Place square at current scene/></td> }
+                let cannot = square == Square::Impossible;
+                view! { <td class:cannot=cannot><Place square at current scene/></td> }
             });
             let cells = cells.collect_view();
             view! {

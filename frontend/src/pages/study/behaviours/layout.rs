@@ -97,7 +97,7 @@ pub(super) enum Square {
     Nothing,
     Known {
         spot: Spot,
-        effect: Effect,
+        effect: Box<Effect>,
         /// Below the score, smaller.
         detail: String,
     },
@@ -113,7 +113,7 @@ impl Square {
                 ranker,
             },
             detail: detail(&effect),
-            effect,
+            effect: Box::new(effect),
         })
     }
 
@@ -207,9 +207,13 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
 fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
     let columns = found.rankers.iter().map(|it| Head {
         name: it.ranker.label.clone(),
-        detail: match it.delta {
-            Some(delta) => format!("δ {}", format::score(delta, format::score_digits(delta))),
-            None => String::new(),
+        detail: {
+            let delta = it
+                .delta
+                .map(|it| format!("δ {}", format::score(it, format::score_digits(it))));
+            let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
+            let both: Vec<String> = detail.into_iter().chain(delta).collect();
+            both.join("; ")
         },
     });
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {

@@ -17,7 +17,7 @@ enum Choice {
 
 impl Choice {
     const ALL: [(Choice, &str); 3] = [
-        (Choice::Tuned, "tuned for each ranker"),
+        (Choice::Tuned, "tuned per ranker"),
         (Choice::Zero, "0"),
         (Choice::Given, "given"),
     ];
