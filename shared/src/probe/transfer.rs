@@ -24,7 +24,7 @@ use super::axiom::About;
 /// The most letters of a set's name.
 const LONGEST: usize = 24;
 
-/// A name of at most [`LONGEST`] lower-case letters, digits and hyphens.
+/// A name of at most 24 lower-case letters, digits and hyphens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     len: u8,
