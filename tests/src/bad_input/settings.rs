@@ -72,7 +72,7 @@ fn settings_out_of_their_range_are_refused() {
         (
             format!("{mine} --probes tfc1,tfc9"),
             expect![[r#"
-                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, or a formula of them as tfc1&lnc1
+                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
             "#]],
         ),
         (
