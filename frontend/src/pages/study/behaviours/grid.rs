@@ -97,10 +97,11 @@ pub(super) fn EffectGrid(
 
 #[component]
 fn HeadWords(head: Head) -> impl IntoView {
-    let detail = (!head.detail.is_empty()).then(|| view! { <span>{head.detail}</span> });
+    let details = head.details.into_iter();
+    let details = details.map(|it| view! { <span>{it}</span> }).collect_view();
     view! {
         <b>{head.name}</b>
-        {detail}
+        {details}
     }
 }
 

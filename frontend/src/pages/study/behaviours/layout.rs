@@ -82,8 +82,8 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Head {
     pub(super) name: String,
-    /// Below it, smaller.
-    pub(super) detail: String,
+    /// Below it, smaller, each on a line.
+    pub(super) details: Vec<String>,
 }
 
 /// One place.
@@ -184,9 +184,9 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
     let rows = controls.into_iter().map(|(control, tolerance)| {
         let head = Head {
             name: control.name().to_owned(),
-            detail: match tolerance.value() {
-                0.0 => String::new(),
-                within => format!("within {within}"),
+            details: match tolerance.value() {
+                0.0 => Vec::new(),
+                within => vec![format!("within {within}")],
             },
         };
         let squares = variables.iter().map(|&it| square(control, tolerance, it));
@@ -194,7 +194,7 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
     });
     let columns = variables.iter().map(|it| Head {
         name: it.name().to_owned(),
-        detail: String::new(),
+        details: Vec::new(),
     });
     Layout {
         corner: "Equal in ↓ larger in →",
@@ -207,19 +207,16 @@ fn matrix(found: &Behaviours, ranker: usize) -> Layout {
 fn rows(found: &Behaviours, wanted: impl Fn(&Row) -> bool) -> Layout {
     let columns = found.rankers.iter().map(|it| Head {
         name: it.ranker.label.clone(),
-        detail: {
-            let delta = it
-                .delta
-                .map(|it| format!("δ {}", format::score(it, format::score_digits(it))));
+        details: {
             let detail = Some(it.ranker.detail.clone()).filter(|it| !it.is_empty());
-            let both: Vec<String> = detail.into_iter().chain(delta).collect();
-            both.join("; ")
+            let width = |it: f64| format!("δ {}", format::score(it, format::score_digits(it)));
+            detail.into_iter().chain(it.delta.map(width)).collect()
         },
     });
     let rows = found.rows.iter().filter(|it| wanted(it)).map(|row| {
         let head = Head {
             name: row.probe.name().into_owned(),
-            detail: samples(found, row),
+            details: vec![samples(found, row)],
         };
         let squares = (0..found.rankers.len()).map(|it| Square::of(row, it, interval));
         (head, squares.collect())
