@@ -37,6 +37,14 @@ fn the_demo_has_the_same_bits_in_the_browser() {
     definition
         .rankers
         .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
+    // Files with pairs cannot be brought to the page.
+    definition.transfers.clear();
+    definition
+        .probes
+        .retain(|it| !matches!(it, Probe::Transfer(_)));
+    assert!(definition.probes.contains(&Probe::Manipulation(
+        shared::probe::Manipulation::ShufflePhrases
+    )));
     assert_eq!(definition.modes.len(), 3);
     compare(&Given {
         folder: demo,

@@ -131,7 +131,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         tab.at("/study/both?of=relevant&behaviour=drop-query-terms.0");
         tab.see("Relevant documents: grade");
         assert_eq!(tab.count("#effect-drop-query-terms-relevant-0"), 1);
-        tab.choose("Ranker", "QL");
+        tab.choose("Ranker", "QL Dirichlet, μ 2500");
         tab.at("/study/both?ranker=1&of=relevant");
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs is no pair.

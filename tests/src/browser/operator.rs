@@ -85,7 +85,8 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
         see_in_row(tab, "own:bi", "from the folder own");
         see_in_row(tab, "Short", "done");
         see_in_row(tab, "Short", "all 8 pairs scored");
-        see_in_row(tab, "Long", "model own:late: has no model.safetensors");
+        // Whoever opened the folder first, it is told of the folder or of the use.
+        see_in_row(tab, "Long", "has no model.safetensors");
         tab.see("not healthy: model own:bi cannot be loaded");
         let said = tab.text("main");
         let place = home.path("").display().to_string();

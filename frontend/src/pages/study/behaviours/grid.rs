@@ -170,8 +170,8 @@ fn Place(
             on:focus=move |_| current.set(Some(spot))
             on:click=move |_| scene.select(spot)
         >
-            {score(&effect)}
-            <span>{detail}</span>
+            // The label says all of it.
+            <b aria-hidden="true">{score(&effect)} <span>{detail}</span></b>
         </button>
     }
     .into_any()
