@@ -72,7 +72,7 @@ fn open(tab: &Tab, address: &str) {
 fn numbers(tab: &Tab) -> String {
     tab.until("the behaviours", SHOWN);
     let script = "return [...document.querySelectorAll('.effects button.cell')]
-        .map(it => it.getAttribute('aria-label')).join('\\n')";
+        .map(it => it.textContent).join('\\n')";
     tab.js(script, &[]).as_str().unwrap().to_owned()
 }
 
@@ -136,7 +136,7 @@ fn a_cell_opens_its_details_and_leads_to_its_samples() {
         assert_eq!(tab.count(".effects [aria-pressed=true]"), 1);
         // One of its three pairs is no pair.
         tab.see("2 samples; of 3 pairs left out: 1 identical");
-        tab.click(Role::Link, "See ");
+        tab.click_at(".behaviours .panel a.btn");
         tab.at("/study/both/drop-query-terms/0?tie=");
         tab.see("BM25 on Drop query terms");
         tab.until(

@@ -165,13 +165,11 @@ fn Place(
             class:part=part
             data-step=step_of_effect(effect.score.value).to_string()
             aria-pressed=move || selected().to_string()
-            aria-label=said(&at, &effect)
             tabindex=tabindex
             on:focus=move |_| current.set(Some(spot))
             on:click=move |_| scene.select(spot)
         >
-            // The label says all of it.
-            <b aria-hidden="true">{score(&effect)} <span>{detail}</span></b>
+            {score(&effect)} <span>{detail}</span> <span class="unseen">{said(&at, &effect)}</span>
         </button>
     }
     .into_any()
