@@ -324,7 +324,7 @@ fn a_study_file_that_is_not_one_is_refused() {
                    |
                 19 | cap = 1
                    | ^^^
-                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `similar`, `share`, `ratio_share`, `per_query`, `seed`
+                unknown field `cap`, expected one of `length_gap_terms`, `min_terms`, `repeat_from`, `repeat_to`, `repeated_terms`, `filled_terms`, `fillable_terms`, `similar`, `share`, `ratio_share`, `per_query`, `manipulated`, `seed`
             "#]],
         ),
         (
