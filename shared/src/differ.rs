@@ -161,8 +161,10 @@ pub struct Differences {
     pub withheld: bool,
     /// What can be compared.
     pub choices: Vec<Choice>,
-    /// The first and the second.
+    /// The first and the second; two with one label have their details in it.
     pub rankers: [RankerAbout; 2],
+    /// Documents of the pools that each has given no score: they stand in no list of it.
+    pub n_unscored: [u64; 2],
     /// Where queries are in splits.
     pub splits: Vec<Split>,
     /// Which count.
@@ -210,7 +212,8 @@ pub fn differ(source: &Source<'_>, asking: &Asking) -> Result<Differences, Error
         analyzer: asked.analyzer.describe(),
         withheld: source.withheld,
         choices: source.choices.clone(),
-        rankers: source.rankers.clone(),
+        rankers: told_apart(source.rankers.clone()),
+        n_unscored: source.n_unscored,
         splits: splits_of(source.queries.iter().copied()),
         queries: values.queries,
         rr: paired::of(rows, |it| it.rr),
@@ -225,6 +228,18 @@ pub fn differ(source: &Source<'_>, asking: &Asking) -> Result<Differences, Error
         findings,
         samples: sample::samples(source, &asked, rows),
     })
+}
+
+/// With labels that are not the same: BM25 by formula and BM25 from a file.
+fn told_apart(mut rankers: [RankerAbout; 2]) -> [RankerAbout; 2] {
+    if rankers[0].label == rankers[1].label {
+        let same_detail = rankers[0].detail == rankers[1].detail;
+        for it in &mut rankers {
+            let more = if same_detail { &it.spec } else { &it.detail };
+            it.label = format!("{} ({more})", it.label);
+        }
+    }
+    rankers
 }
 
 #[cfg(test)]

@@ -116,6 +116,7 @@ impl Differ {
             choices: Vec::new(),
             tokenizer: self.tokenizer()?,
             withheld: false,
+            n_unscored: [0; 2],
         };
         let found = differ(&source, &asking)?;
         self.tables(&found, || Ok(listing::all(&source, &asking)?))

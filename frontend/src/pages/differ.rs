@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use shared::api::Differ as Ask;
 use shared::api::worker::LOCAL;
 use shared::differ::Differences;
-use shared::report::format;
+use shared::report::{self, format};
 
 use crate::api;
 use crate::lab::{self, Address};
@@ -173,6 +173,11 @@ fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
             </p>
         }
     });
+    let unscored = report::differ::unscored(&found);
+    let unscored = unscored.into_iter();
+    let unscored = unscored
+        .map(|it| view! { <p class="ahead">{it}</p> })
+        .collect_view();
     let body = match n {
         0 => view! { <Nothing found=found.clone()/> }.into_any(),
         _ => view! {
@@ -206,6 +211,7 @@ fn Shown(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         </div>
         <Choices found scene/>
         {withheld}
+        {unscored}
         {body}
     }
 }

@@ -61,6 +61,7 @@ pub(crate) fn compared<'a>(bench: &'a Bench, files: &[String; 2]) -> Result<Sour
         choices: choices.collect(),
         tokenizer: Tokenizer::default(),
         withheld: false,
+        n_unscored: [0; 2],
     })
 }
 

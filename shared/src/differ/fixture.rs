@@ -125,6 +125,7 @@ pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> Source<'_> {
         runs: runs.map(Cow::Owned),
         tokenizer: Tokenizer::default(),
         withheld: false,
+        n_unscored: [0; 2],
     }
 }
 

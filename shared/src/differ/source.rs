@@ -10,6 +10,7 @@ use super::sample::Sample;
 use super::{Asking, Choice, Differences, Who, differ};
 use crate::collection::{Doc, Qrels, Query, Ranked, Run, hex};
 use crate::error::Error;
+use crate::probe::TextNo;
 use crate::score::{RankerAbout, RankerKind, Scores};
 use crate::study::Study;
 use crate::text::Tokenizer;
@@ -38,6 +39,9 @@ pub struct Source<'a> {
     pub tokenizer: Tokenizer,
     /// Whether the texts of the documents are not here.
     pub withheld: bool,
+    /// Documents of the pools that each ranker has given no score, as a score file may: they stand
+    /// in no list of it. 0 of a run, which is a list of its own.
+    pub n_unscored: [u64; 2],
 }
 
 /// What is known of a run: its file, its size, and a hash of its lines.
@@ -143,7 +147,19 @@ impl Study {
                 false => Tokenizer::default(),
             },
             withheld: self.lacks_texts(),
+            n_unscored: both.map(|it| self.n_unscored(it)),
         })
+    }
+
+    /// Documents of the pools without a score.
+    fn n_unscored(&self, scores: &Scores) -> u64 {
+        let pairs = self.pools.iter().enumerate();
+        let pairs = pairs.flat_map(|(query, pool)| pool.iter().map(move |&it| (query, it)));
+        let scored = |(query, text): &(usize, TextNo)| {
+            let place = self.pairs.position(*query, *text);
+            place.is_some_and(|it| scores.at(it).is_some())
+        };
+        pairs.filter(|it| !scored(it)).count() as u64
     }
 
     /// The pool of each query with the scores of a ranker.

@@ -366,6 +366,23 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
 }
 
 #[test]
+fn candidates_without_a_score_are_told_and_rankers_of_one_name_are_told_apart() {
+    let collection = fixture::collection();
+    let mut source = fixture::source(&collection);
+    source.n_unscored = [0, 7];
+    let found = differ(&source, &Asking::default()).unwrap();
+    assert_eq!(found.rankers, source.rankers);
+    assert_eq!(found.n_unscored, [0, 7]);
+
+    source.rankers[1].label = source.rankers[0].label.clone();
+    source.rankers[1].detail = "from a score file".to_owned();
+    let found = differ(&source, &Asking::default()).unwrap();
+    let label = |it: usize| found.rankers[it].label.as_str();
+    assert_ne!(label(0), label(1));
+    assert!(label(1).ends_with(" (from a score file)"));
+}
+
+#[test]
 fn grades_splits_and_stop_lists_are_asked_for() {
     let collection = fixture::collection();
     let source = fixture::source(&collection);

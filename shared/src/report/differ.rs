@@ -181,27 +181,43 @@ fn head(found: &Differences, name: &str, what: &str) -> Table {
         Counted::All => "ranked by both",
     };
     let who = |it: &RankerAbout| format!("{} ({})", it.label, it.spec);
+    let mut notes = vec![
+        format!(
+            "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of \
+             {} or more.",
+            who(&found.rankers[0]),
+            who(&found.rankers[1]),
+            format::count(queries.n_counted),
+            format::count(queries.n_all),
+            found.relevant_from
+        ),
+        format!(
+            "From {} {}. Tokens: {}.",
+            found.name, found.hash, found.analyzer
+        ),
+    ];
+    notes.extend(unscored(found));
     Table {
         name: name.to_owned(),
         title: format!("{}: {first} and {second}, {what}", found.title),
         columns: Vec::new(),
         rows: Vec::new(),
-        notes: vec![
-            format!(
-                "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade \
-                 of {} or more.",
-                who(&found.rankers[0]),
-                who(&found.rankers[1]),
-                format::count(queries.n_counted),
-                format::count(queries.n_all),
-                found.relevant_from
-            ),
-            format!(
-                "From {} {}. Tokens: {}.",
-                found.name, found.hash, found.analyzer
-            ),
-        ],
+        notes,
     }
+}
+
+/// What is missing from the list of a ranker, one sentence for each that lacks something.
+pub fn unscored(found: &Differences) -> Vec<String> {
+    let each = found.rankers.iter().zip(found.n_unscored);
+    let sentence = |(ranker, n): (&RankerAbout, u64)| {
+        format!(
+            "{} has no score for {} of the candidates: they stand in no list of it. Runs as they \
+             are can be compared on the Workbench or by `axioscope differ --collection`.",
+            ranker.label,
+            format::count(n)
+        )
+    };
+    each.filter(|it| it.1 > 0).map(sentence).collect()
 }
 
 fn text(words: impl Into<String>) -> Value {

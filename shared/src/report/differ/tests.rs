@@ -35,6 +35,23 @@ fn every_row_has_a_value_for_every_column() {
 }
 
 #[test]
+fn candidates_without_a_score_are_told() {
+    let mut found = fixture::found();
+    assert!(unscored(&found).is_empty());
+    found.n_unscored = [0, 7];
+    let said = unscored(&found);
+    let [sentence] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    let whom = found.rankers[1].label.as_str();
+    assert!(
+        sentence.starts_with(whom) && sentence.contains(" 7 "),
+        "{sentence}"
+    );
+    assert!(of_differences(&found)[0].notes.contains(sentence));
+}
+
+#[test]
 fn words_name_the_two_rankers() {
     let names = ["BM25", "BERT"];
     let told: String = [
