@@ -1,6 +1,6 @@
 //! Long checks with the real model, for `cargo xtask regress`.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -165,4 +165,57 @@ fn behaviours_on_trec_deep_learning_2019() {
         assert_eq!(moved == 0, is_formula, "{row}");
     }
     assert_eq!(of("transfer:jfleg", "all").len(), 4);
+}
+
+/// The white box of the model in late interaction over a pool of a thousand: each text is encoded
+/// once, and no vector is kept once its text was compared and its spectra were added to.
+#[test]
+fn a_white_box_of_200_questions_is_bounded_in_memory() {
+    let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
+    let model = model().expect("the model is set up by `cargo xtask regress`");
+    let name = model.file_name().unwrap().to_string_lossy().into_owned();
+    let home = Home::new();
+    let start = Instant::now();
+    let mut program = home.program();
+    let mut looking = program
+        .args(["--data", "data", "whitebox", "--collection"])
+        .arg(data.join("cmu-wiki-qa"))
+        .args(["--queries", "200", "--pool", "rank:bm25:1000"])
+        .args(["--ranker", &format!("{name}:late"), "--out", "inside.json"])
+        .env("AXIOSCOPE_MODEL", &model)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut peak = 0.0_f64;
+    let status = loop {
+        peak = peak.max(peak_mib(&looking).unwrap_or(0.0));
+        match looking.try_wait().unwrap() {
+            Some(status) => break status,
+            None => std::thread::sleep(Duration::from_millis(200)),
+        }
+    };
+    assert!(status.success(), "{status}");
+    let took = start.elapsed().as_secs_f64();
+    let found: Value = serde_json::from_slice(&std::fs::read(home.path("inside.json")).unwrap())
+        .expect("what `--out` wrote is JSON");
+    let n = |name: &str| found["head"][name].as_u64().unwrap();
+    println!(
+        "{} pairs, {} texts: {took:.0} s, at most {peak:.0} MiB",
+        n("n_pairs"),
+        n("n_texts")
+    );
+    assert!((100_000..=200_000).contains(&n("n_pairs")));
+    assert!(n("n_texts") <= 5_975);
+    assert!(peak < 1_024.0, "{peak} MiB");
+    let r = |name: &str| found[name]["r"]["value"].as_f64().unwrap();
+    assert!(r("r_delta_es") > 0.4 && r("r_ratio") > 0.6, "{found}");
+}
+
+/// The most memory that a process held; none where the system does not tell.
+fn peak_mib(process: &Child) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
+    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;
+    let kib: f64 = peak.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib / 1024.0)
 }
