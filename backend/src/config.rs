@@ -77,7 +77,7 @@ pub(crate) enum Preset {
 }
 
 /// How texts become terms.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnalyzerArgs {
     /// alnum ([a-z0-9]+ on lower-case), unicode (UAX 29 words), or wordpiece:FOLDER|FILE
     /// (pieces of words after a model's vocabulary) [default: alnum; preset camara2020:
@@ -199,6 +199,15 @@ impl AnalyzerArgs {
     pub(crate) fn stop_list(&self) -> Option<&str> {
         let given = self.stopwords.as_deref();
         given.filter(|it| !matches!(*it, "none" | "en-function"))
+    }
+
+    /// With these in the place of what was not typed.
+    pub(crate) fn or(&self, tokenizer: Tokenizer, stemmer: Stemmer) -> AnalyzerArgs {
+        AnalyzerArgs {
+            tokenizer: self.tokenizer.clone().or(Some(tokenizer)),
+            stemmer: self.stemmer.or(Some(stemmer)),
+            ..self.clone()
+        }
     }
 
     /// Reads the arguments over those of a preset.

@@ -1,23 +1,27 @@
 //! The papers' tables beside ours: for every cell what was printed, what the published code
-//! gave where that is known, and what a study at hand gives in each reading.
+//! gave where that is known, and what a study at hand gives in each reading: a mode, a δ, or a
+//! ranker beside BM25.
 //!
 //! A study of another collection cannot give the same numbers, only the same pattern; which
 //! collection a table needs is said beside it. What is wrong with a number is shown by a pair of
 //! numbers from the study, so that a reader can compute both again.
 
+pub mod compared;
 pub mod printed;
 mod ours;
 mod defects;
 
 use serde::{Deserialize, Serialize};
 
+use crate::differ::Counted;
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
 use crate::report::{Column, Kind, Table, Value, format};
 use crate::study::Study;
 use crate::study::behaviour::{Delta, Slice};
+use compared::{Compared, Figure, Said};
 use ours::{NO_DELTA, Ours, Reading};
-use printed::Printed;
+use printed::{Printed, padigela};
 
 /// A paper whose tables can be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +34,8 @@ pub enum Paper {
     Camara2020,
     /// MacAvaney, Feldman, Goharian, Downey & Cohan, 2020 and TACL 2022.
     Abnirml,
+    /// Padigela, Zamani & Croft, 2019.
+    Padigela2019,
 }
 
 /// Which table of which paper.
@@ -44,7 +50,12 @@ pub struct Asked {
 
 impl Paper {
     /// Every paper.
-    pub const ALL: &[Paper] = &[Paper::Rennings2019, Paper::Camara2020, Paper::Abnirml];
+    pub const ALL: &[Paper] = &[
+        Paper::Rennings2019,
+        Paper::Camara2020,
+        Paper::Abnirml,
+        Paper::Padigela2019,
+    ];
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
@@ -52,6 +63,7 @@ impl Paper {
             Paper::Rennings2019 => "rennings2019",
             Paper::Camara2020 => "camara2020",
             Paper::Abnirml => "abnirml",
+            Paper::Padigela2019 => "padigela2019",
         }
     }
 
@@ -69,6 +81,10 @@ impl Paper {
                 "MacAvaney, Feldman, Goharian, Downey & Cohan, ABNIRML: Analyzing the Behavior of \
                  Neural IR Models, arXiv:2011.00696v1, 2020"
             }
+            Paper::Padigela2019 => {
+                "Padigela, Zamani & Croft, Investigating the Successes and Failures of BERT for \
+                 Passage Re-Ranking, 2019"
+            }
         }
     }
 
@@ -78,26 +94,16 @@ impl Paper {
             Paper::Rennings2019 => &[1, 2],
             Paper::Camara2020 => &[2, 3],
             Paper::Abnirml => &[1, 2, 3],
+            Paper::Padigela2019 => &[1, 2, 3, 4, 5, 6],
         }
     }
 
-    /// The modes that a study of it is mined in, ours first; behaviours have one.
+    /// The modes that a study of it is mined in, ours first; behaviours and comparisons have one.
     pub fn modes(self) -> Vec<Mode> {
         match self {
             Paper::Rennings2019 => vec![Mode::Fixed, Mode::PaperRennings2019],
             Paper::Camara2020 => vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
-            Paper::Abnirml => vec![Mode::Fixed],
-        }
-    }
-
-    /// The readings that its numbers are compared with; the first is ours, or the paper's where
-    /// ours is the same.
-    fn readings(self) -> Vec<Reading> {
-        match self {
-            Paper::Rennings2019 | Paper::Camara2020 => {
-                self.modes().into_iter().map(Reading::Mode).collect()
-            }
-            Paper::Abnirml => vec![Reading::Delta(Delta::Tuned), Reading::Delta(NO_DELTA)],
+            Paper::Abnirml | Paper::Padigela2019 => vec![Mode::Fixed],
         }
     }
 
@@ -122,6 +128,34 @@ impl Paper {
                  data sets. Where these are at hand: axioscope import FOLDER --to trecdl-2019; \
                  axioscope replay abnirml --table 2 --collection trecdl-2019 --stopwords FILE \
                  --pairs jfleg=FILE."
+            }
+            Paper::Padigela2019 => {
+                "Printed for the 6,980 small development queries of MS MARCO passages with the \
+                 1,000 candidates that are distributed for each. Where passages, queries, \
+                 judgements and, as a run, these candidates are at hand: axioscope import FOLDER \
+                 --to msmarco; axioscope replay padigela2019 --table 2 --collection msmarco --pool \
+                 run:FILE:1000 --ranker MODEL. BM25 stands beside each other ranker of a study."
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// The readings that its numbers are compared with; the first is ours, or the paper's where
+    /// ours is the same. Those of rankers are told by a study alone.
+    fn readings(self, study: Option<&Study>) -> Vec<Reading> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 => {
+                self.paper.modes().into_iter().map(Reading::Mode).collect()
+            }
+            Paper::Abnirml => vec![Reading::Delta(Delta::Tuned), Reading::Delta(NO_DELTA)],
+            Paper::Padigela2019 => {
+                // Its first table is over all queries, where those without a candidate count 0.
+                let counted = match self.table {
+                    1 => Counted::Judged,
+                    _ => Counted::Found,
+                };
+                study.map_or_else(Vec::new, |it| ours::against_bm25(it, counted))
             }
         }
     }
@@ -154,13 +188,15 @@ pub fn replay(asked: Asked, study: Option<&Study>) -> Result<Vec<Table>, Error> 
         let reason = format!("{} has tables {known} here", paper.name());
         return Err(Error::setting("table", reason));
     }
-    let ours = paper.readings().into_iter().map(|reading| {
-        let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
-        Ok(Ours { reading, numbers })
-    });
+    let readings = asked.readings(study).into_iter();
+    let ours = readings.map(|it| Ours::new(it, study));
     let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;
     let printed = printed::table(asked);
     let mut tables = vec![beside(asked, &printed, &ours, study)];
+    if asked == padigela::SAMPLES {
+        let compared = ours.iter().filter_map(Ours::compared).zip(1..);
+        tables.extend(compared.map(|(it, at)| it.samples(at)));
+    }
     tables.push(defects::table(paper, &ours, study));
     Ok(tables)
 }
@@ -173,10 +209,10 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
         Column::new("printed", Kind::Number),
         Column::new("their code", Kind::Number),
     ];
-    let readings = ours.iter().map(|it| format!("ours, {}", it.reading.name()));
+    let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     columns.extend(readings.map(|it| Column::new(it, Kind::Estimate)));
-    let first = ours.first().map_or(String::new(), |it| it.reading.name());
-    columns.push(Column::new(format!("{first} − printed"), Kind::Number));
+    let first = ours.first().map(|it| format!("{} − printed", it.name));
+    columns.extend(first.map(|it| Column::new(it, Kind::Number)));
     let mut rows = Vec::new();
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
@@ -189,8 +225,10 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
             if values.iter().all(nothing) && [&cell.printed, &cell.code].into_iter().all(nothing) {
                 continue;
             }
-            let ours = values.first().and_then(number);
-            let difference = number(&cell.printed).zip(ours);
+            let difference = values.first().map(|first| {
+                let both = number(&cell.printed).zip(number(first));
+                both.map_or(Value::Missing, |(it, ours)| Value::Signed(ours - it))
+            });
             let mut line = vec![
                 Value::Text(row.name.to_owned()),
                 Value::Text(column.name().to_owned()),
@@ -198,11 +236,15 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
                 cell.code.clone(),
             ];
             line.extend(values);
-            line.push(difference.map_or(Value::Missing, |(it, ours)| Value::Signed(ours - it)));
+            line.extend(difference);
             rows.push(line);
         }
     }
     let at_hand = match study {
+        Some(study) if ours.is_empty() => format!(
+            "Study {} has no BM25 with another ranker beside it: ours are missing.",
+            study.definition.name
+        ),
         Some(study) => format!(
             "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
             study.definition.name,
@@ -213,6 +255,8 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
         None => "No study was chosen: ours are missing.".to_owned(),
     };
     let mut notes = vec![asked.paper.needs().to_owned(), at_hand];
+    let compared = ours.iter().filter_map(Ours::compared);
+    notes.extend(compared.flat_map(Compared::notes));
     notes.extend(printed.notes.iter().map(|&it| it.to_owned()));
     Table {
         name: format!("{}-table-{}", asked.paper.name(), asked.table),
@@ -228,14 +272,14 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
     }
 }
 
-/// A share or an effect.
+/// What can be subtracted: a share, an effect, a number with its digits.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Fraction(it) | Value::Signed(it) => Some(*it),
         Value::Estimate(it) => Some(it.value),
+        Value::Score { value, .. } => Some(*value),
         Value::Text(_)
         | Value::Count(_)
-        | Value::Score { .. }
         | Value::Interval(_)
         | Value::P(_)
         | Value::Tiny(_)
@@ -254,13 +298,20 @@ pub enum Of {
     Behaviour(&'static str, Probe, Slice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
+    /// A figure of a comparison: the paper's name, ours.
+    Compared(&'static str, Figure),
+    /// What the software cannot have.
+    Absent(&'static str),
 }
 
 impl Of {
     fn name(self) -> &'static str {
         match self {
             Of::Probe(axiom) => axiom.about().name,
-            Of::Measure(name, _) | Of::Behaviour(name, ..) => name,
+            Of::Measure(name, _)
+            | Of::Behaviour(name, ..)
+            | Of::Compared(name, _)
+            | Of::Absent(name) => name,
             Of::Delta => "δ",
         }
     }
@@ -284,6 +335,8 @@ pub enum What {
     Relevant,
     /// How often the claim holds for the grades.
     Agreement,
+    /// Of a comparison.
+    Compared(Said),
 }
 
 /// What the scores of a sample say.

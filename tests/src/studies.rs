@@ -178,10 +178,71 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
             1,
             "for abnirml alone",
         ),
+        ("padigela2019 --table 7", 1, "1, 2, 3, 4, 5 and 6"),
+        ("padigela2019 --table 2 --collection c", 1, "with --ranker"),
     ] {
         let ran = home.run(&format!("replay {args}"));
         assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
         assert!(ran.err.contains(reason), "{args}: {}", ran.err);
+    }
+}
+
+/// The study is made for the first table; the others stand beside it, with what `differ` says of
+/// the same two rankers.
+#[test]
+fn bm25_stands_beside_each_ranker_that_is_brought() {
+    let home = Home::new();
+    let printed = home.run("replay padigela2019 --table 4").done();
+    assert!(
+        printed.contains("| MUR | first 10 | 3.12 | – |"),
+        "{printed}"
+    );
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let line = format!(
+        "replay padigela2019 --table 1 --collection {demo} --pool rank:bm25:20 --ranker ql \
+         --ranker bm25:k1=0.1,b=0 --json"
+    );
+    let made = home.run(&line).json();
+    let heads = made[0]["columns"].as_array().unwrap();
+    assert_eq!(heads.len(), 7, "{heads:?}");
+    assert_eq!(heads[4]["name"], "ours, QL");
+    let beside = |table: u8| {
+        let line =
+            format!("replay padigela2019 --table {table} --study replay-padigela2019 --json");
+        home.run(&line).json()
+    };
+    let line = "differ --study replay-padigela2019 --a bm25 --b ql --queries found --json";
+    let differ = home.run(line).json();
+    let rows = |tables: &Value, name: &str| {
+        let mut tables = tables.as_array().unwrap().iter();
+        let table = tables.find(|it| it["name"] == name);
+        table.unwrap_or_else(|| panic!("no {name}"))["rows"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let overlap = rows(&beside(4), "padigela2019-table-4");
+    assert_eq!(overlap.len(), 12);
+    for (ours, row) in overlap.iter().zip(rows(&differ, "overlap")) {
+        assert_eq!(ours[4], row[1]);
+    }
+    let buckets = rows(&beside(2), "padigela2019-table-2");
+    let of = |row: &str| {
+        let rows = buckets.iter();
+        let rows = rows.filter(move |it| it[0]["text"] == row);
+        rows.take(5).map(|it| it[4].clone()).collect::<Vec<Value>>()
+    };
+    for (at, row) in rows(&differ, "buckets").iter().enumerate() {
+        assert_eq!(of("BM25, queries")[at], row[1]);
+        assert_eq!(of("BERT, queries")[at], row[3]);
+        assert_eq!(of("BERT")[at], row[4]);
+    }
+    let samples = beside(5);
+    assert_eq!(rows(&samples, "samples-1"), rows(&differ, "samples"));
+    assert!(!rows(&samples, "samples-2").is_empty());
+    for table in [3, 6] {
+        let name = format!("padigela2019-table-{table}");
+        assert!(!rows(&beside(table), &name).is_empty());
     }
 }
 

@@ -9,6 +9,7 @@ use shared::replay::printed::abnirml;
 use shared::replay::{Asked, Paper, replay};
 use shared::report;
 use shared::study::{Definition, Lookups, Study, TransferFile};
+use shared::text::{Analyzer, Stemmer, Tokenizer};
 
 use super::{Exit, tell_reading};
 use crate::config::{AnalyzerArgs, Preset};
@@ -22,7 +23,7 @@ use crate::store::DataFolder;
 /// Tables of a paper, cell by cell
 #[derive(clap::Args)]
 pub(crate) struct Replay {
-    /// rennings2019, camara2020 or abnirml
+    /// rennings2019, camara2020, abnirml or padigela2019
     paper: Paper,
     /// As numbered in the paper
     #[arg(long, value_name = "N")]
@@ -50,7 +51,8 @@ pub(crate) struct Replay {
     /// gyafc-entertainment, gyafc-family
     #[arg(long, value_name = "NAME=FILE", requires = "collection")]
     pairs: Vec<PairsOf>,
-    /// More rankers, beside the paper's formulas: scores:FILE, a model
+    /// More rankers, beside the paper's formulas: scores:FILE, a model; padigela2019 sets BM25
+    /// against each of them
     #[arg(long, value_name = "RANKER", requires = "collection")]
     ranker: Vec<String>,
     /// Print JSON
@@ -98,6 +100,56 @@ const MANIPULATIONS: [Manipulation; 9] = [
     Manipulation::AddSentenceLast,
 ];
 
+/// Of TFC1 so many instances are kept for a query of padigela2019: its tables are of lists, but a
+/// study has a probe.
+const INSTANCES: u32 = 100;
+
+/// What a paper's study is made with.
+struct Recipe {
+    preset: Option<Preset>,
+    limits: Limits,
+    pool: &'static str,
+    formulas: &'static [&'static str],
+}
+
+impl Recipe {
+    fn of(paper: Paper) -> Recipe {
+        match paper {
+            Paper::Rennings2019 => Recipe {
+                preset: Some(Preset::Rennings2019),
+                limits: Limits::RENNINGS_2019,
+                pool: "group",
+                formulas: &[
+                    "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
+                    "bm25:k1=0.4,b=0.1,k3=1,idf=lucene",
+                    "ql:mu=750",
+                ],
+            },
+            Paper::Camara2020 => Recipe {
+                preset: Some(Preset::Camara2020),
+                limits: Limits::CAMARA_2020,
+                pool: "rank:ql:mu=2500:100",
+                formulas: &["ql:mu=2500", "bm25"],
+            },
+            Paper::Abnirml => Recipe {
+                preset: None,
+                limits: Limits::STANDARD,
+                pool: "judged",
+                formulas: &["bm25:k1=1.2,b=0.8", "ql"],
+            },
+            Paper::Padigela2019 => Recipe {
+                preset: None,
+                limits: Limits {
+                    per_query: Some(INSTANCES),
+                    ..Limits::STANDARD
+                },
+                pool: "rank:bm25:k1=1.2,b=0.75:1000",
+                formulas: &["bm25:k1=1.2,b=0.75"],
+            },
+        }
+    }
+}
+
 impl Replay {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let asked = Asked {
@@ -127,36 +179,18 @@ impl Replay {
     /// With the limits, formulas and readings of the paper.
     fn make(&self, collection: &str, data: &Path) -> Result<Study, Error> {
         self.check()?;
-        let (preset, limits, pool, formulas) = match self.paper {
-            Paper::Rennings2019 => (
-                Some(Preset::Rennings2019),
-                Limits::RENNINGS_2019,
-                "group",
-                vec![
-                    "bm25:k1=0.4,b=0.1,k3=1,idf=rsj",
-                    "bm25:k1=0.4,b=0.1,k3=1,idf=lucene",
-                    "ql:mu=750",
-                ],
-            ),
-            Paper::Camara2020 => (
-                Some(Preset::Camara2020),
-                Limits::CAMARA_2020,
-                "rank:ql:mu=2500:100",
-                vec!["ql:mu=2500", "bm25"],
-            ),
-            Paper::Abnirml => (
-                None,
-                Limits::STANDARD,
-                "judged",
-                vec!["bm25:k1=1.2,b=0.8", "ql"],
-            ),
-        };
+        let Recipe {
+            preset,
+            limits,
+            pool,
+            formulas,
+        } = Recipe::of(self.paper);
         let pool = match &self.pool {
             Some(pool) => pool.clone(),
             None => pool.parse()?,
         };
         let transfers: Vec<TransferFile> = self.pairs.iter().map(|it| it.0.clone()).collect();
-        let formulas = formulas.into_iter().map(str::to_owned);
+        let formulas = formulas.iter().map(|it| (*it).to_owned());
         let definition = Definition {
             format: 1,
             name: format!("replay-{}", self.paper.name()),
@@ -168,7 +202,7 @@ impl Replay {
             probes: self.probes(&transfers)?,
             modes: self.paper.modes(),
             rankers: formulas.chain(self.ranker.iter().cloned()).collect(),
-            analyzer: self.analyzer.resolve(preset)?,
+            analyzer: self.analyzer(preset)?,
             limits,
             vectors: self.vectors.clone(),
             audit: Vec::new(),
@@ -190,16 +224,35 @@ impl Replay {
         Ok(study)
     }
 
-    /// Refuses what another paper does not take.
+    /// Refuses what another paper does not take, and what would leave ours empty.
     fn check(&self) -> Result<(), Error> {
-        let only = |setting: &str| Err(InputError::setting(setting, "is for abnirml alone").into());
-        match self.paper {
-            Paper::Abnirml => Ok(()),
-            Paper::Rennings2019 | Paper::Camara2020 if self.misspellings.is_some() => {
-                only("misspellings")
+        let refuse = |setting, reason: &str| Err(InputError::setting(setting, reason).into());
+        if self.paper != Paper::Abnirml {
+            let only = "is for abnirml alone";
+            if self.misspellings.is_some() {
+                return refuse("misspellings", only);
             }
-            Paper::Rennings2019 | Paper::Camara2020 if !self.pairs.is_empty() => only("pairs"),
-            Paper::Rennings2019 | Paper::Camara2020 => Ok(()),
+            if !self.pairs.is_empty() {
+                return refuse("pairs", only);
+            }
+        }
+        if self.paper == Paper::Padigela2019 && self.ranker.is_empty() {
+            let way_out = "padigela2019 sets BM25 against others; give one or more with --ranker";
+            return refuse("ranker", way_out);
+        }
+        Ok(())
+    }
+
+    /// Elasticsearch's default analyser of padigela2019 has words in lower-case, and leaves them.
+    fn analyzer(&self, preset: Option<Preset>) -> Result<Analyzer, Error> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => {
+                self.analyzer.resolve(preset)
+            }
+            Paper::Padigela2019 => {
+                let words = self.analyzer.or(Tokenizer::Unicode, Stemmer::None);
+                words.resolve(preset)
+            }
         }
     }
 
@@ -218,12 +271,13 @@ impl Replay {
                 }
                 Ok(probes)
             }
+            Paper::Padigela2019 => Ok(vec![Probe::Tfc1]),
         }
     }
 
     fn lookups(&self) -> Lookups {
         match self.paper {
-            Paper::Rennings2019 | Paper::Camara2020 => Lookups::default(),
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Padigela2019 => Lookups::default(),
             Paper::Abnirml => Lookups {
                 stop_words: self.analyzer.stop_list().map(str::to_owned),
                 misspellings: self.misspellings.clone(),

@@ -54,10 +54,10 @@ pub(crate) fn Replay() -> impl IntoView {
     view! {
         <h1>"Replay"</h1>
         <p class="lead">
-            "The tables of three papers, cell by cell: what was printed, what the published code
-            gave where that is known, and what a study gives in each reading. Where a printed
-            number is wrong, a pair of numbers shows it. Of ABNIRML, whose tables could not be
-            recovered, it is what its text says."
+            "The tables of four papers, cell by cell: what was printed, what the published code
+            gave where that is known, and what a study gives in each reading, or for each ranker
+            beside BM25. Where a printed number is wrong, a pair of numbers shows it. Of ABNIRML,
+            whose tables could not be recovered, it is what its text says."
         </p>
         <Choices choice studies/>
         {body}

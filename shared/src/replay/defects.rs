@@ -4,7 +4,9 @@ mod walk;
 mod prepositions;
 mod lemmas;
 mod abnirml;
+mod padigela;
 
+use super::compared::Compared;
 use super::ours::{Numbers, Ours, Reading};
 use super::printed;
 use super::{Asked, Paper, number};
@@ -24,6 +26,10 @@ const OF_EFFECTS: &str = "An effect is (positive − negative) / n. What the pub
                           done here over our own tokens, word classes and base forms, not \
                           spaCy's: its own counts differ, not their direction.";
 
+/// Said of groups of queries.
+const OF_GROUPS: &str = "Printed means have two digits: what is computed from them is known to a \
+                         unit of the second, or of the third where many are added.";
+
 /// One row for each pair of numbers.
 pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table {
     let column = |name: &str, kind| Column::new(name, kind);
@@ -36,10 +42,12 @@ pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table
         Paper::Rennings2019 => defects.rennings(),
         Paper::Camara2020 => defects.camara(),
         Paper::Abnirml => defects.abnirml(),
+        Paper::Padigela2019 => defects.padigela(),
     }
     let note = match paper {
         Paper::Rennings2019 | Paper::Camara2020 => OF_FRACTIONS,
         Paper::Abnirml => OF_EFFECTS,
+        Paper::Padigela2019 => OF_GROUPS,
     };
     Table {
         name: "defects".to_owned(),
@@ -85,15 +93,20 @@ impl<'a> Defects<'a> {
     fn overview(&self, mode: Mode) -> Option<&'a Overview> {
         match self.numbers(Reading::Mode(mode))? {
             Numbers::Axioms(it) => Some(it),
-            Numbers::Behaviours(_) => None,
+            Numbers::Behaviours(_) | Numbers::Compared(_) => None,
         }
     }
 
     fn behaviours(&self, delta: Delta) -> Option<&'a Behaviours> {
         match self.numbers(Reading::Delta(delta))? {
-            Numbers::Axioms(_) => None,
+            Numbers::Axioms(_) | Numbers::Compared(_) => None,
             Numbers::Behaviours(it) => Some(it),
         }
+    }
+
+    /// BM25 beside each other ranker.
+    fn compared(&self) -> Vec<&'a Compared> {
+        self.ours.iter().filter_map(Ours::compared).collect()
     }
 
     /// For every ranker that was judged in both readings its cells.

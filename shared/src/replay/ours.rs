@@ -1,7 +1,9 @@
 //! What a study gives for a cell of a paper's table, in each reading.
 
+use super::compared::Compared;
 use super::printed::Row;
 use super::{Of, Outcome, What, width};
+use crate::differ::Counted;
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
 use crate::report::Value;
@@ -20,20 +22,39 @@ pub(super) enum Reading {
     Mode(Mode),
     /// Behaviours with a δ.
     Delta(Delta),
+    /// BM25 beside another ranker, by their rows, over the queries that count.
+    Against { pair: [u32; 2], counted: Counted },
+}
+
+/// BM25, the first of a study, beside each other ranker; nothing where there is none.
+pub(super) fn against_bm25(study: &Study, counted: Counted) -> Vec<Reading> {
+    let rows = || (0..).zip(&study.scores);
+    let Some((bm25, _)) = rows().find(|(_, it)| is_called(&it.ranker.spec, "bm25")) else {
+        return Vec::new();
+    };
+    let others = rows().filter(|(row, _)| *row != bm25);
+    let reading = |(row, _)| Reading::Against {
+        pair: [bm25, row],
+        counted,
+    };
+    others.map(reading).collect()
 }
 
 impl Reading {
-    /// In the head of a column.
-    pub(super) fn name(self) -> String {
+    /// In the head of a column; `study` is the one that it was chosen for.
+    fn name(self, study: Option<&Study>) -> String {
         match self {
             Reading::Mode(mode) => mode.name().to_owned(),
             Reading::Delta(Delta::Tuned) => "δ tuned".to_owned(),
             Reading::Delta(Delta::Given { width }) => format!("δ {width}"),
+            Reading::Against { pair, .. } => {
+                study.map_or_else(String::new, |it| named(it, pair[1] as usize))
+            }
         }
     }
 
     /// What a study has in this reading; nothing where it was not mined in it.
-    pub(super) fn numbers(self, study: &Study) -> Result<Option<Numbers>, Error> {
+    fn numbers(self, study: &Study) -> Result<Option<Numbers>, Error> {
         match self {
             Reading::Mode(mode) if study.definition.modes.contains(&mode) => {
                 let dials = Dials {
@@ -51,7 +72,24 @@ impl Reading {
                 let behaviours = study.behaviours(&asking)?;
                 Ok(Some(Numbers::Behaviours(Box::new(behaviours))))
             }
+            Reading::Against { pair, counted } => {
+                let compared = Compared::of(study, pair, counted)?;
+                Ok(Some(Numbers::Compared(Box::new(compared))))
+            }
         }
+    }
+}
+
+/// The label of a ranker, with what tells it from others of that label.
+fn named(study: &Study, row: usize) -> String {
+    let own = &study.scores[row].ranker;
+    let alike = study
+        .scores
+        .iter()
+        .filter(|it| it.ranker.label == own.label);
+    match alike.count() {
+        1 => own.label.clone(),
+        _ => format!("{}, {}", own.label, own.detail),
     }
 }
 
@@ -59,6 +97,7 @@ impl Reading {
 pub(super) enum Numbers {
     Axioms(Box<Overview>),
     Behaviours(Box<Behaviours>),
+    Compared(Box<Compared>),
 }
 
 impl Numbers {
@@ -66,6 +105,7 @@ impl Numbers {
         let found = match self {
             Numbers::Axioms(it) => of_axioms(it, row, column),
             Numbers::Behaviours(it) => of_behaviours(it, row, column),
+            Numbers::Compared(it) => of_compared(it, row, column),
         };
         found.unwrap_or(Value::Missing)
     }
@@ -74,7 +114,28 @@ impl Numbers {
 /// One reading of a study.
 pub(super) struct Ours {
     pub(super) reading: Reading,
+    /// In the head of a column.
+    pub(super) name: String,
     pub(super) numbers: Option<Numbers>,
+}
+
+impl Ours {
+    pub(super) fn new(reading: Reading, study: Option<&Study>) -> Result<Ours, Error> {
+        let numbers = study.map(|it| reading.numbers(it)).transpose()?.flatten();
+        Ok(Ours {
+            reading,
+            name: reading.name(study),
+            numbers,
+        })
+    }
+
+    /// Where the numbers are those of a comparison.
+    pub(super) fn compared(&self) -> Option<&Compared> {
+        match self.numbers.as_ref()? {
+            Numbers::Axioms(_) | Numbers::Behaviours(_) => None,
+            Numbers::Compared(it) => Some(it),
+        }
+    }
 }
 
 impl Outcome {
@@ -95,10 +156,10 @@ fn of_axioms(overview: &Overview, row: &Row, column: &Of) -> Option<Value> {
     let place = |axiom: Probe| overview.probes.iter().position(|it| it.axiom == axiom);
     let probe = match column {
         Of::Probe(axiom) => place(*axiom),
-        Of::Measure(..) | Of::Behaviour(..) | Of::Delta => None,
+        Of::Measure(..) | Of::Behaviour(..) | Of::Delta | Of::Compared(..) | Of::Absent(_) => None,
     };
     match row.what {
-        What::Absent | What::Outcome(..) => None,
+        What::Absent | What::Outcome(..) | What::Compared(_) => None,
         What::Instances => probe.map(|at| Value::Count(overview.probes[at].n_instances)),
         What::Split(name) => probe.and_then(|at| {
             let of = overview.splits.iter().position(|it| it.name == name)?;
@@ -118,7 +179,7 @@ fn of_axioms(overview: &Overview, row: &Row, column: &Of) -> Option<Value> {
                     let at = overview.measures.iter().position(|it| it == ours)?;
                     ranker.effectiveness[at].map(Value::Fraction)
                 }
-                Of::Behaviour(..) | Of::Delta => None,
+                Of::Behaviour(..) | Of::Delta | Of::Compared(..) | Of::Absent(_) => None,
             }
         }
     }
@@ -130,7 +191,7 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
         rankers.position(|it| is_called(&it.ranker.spec, word))
     };
     match *column {
-        Of::Probe(_) | Of::Measure(..) => None,
+        Of::Probe(_) | Of::Measure(..) | Of::Compared(..) | Of::Absent(_) => None,
         Of::Delta => match row.what {
             What::Ranker(word) => behaviours.rankers[place(word)?].delta.map(width),
             What::Absent
@@ -138,7 +199,8 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
             | What::Instances
             | What::Split(_)
             | What::Relevant
-            | What::Agreement => None,
+            | What::Agreement
+            | What::Compared(_) => None,
         },
         Of::Behaviour(_, probe, slice) => {
             let mut rows = behaviours.rows.iter();
@@ -150,8 +212,28 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
                 What::Outcome(word, outcome) => {
                     effect(word).map(|it| Value::Count(outcome.count(it)))
                 }
-                What::Absent | What::Split(_) | What::Relevant | What::Agreement => None,
+                What::Absent
+                | What::Split(_)
+                | What::Relevant
+                | What::Agreement
+                | What::Compared(_) => None,
             }
         }
+    }
+}
+
+fn of_compared(compared: &Compared, row: &Row, column: &Of) -> Option<Value> {
+    let Of::Compared(_, figure) = *column else {
+        return None;
+    };
+    match row.what {
+        What::Compared(said) => compared.value(said, figure),
+        What::Ranker(_)
+        | What::Absent
+        | What::Outcome(..)
+        | What::Instances
+        | What::Split(_)
+        | What::Relevant
+        | What::Agreement => None,
     }
 }

@@ -3,9 +3,10 @@
 //! Sources: tables 1 and 2 of Rennings, Moraes & Hauff (ECIR 2019); tables 2 and 3 of Câmara &
 //! Hauff (ECIR 2020); for the latter's code the outputs that its repository holds
 //! (github.com/ArthurCamara/bert-axioms, state of submission db63d12). ABNIRML has a file of its
-//! own.
+//! own, and so have Padigela, Zamani & Croft.
 
 pub mod abnirml;
+pub(crate) mod padigela;
 
 use super::{Asked, Of, Paper, What};
 use crate::probe::Probe;
@@ -82,6 +83,12 @@ pub fn table(Asked { paper, table }: Asked) -> Printed {
         (Paper::Abnirml, 1) => abnirml::matched(),
         (Paper::Abnirml, 2) => abnirml::manipulated(),
         (Paper::Abnirml, _) => abnirml::transferred(),
+        (Paper::Padigela2019, 1) => padigela::leaderboard(),
+        (Paper::Padigela2019, 2) => padigela::buckets(),
+        (Paper::Padigela2019, 3) => padigela::lengths(),
+        (Paper::Padigela2019, 4) => padigela::overlap(),
+        (Paper::Padigela2019, 5) => padigela::samples(),
+        (Paper::Padigela2019, _) => padigela::answers(),
     }
 }
 
@@ -109,6 +116,15 @@ fn fractions(name: &'static str, what: What, values: &[f64]) -> Row {
         name,
         what,
         cells: values.iter().map(cell).collect(),
+    }
+}
+
+/// A row of which the code says nothing else.
+fn said<const N: usize>(name: &'static str, what: What, cells: [Value; N]) -> Row {
+    Row {
+        name,
+        what,
+        cells: cells.into_iter().map(Cell::printed).collect(),
     }
 }
 

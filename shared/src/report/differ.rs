@@ -31,8 +31,57 @@ pub fn of_differences(found: &Differences) -> Vec<Table> {
         groups::overlap(found),
         groups::answers(found),
         groups::bigrams(found),
-        samples(found),
+        of_samples(found),
     ]
+}
+
+/// Queries where one ranker wins and the other loses, with what each puts first.
+pub fn of_samples(found: &Differences) -> Table {
+    let mut table = head(found, "samples", "where one wins and the other loses");
+    let [first, second] = names(found);
+    table.columns = vec![
+        Column::new("query id", Kind::Text),
+        Column::new("query", Kind::Text),
+        Column::new(format!("RR@10 {first}"), Kind::Number),
+        Column::new(format!("RR@10 {second}"), Kind::Number),
+        Column::new(format!("{first} puts first"), Kind::Text),
+        Column::new(format!("{second} puts first"), Kind::Text),
+    ];
+    let top = |it: &Top| {
+        let grade = it
+            .grade
+            .map_or("not judged".to_owned(), |it| format!("grade {it}"));
+        text(format!("{} ({grade})", it.doc))
+    };
+    let row = |it: &Sample| {
+        let rr = it.row.values.rr.map_or([None; 2], |it| it.map(Some));
+        let mut cells = vec![text(&it.row.query_id), text(&it.row.query)];
+        cells.extend(rr.map(|it| it.map_or(Value::Missing, Value::Fraction)));
+        cells.extend(it.firsts.iter().map(top));
+        cells
+    };
+    table.rows = found.samples.iter().map(row).collect();
+    table
+}
+
+/// Who is compared, over which queries, in words.
+pub fn compared_said(found: &Differences) -> String {
+    let queries = &found.queries;
+    let counted = match found.asking.counted {
+        Counted::Judged => "with a document judged relevant",
+        Counted::Found => "with a relevant document among the candidates of either",
+        Counted::All => "ranked by both",
+    };
+    let who = |it: &RankerAbout| format!("{} ({})", it.label, it.spec);
+    format!(
+        "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of {} \
+         or more.",
+        who(&found.rankers[0]),
+        who(&found.rankers[1]),
+        format::count(queries.n_counted),
+        format::count(queries.n_all),
+        found.relevant_from
+    )
 }
 
 /// Every query of a comparison with its numbers.
@@ -174,23 +223,8 @@ fn names(found: &Differences) -> [&str; 2] {
 
 fn head(found: &Differences, name: &str, what: &str) -> Table {
     let [first, second] = names(found);
-    let queries = &found.queries;
-    let counted = match found.asking.counted {
-        Counted::Judged => "with a document judged relevant",
-        Counted::Found => "with a relevant document among the candidates of either",
-        Counted::All => "ranked by both",
-    };
-    let who = |it: &RankerAbout| format!("{} ({})", it.label, it.spec);
     let mut notes = vec![
-        format!(
-            "{} against {}. {} of {} queries, those {counted}; a relevant document has a grade of \
-             {} or more.",
-            who(&found.rankers[0]),
-            who(&found.rankers[1]),
-            format::count(queries.n_counted),
-            format::count(queries.n_all),
-            found.relevant_from
-        ),
+        compared_said(found),
         format!(
             "From {} {}. Tokens: {}.",
             found.name, found.hash, found.analyzer
@@ -311,34 +345,6 @@ fn fractions(found: &Differences) -> Table {
          units. Documents without a text here: {}.",
         format::count(found.queries.n_docs_without_text)
     ));
-    table
-}
-
-fn samples(found: &Differences) -> Table {
-    let mut table = head(found, "samples", "where one wins and the other loses");
-    let [first, second] = names(found);
-    table.columns = vec![
-        Column::new("query id", Kind::Text),
-        Column::new("query", Kind::Text),
-        Column::new(format!("RR@10 {first}"), Kind::Number),
-        Column::new(format!("RR@10 {second}"), Kind::Number),
-        Column::new(format!("{first} puts first"), Kind::Text),
-        Column::new(format!("{second} puts first"), Kind::Text),
-    ];
-    let top = |it: &Top| {
-        let grade = it
-            .grade
-            .map_or("not judged".to_owned(), |it| format!("grade {it}"));
-        text(format!("{} ({grade})", it.doc))
-    };
-    let row = |it: &Sample| {
-        let rr = it.row.values.rr.map_or([None; 2], |it| it.map(Some));
-        let mut cells = vec![text(&it.row.query_id), text(&it.row.query)];
-        cells.extend(rr.map(|it| it.map_or(Value::Missing, Value::Fraction)));
-        cells.extend(it.firsts.iter().map(top));
-        cells
-    };
-    table.rows = found.samples.iter().map(row).collect();
     table
 }
 

@@ -6,7 +6,7 @@
 //! code (github.com/allenai/abnirml) the widths δ that it stores and the run of monoT5 that its
 //! README shows. Where both have a number, the code's keeps its own sign.
 
-use super::{Cell, Printed, Row};
+use super::{Cell, Printed, Row, said};
 use crate::probe::transfer::Inference;
 use crate::probe::{Manipulation, Matching, Measure, Probe};
 use crate::replay::{Of, Outcome, What, width};
@@ -260,14 +260,5 @@ pub(super) fn transferred() -> Printed {
              JFLEG, a tenth of XSum and of CNN/Daily Mail, and GYAFC with questions of Yahoo L6.",
             "Ours leave identical pairs out; the published code counts them as neutral.",
         ],
-    }
-}
-
-/// A row of which the code says nothing else.
-fn said<const N: usize>(name: &'static str, what: What, cells: [Value; N]) -> Row {
-    Row {
-        name,
-        what,
-        cells: cells.into_iter().map(Cell::printed).collect(),
     }
 }

@@ -1,0 +1,271 @@
+//! What is wrong with the numbers of Padigela, Zamani & Croft (2019), and with what follows from
+//! them.
+
+use super::Defects;
+use crate::differ::groups::{EDGES, bucket_of};
+use crate::differ::hypotheses::fall;
+use crate::differ::listing::Row;
+use crate::differ::paired::Paired;
+use crate::replay::compared::Compared;
+use crate::replay::printed::padigela::{BUCKETS, DEV, LENGTHS, N_DEV, N_FOUND, RANKERS, TYPES};
+use crate::report::{Value, format};
+use crate::stats::bootstrap::DRAWS;
+
+impl Defects<'_> {
+    pub(super) fn padigela(&mut self) {
+        self.populations();
+        self.own_buckets();
+        self.ends();
+        self.types();
+        self.p_of_zero();
+    }
+
+    fn populations(&mut self) {
+        for (at, ranker) in RANKERS.iter().enumerate() {
+            let over_all = mean_of(&BUCKETS[at]) * N_FOUND as f64 / N_DEV as f64;
+            self.add(
+                "Means of tables 2, 3 and 6 are higher than that of table 1 because queries \
+                 without a relevant candidate are left out; over all queries, as 0, the buckets \
+                 give table 1",
+                (
+                    format!(
+                        "{ranker}, mean of table 2's buckets, × {} / {}",
+                        format::count(N_FOUND),
+                        format::count(N_DEV)
+                    ),
+                    four(over_all),
+                ),
+                ("table 1, development".to_owned(), four(DEV[at])),
+            );
+        }
+    }
+
+    fn own_buckets(&mut self) {
+        let [bm25, bert] = BUCKETS;
+        let last = bm25.len() - 1;
+        self.add(
+            "Queries are put into buckets by each ranker's own FQT, so that a bucket holds other \
+             queries for each, and what falls from bucket to bucket is not of the same queries",
+            (
+                "BERT, printed queries of the last bucket".to_owned(),
+                Value::Count(bert[last].1),
+            ),
+            ("BM25".to_owned(), Value::Count(bm25[last].1)),
+        );
+        for Compared { found, rows, .. } in self.compared() {
+            let own = fall(&found.buckets, 1);
+            let Some((own, other)) = own.zip(fall_by_first(rows)) else {
+                continue;
+            };
+            self.add(
+                "Fall of RR@10 from the lowest bucket with a query to the highest, by whose FQT",
+                (
+                    format!("{}, by its own", found.rankers[1].label),
+                    three(own),
+                ),
+                (
+                    format!("the same, by that of {}", found.rankers[0].label),
+                    three(other),
+                ),
+            );
+        }
+    }
+
+    fn ends(&mut self) {
+        let what = "A decrease is told by the first and the last group alone, whatever lies \
+                    between: to the lowest group it is another";
+        for (at, ranker) in RANKERS.iter().enumerate() {
+            let buckets = BUCKETS[at].map(|it| it.0);
+            for (by, means) in [("FQT", &buckets[..]), ("length", &LENGTHS[at][..])] {
+                let [to_last, to_lowest] = falls(means);
+                if to_lowest > to_last {
+                    self.add(
+                        what,
+                        (format!("{ranker} by {by}, to the last"), three(to_last)),
+                        ("to the lowest".to_owned(), three(to_lowest)),
+                    );
+                }
+            }
+        }
+    }
+
+    fn types(&mut self) {
+        let n_typed: u64 = TYPES.iter().map(|it| it.1).sum();
+        self.add(
+            "Table 6 leaves out the queries whose type its rules do not know",
+            ("queries of table 6".to_owned(), Value::Count(n_typed)),
+            ("of table 2".to_owned(), Value::Count(N_FOUND)),
+        );
+        for (at, ranker) in RANKERS.iter().enumerate() {
+            let typed = TYPES.map(|it| (it.2[at], it.1));
+            self.add(
+                "The queries without a type are the easier ones: the mean over table 6 is lower \
+                 than that over table 2",
+                (format!("{ranker}, mean of table 6"), three(mean_of(&typed))),
+                ("mean of table 2".to_owned(), three(mean_of(&BUCKETS[at]))),
+            );
+        }
+        self.add(
+            "The type that BERT is said to be best at and BM25 worst has hardly a query",
+            ("queries of ABBR".to_owned(), Value::Count(TYPES[0].1)),
+            ("of all types".to_owned(), Value::Count(n_typed)),
+        );
+    }
+
+    fn p_of_zero(&mut self) {
+        self.add(
+            "No p is 0. The test is a paired t test, whatever its name; that of randomisation, \
+             beside it here, takes no distribution for granted",
+            ("FQT and FNT, printed p".to_owned(), three(0.0)),
+            (
+                format!("least p of {} drawn exchanges", format::count(DRAWS as u64)),
+                Value::Tiny(1.0 / (DRAWS + 1) as f64),
+            ),
+        );
+        for Compared { found, .. } in self.compared() {
+            let name = &found.rankers[1].label;
+            self.p(&format!("{name}, FQT"), &found.fqt);
+            self.p(&format!("{name}, FNT"), &found.fnt);
+        }
+    }
+
+    fn p(&mut self, name: &str, paired: &Paired) {
+        let Some((student, permutation)) = paired.p_student.zip(paired.p_permutation) else {
+            return;
+        };
+        self.add(
+            "p of both tests",
+            (format!("{name}, paired t test"), Value::P(student)),
+            ("randomisation test".to_owned(), Value::P(permutation)),
+        );
+    }
+}
+
+fn three(value: f64) -> Value {
+    Value::Score { value, digits: 3 }
+}
+
+fn four(value: f64) -> Value {
+    Value::Score { value, digits: 4 }
+}
+
+/// Over all queries, from means of groups and their sizes.
+fn mean_of(groups: &[(f64, u64)]) -> f64 {
+    let n: u64 = groups.iter().map(|it| it.1).sum();
+    let sum: f64 = groups.iter().map(|it| it.0 * it.1 as f64).sum();
+    sum / n as f64
+}
+
+/// By what share a mean falls from the first group to the last, and to the lowest.
+fn falls(means: &[f64]) -> [f64; 2] {
+    let lowest = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = means[means.len() - 1];
+    [last, lowest].map(|it| 1.0 - it / means[0])
+}
+
+/// [`fall`] of the second ranker in buckets of the FQT of the first.
+fn fall_by_first(rows: &[Row]) -> Option<f64> {
+    let mut buckets = vec![(0.0, 0.0); EDGES.len() - 1];
+    for row in rows {
+        let values = &row.values;
+        if let (Some(rr), Some(fqt)) = (values.rr, values.fqt[0]) {
+            let bucket = &mut buckets[bucket_of(fqt)];
+            *bucket = (bucket.0 + rr[1], bucket.1 + 1.0);
+        }
+    }
+    let mut means = buckets.iter().filter(|it| it.1 > 0.0).map(|it| it.0 / it.1);
+    let first = means.next()?;
+    let last = means.next_back()?;
+    (first > 0.0).then(|| 1.0 - last / first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::differ::values::Values;
+    use crate::replay::{Asked, Paper, compared, replay};
+    use crate::study::Study;
+
+    /// What and both numbers, as people read them.
+    fn rows(study: Option<&Study>) -> Vec<[String; 3]> {
+        let asked = Asked {
+            paper: Paper::Padigela2019,
+            table: 2,
+        };
+        let rows = replay(asked, study).unwrap().pop().unwrap().rows;
+        let shown = rows.iter().map(|it| [1, 2, 4].map(|at| it[at].shown()));
+        shown.collect()
+    }
+
+    #[track_caller]
+    fn check(one: &str, expected: [&str; 2]) {
+        let rows = rows(None);
+        let found = rows.iter().find(|it| it[0].starts_with(one));
+        let found = found.unwrap_or_else(|| panic!("no {one}: {rows:?}"));
+        assert_eq!(found[1..], expected, "{one}");
+    }
+
+    /// 349 × .29 + 1,163 × .23 + … = 1,231.98 for BM25, 2,554.54 for BERT; over 5,738 queries .2147
+    /// and .4452, over 6,980 .1765 and .3660.
+    #[test]
+    fn printed_numbers_are_set_against_each_other() {
+        check("BM25, mean of table 2's buckets", ["0.1765", "0.1767"]);
+        check("BERT, mean of table 2's buckets", ["0.3660", "0.3653"]);
+        check("BERT, printed queries of the last", ["344", "1,345"]);
+        check("BERT by FQT, to the last", ["0.167", "0.208"]);
+        check("BM25 by length, to the last", ["0.333", "0.370"]);
+        check("queries of table 6", ["4,105", "5,738"]);
+        check("BM25, mean of table 6", ["0.203", "0.215"]);
+        check("BERT, mean of table 6", ["0.434", "0.445"]);
+        check("queries of ABBR", ["9", "4,105"]);
+        check("FQT and FNT, printed p", ["0.000", "1.0e-4"]);
+        // BM25 by FQT and BERT by length are lowest where they end.
+        assert!(!rows(None).iter().any(|it| it[0].starts_with("BM25 by FQT")));
+    }
+
+    /// Its text tells falls of 34.5 % and 16.7 % by FQT, of 33 % and 39 % by length.
+    #[test]
+    fn the_decreases_of_the_text_are_those_of_the_printed_means() {
+        for (at, (by_fqt, by_length)) in [(345.0, 33.0), (167.0, 39.0)].into_iter().enumerate() {
+            let [fall, _] = falls(&BUCKETS[at].map(|it| it.0));
+            assert_eq!((fall * 1e3).round(), by_fqt);
+            let [fall, _] = falls(&LENGTHS[at]);
+            assert_eq!((fall * 1e2).round(), by_length);
+            let n: u64 = BUCKETS[at].iter().map(|it| it.1).sum();
+            assert_eq!(n, N_FOUND);
+        }
+    }
+
+    /// By the first's FQT .8 and .6 stand in the lowest bucket and .35 in the highest.
+    #[test]
+    fn a_fall_by_the_buckets_of_the_other_is_counted_by_hand() {
+        let row = |rr: f64, fqt: f64| Row {
+            query_id: String::new(),
+            query: String::new(),
+            values: Values {
+                rr: Some([0.0, rr]),
+                fqt: [Some(fqt), None],
+                ..Values::default()
+            },
+        };
+        let rows = [row(0.8, 0.05), row(0.6, 0.0), row(0.35, 1.0)];
+        let fall = fall_by_first(&rows).unwrap();
+        assert!((fall - 0.5).abs() < 1e-12, "{fall}");
+        assert_eq!(fall_by_first(&rows[2..]), None);
+    }
+
+    /// One of two queries differs: t is 1 with one degree of freedom, and of two exchanges both are
+    /// as far out.
+    #[test]
+    fn both_tests_of_a_study_stand_side_by_side() {
+        let study = compared::tests::study();
+        let tests = rows(Some(&study)).into_iter();
+        let tests: Vec<_> = tests
+            .filter(|it| it[0].ends_with("paired t test"))
+            .collect();
+        assert_eq!(tests.len(), 2);
+        for row in tests {
+            assert_eq!(row[1..], [".50", "1.00"], "{row:?}");
+        }
+    }
+}
