@@ -213,7 +213,11 @@ fn One(found: WhiteBox, scene: Scene) -> impl IntoView {
         let of = |it: Overview| found.with_value(|found| Lists::of(&it, &found.head.ranker));
         overview.map(of).unwrap_or_default()
     });
-    let of_word = move || chosen.get().map(|word| view! { <Word word found lists scene/> });
+    let of_word = move || {
+        chosen
+            .get()
+            .map(|word| view! { <Word word found lists scene/> })
+    };
     view! {
         <div class="head">
             <div>

@@ -11,8 +11,8 @@ use crate::api::{self, Error};
 use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::study::address;
-use crate::widgets::download;
 use crate::widgets::answered::Answered;
+use crate::widgets::download;
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 

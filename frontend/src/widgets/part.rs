@@ -86,7 +86,11 @@ pub(crate) fn Part(
     let csv = {
         let table = table.clone();
         Callback::new(move |()| {
-            download::save(&format!("{of}{id}.csv"), "text/csv", &report::to_csv(&table));
+            download::save(
+                &format!("{of}{id}.csv"),
+                "text/csv",
+                &report::to_csv(&table),
+            );
         })
     };
     let takes = match drawing {

@@ -35,8 +35,7 @@ impl Points {
     /// Idf and importance of words.
     pub fn of_importance(found: &WhiteBox) -> Points {
         let value = |it: &WordRow| it.importance;
-        Points::of_words(found, "importance, low is important", value)
-            .with(found.r_importance)
+        Points::of_words(found, "importance, low is important", value).with(found.r_importance)
     }
 
     /// Idf and ΔES of words.
@@ -125,9 +124,8 @@ impl Points {
         let mut points: Vec<_> = self.points.iter().collect();
         points.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]).then(a.0.cmp(&b.0)));
         let rows = points.into_iter();
-        let rows = rows.map(|(name, [x, y])| {
-            vec![Value::Text(name.clone()), number(*x), number(*y)]
-        });
+        let rows =
+            rows.map(|(name, [x, y])| vec![Value::Text(name.clone()), number(*x), number(*y)]);
         Table {
             name: name.to_owned(),
             title: format!("{} and {}, by {}", self.across, self.up, self.of),

@@ -164,11 +164,7 @@ fn digits_within([low, high]: [f64; 2]) -> usize {
 fn share(value: f64, digits: usize) -> String {
     let exact = format!("{:.digits$}", value.abs());
     let is_zero = exact.bytes().all(|it| matches!(it, b'0' | b'.'));
-    let sign = if value < 0.0 && !is_zero {
-        MINUS
-    } else {
-        ""
-    };
+    let sign = if value < 0.0 && !is_zero { MINUS } else { "" };
     let zeros = "0".repeat(digits - 1);
     match exact.strip_prefix('0') {
         Some(_) if value > 0.0 && is_zero => format!("<.{zeros}1"),

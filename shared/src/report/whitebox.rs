@@ -16,7 +16,7 @@ fn correlations(found: &WhiteBox) -> Table {
     let columns = vec![
         Column::new("idf and", Kind::Text),
         Column::new("r", Kind::Number),
-        Column::new("interval", Kind::Number),
+        Column::new("interval", Kind::Estimate),
         Column::new("points", Kind::Number),
         Column::new("the paper's r", Kind::Number),
     ];

@@ -45,7 +45,9 @@ pub(super) fn Words(
             true => view! { <tr><td colspan="7">"No word of a query has these letters."</td></tr> }
                 .into_any(),
             false => {
-                let rows = rows.into_iter().map(|row| view! { <Row row chosen scene/> });
+                let rows = rows
+                    .into_iter()
+                    .map(|row| view! { <Row row chosen scene/> });
                 rows.collect_view().into_any()
             }
         }
@@ -59,7 +61,14 @@ pub(super) fn Words(
             }
         })
     };
-    let heads = ["queries", "idf", "importance", "ΔES", "exact", "of the query"];
+    let heads = [
+        "queries",
+        "idf",
+        "importance",
+        "ΔES",
+        "exact",
+        "of the query",
+    ];
     let heads = heads.map(|it| view! { <th scope="col" class="num">{it}</th> });
     view! {
         <section class="section" aria-labelledby="words">

@@ -157,7 +157,9 @@ fn OfQuery(
         ),
     };
     let doc = Memo::new(move |_| scene.view.get().doc);
-    let rows = texts.iter().map(|first| view! { <Row first=first.clone() doc scene/> });
+    let rows = texts
+        .iter()
+        .map(|first| view! { <Row first=first.clone() doc scene/> });
     let rows = rows.collect_view();
     let asked = query.clone();
     let chosen = move || {
