@@ -119,7 +119,7 @@ fn a_dot_chooses_its_word() {
         let said = tab.text_of("#importance", ".dots svg g title");
         let word = said.split(':').next().unwrap().to_owned();
         tab.js(
-            "const dot = document.querySelector('#importance').closest('section').querySelector('g');
+            "const dot = document.querySelector('[aria-labelledby=importance] svg g');
              const at = dot.getBoundingClientRect();
              dot.dispatchEvent(new MouseEvent('click', {
                  bubbles: true,

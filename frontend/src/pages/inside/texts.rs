@@ -49,7 +49,7 @@ pub(super) fn Texts(
         <section class="section" aria-labelledby="texts">
             <header>
                 <h2 id="texts">"A query and a text"</h2>
-                <p class="note">"Choose a query, then a text: each against each, piece by piece."</p>
+                <p class="note">"Choose a query, then a text: each against each, by pieces."</p>
             </header>
             <Queries found query scene/>
             <Answered answer=firsts until="Fetching the texts" shown/>
