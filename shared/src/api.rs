@@ -25,6 +25,7 @@ use crate::study::behaviour::{Asking, Behaviours};
 use crate::study::cell::{Listing, Page};
 use crate::study::dials::Dials;
 use crate::study::figures::{Choice, Figures};
+use crate::study::firsts::Firsts;
 use crate::study::instance::Shown;
 use crate::study::overview::{Card, Overview};
 use crate::study::{Study, TermStats, Words};
@@ -160,6 +161,24 @@ impl Endpoint for Inside {
     const PATH: &'static str = "/api/inside";
     /// By the spec of the ranker; none where `whitebox` was not run.
     type Reply = Vec<WhiteBox>;
+}
+
+/// The texts that a ranker of [`Inside`] puts first for a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InsideQuery {
+    /// Name of the study.
+    pub study: String,
+    /// [`RankerAbout::fingerprint`].
+    pub ranker: String,
+    /// Its place, counted from 0.
+    pub query: usize,
+}
+
+impl Endpoint for InsideQuery {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/inside/query";
+    type Reply = Firsts;
 }
 
 /// Where two rankers differ.

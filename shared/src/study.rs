@@ -20,6 +20,7 @@ pub mod diff;
 pub mod baseline;
 pub mod cell;
 pub mod instance;
+pub mod firsts;
 pub mod bench;
 pub mod withheld;
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod workbench;
 mod behaviours;
 mod figures;
 mod differ;
+mod inside;
 mod about;
 mod files_only;
 mod operator;

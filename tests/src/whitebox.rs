@@ -1,6 +1,6 @@
 //! A ranker from inside, on the command line and over HTTP.
 
-use shared::api::{Attend, Inside};
+use shared::api::{Attend, Inside, InsideQuery};
 
 use crate::harness::{Home, LIMITS, tiny, tiny_model};
 
@@ -50,6 +50,19 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     assert_eq!(found[0].words.len(), words.len());
     assert!(found[0].head.ranker.spec.ends_with(":late"));
     assert_eq!(found[0].head.n_pairs, 3 * 12);
+    let of_query = |query| InsideQuery {
+        study: "tiny".to_owned(),
+        ranker: found[0].head.ranker.fingerprint.clone(),
+        query,
+    };
+    let firsts = server.ask(&of_query(0));
+    assert_eq!(firsts.query, found[0].head.queries[0]);
+    assert_eq!((firsts.n_texts, firsts.texts.len()), (12, 10));
+    // The study has no scores of this ranker.
+    assert!(!firsts.scored && firsts.texts.iter().all(|it| it.score.is_none()));
+    assert_eq!(firsts.texts[0].text.as_deref(), Some("river mud"));
+    let (status, _) = server.try_ask(&of_query(3)).unwrap_err();
+    assert_eq!(status, 404);
     drop(server);
 
     // Once more it takes the place of the first, to the bit.

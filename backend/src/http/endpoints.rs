@@ -12,8 +12,8 @@ use shared::api::operator::{LoadModel, Models};
 use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::{
     About, Attend, Behave, Cancel, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint,
-    Export, Fetch, Inside, Jobs, List, Look, Method, Replay, Resume, Score, Show, Statistics,
-    Studies, Watch,
+    Export, Fetch, Inside, InsideQuery, Jobs, List, Look, Method, Replay, Resume, Score, Show,
+    Statistics, Studies, Watch,
 };
 use utoipa::ToSchema;
 
@@ -50,6 +50,7 @@ impl Endpoints {
             on::<Draw, _, _>(Access::Everybody, studies::figures),
             on::<Behave, _, _>(Access::Everybody, studies::behaviours),
             on::<Inside, _, _>(Access::Everybody, studies::inside),
+            on::<InsideQuery, _, _>(Access::Everybody, studies::inside_query),
             on::<Differ, _, _>(Access::Everybody, studies::differ),
             on::<DifferQueries, _, _>(Access::Everybody, studies::differ_queries),
             on::<DifferQuery, _, _>(Access::Everybody, studies::differ_query),

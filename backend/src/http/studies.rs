@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::api::{
-    Behave, CollectionStats, Differ, DifferQueries, DifferQuery, Draw, Export, Inside, List, Look,
-    Replay, Show, Statistics, Studies,
+    Behave, CollectionStats, Differ, DifferQueries, DifferQuery, Draw, Export, Inside, InsideQuery,
+    List, Look, Replay, Show, Statistics, Studies,
 };
 use shared::differ::sample::Sample;
 use shared::differ::{Differences, listing};
@@ -17,6 +17,7 @@ use shared::report::Table;
 use shared::study::behaviour::Behaviours;
 use shared::study::cell::Page;
 use shared::study::figures::Figures;
+use shared::study::firsts::Firsts;
 use shared::study::instance::Shown;
 use shared::study::overview::{Card, Overview};
 use shared::whitebox::WhiteBox;
@@ -97,6 +98,19 @@ pub(super) async fn inside(
     Ok(Json(
         off_thread("reading what was looked into", load).await?,
     ))
+}
+
+pub(super) async fn inside_query(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<InsideQuery>,
+) -> Result<Json<Firsts>, Error> {
+    let listed = find(&app, caller, &asked.study).await?;
+    let _place = app.limits.heavy().await;
+    let found = app.shelf.of(&listed, move |study| {
+        Ok(study.firsts(asked.query, &asked.ranker)?)
+    });
+    Ok(Json(found.await?))
 }
 
 pub(super) async fn differ(

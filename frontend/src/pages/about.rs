@@ -1,7 +1,8 @@
-//! What each axiom says, which behaviours there are, how the numbers are made, the API, and how to
-//! cite.
+//! What each axiom says, which behaviours there are, what else is asked of rankers, how the numbers
+//! are made, the API, and how to cite.
 
 mod behaviours;
+mod beyond;
 mod example;
 mod method;
 
@@ -14,6 +15,7 @@ use crate::page::Page;
 use crate::pages::playground::sheet::Sheet;
 use crate::pages::study::address::query_string;
 use behaviours::Behaviours;
+use beyond::{Differ, Inside};
 use example::Example;
 use method::{Modes, Numbers};
 
@@ -47,6 +49,8 @@ pub(crate) fn About() -> impl IntoView {
                 <Behaviours/>
                 <Others/>
                 <Formulas/>
+                <Differ/>
+                <Inside/>
                 <Modes/>
                 <Numbers/>
                 <Api/>
@@ -59,11 +63,13 @@ pub(crate) fn About() -> impl IntoView {
 }
 
 /// A section of the page: its anchor and its name.
-const SECTIONS: [(&str, &str); 10] = [
+const SECTIONS: [(&str, &str); 12] = [
     ("axioms", "The axioms"),
     ("behaviours", "Behaviours"),
     ("ir_axioms", "The axioms of ir_axioms"),
     ("formulas", "Formulas"),
+    ("differ", "Where two rankers differ"),
+    ("inside", "A ranker from inside"),
     ("modes", "Readings"),
     ("numbers", "How the numbers are made"),
     ("api", "The API"),

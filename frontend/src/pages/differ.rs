@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::Differ as Ask;
-use shared::api::worker::LOCAL;
 use shared::differ::Differences;
 use shared::report::{self, format};
 
@@ -20,6 +19,7 @@ use crate::api;
 use crate::lab::{self, Address};
 use crate::numbers::plural;
 use crate::page::Page;
+use crate::widgets::answered::Crumbs;
 use crate::widgets::error::Failure;
 use address::DifferView;
 use choices::Choices;
@@ -63,13 +63,6 @@ pub(crate) fn Differ(
         let search = here.search.get();
         DifferView::read(&|key| lab::word(&search, key))
     });
-    let back = Page::Study {
-        study: study.clone(),
-    };
-    let way = match study.as_str() {
-        LOCAL => (Page::Workbench.href(), "Workbench"),
-        _ => (Page::Studies.href(), "Studies"),
-    };
     let scene = Scene {
         study: StoredValue::new(study),
         view,
@@ -113,11 +106,7 @@ pub(crate) fn Differ(
         }
     };
     view! {
-        <nav class="crumbs" aria-label="You are here">
-            <a href=way.0>{way.1}</a>
-            <a href=back.href()>"Study"</a>
-            <span>"Where they differ"</span>
-        </nav>
+        <Crumbs study=scene.study.get_value() here="Where they differ"/>
         {failure}
         {body}
     }

@@ -3,22 +3,19 @@
 
 use leptos::prelude::*;
 use shared::api::Draw;
-use shared::plot::{self, Figure, Theme};
+use shared::plot;
 use shared::probe::Mode;
-use shared::report::{self, Table, format};
+use shared::report::{self, format};
 use shared::study::dials::Dials;
-use shared::study::figures::{Choice, Figures as Drawn};
+use shared::study::figures::{Choice, Figures as Found};
 
-use crate::api::{self, Error};
+use crate::api;
 use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::study::address;
+use crate::widgets::answered::{Answered, Crumbs};
 use crate::widgets::dials::Splits;
-use crate::widgets::download;
-use crate::widgets::drawing::Drawing;
-use crate::widgets::error::Failure;
-use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
+use crate::widgets::part::{Drawn, Part};
 
 /// The page of a study.
 #[component]
@@ -41,30 +38,16 @@ pub(crate) fn Figures(
         };
         async move { api::call(&asked).await }
     });
-    let back = Page::Study {
-        study: study.clone(),
-    };
-    let body = move || match drawn.get() {
-        None => view! { <p class="note" role="status">"Counting pairs"</p> }.into_any(),
-        Some(Err(error)) => view! { <Failed error drawn/> }.into_any(),
-        Some(Ok(figures)) => view! { <Shown figures choice study=study.clone()/> }.into_any(),
-    };
+    let name = study.clone();
+    let shown = move |figures| view! { <Shown figures choice study=name.clone()/> }.into_any();
     view! {
-        <nav class="crumbs" aria-label="You are here">
-            <a href=Page::Studies.href()>"Studies"</a>
-            <a href=back.href()>"Study"</a>
-            <span>"Figures"</span>
-        </nav>
-        {body}
-    }
-}
-
-#[component]
-fn Failed(error: Error, drawn: LocalResource<Result<Drawn, Error>>) -> impl IntoView {
-    let retry = Callback::new(move |()| drawn.refetch());
-    view! {
-        <h1>"The figures cannot be shown"</h1>
-        <Failure error retry/>
+        <Crumbs study here="Figures"/>
+        <Answered
+            answer=drawn
+            until="Counting pairs"
+            without="The figures cannot be shown"
+            shown
+        />
     }
 }
 
@@ -99,17 +82,17 @@ fn choose(study: &str, next: Choice, choice: RwSignal<Choice>) {
 }
 
 #[component]
-fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoView {
+fn Shown(figures: Found, choice: RwSignal<Choice>, study: String) -> impl IntoView {
     let tables = report::of_figures(&figures);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let names: Vec<String> = figures.rankers.iter().map(|it| it.label.clone()).collect();
     let overlap = figures.overlap.as_ref().map(|it| {
-        let draw = |thirds| plot::thirds(&names, &it.measure, thirds);
+        let draw = |thirds| Drawn::still(plot::thirds(&names, &it.measure, thirds));
         (draw(&it.all), draw(&it.in_pool))
     });
     let (all, in_pool) = overlap.unzip();
     let scatter = figures.scatter.as_ref();
-    let scatter = scatter.map(|it| plot::scatter(&names, it));
+    let scatter = scatter.map(|it| Drawn::still(plot::scatter(&names, it)));
     let modes = figures.modes.clone();
     view! {
         <div class="head">
@@ -129,7 +112,7 @@ fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoVi
             name="From candidates to instances"
             said="How many pairs of texts pass an axiom as first stated, once it is relaxed, \
                   and once it is extended to queries of any length."
-            drawing=Some(plot::funnel(&figures.funnels))
+            drawing=Some(Drawn::still(plot::funnel(&figures.funnels)))
             table=table("funnel")
         />
         <Part
@@ -189,7 +172,7 @@ fn Shown(figures: Drawn, choice: RwSignal<Choice>, study: String) -> impl IntoVi
 /// What can be chosen.
 #[component]
 fn Choices(
-    figures: Drawn,
+    figures: Found,
     modes: Vec<Mode>,
     choice: RwSignal<Choice>,
     study: String,
@@ -262,65 +245,4 @@ fn Choices(
             {splits}
         </form>
     }
-}
-
-/// A figure or a table with its files; nothing where there is nothing to say.
-#[component]
-fn Part(
-    id: &'static str,
-    name: &'static str,
-    said: &'static str,
-    drawing: Option<Figure>,
-    table: Option<Table>,
-) -> impl IntoView {
-    let table = table?;
-    let as_table = RwSignal::new(drawing.is_none());
-    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
-    let csv = {
-        let table = table.clone();
-        Callback::new(move |()| {
-            download::save(&format!("{id}.csv"), "text/csv", &report::to_csv(&table));
-        })
-    };
-    let takes = match &drawing {
-        Some(figure) => {
-            let figure = figure.clone();
-            let svg = Callback::new(move |()| {
-                let text = plot::to_svg(&figure, Theme::Light);
-                download::save(&format!("{id}.svg"), "image/svg+xml", &text);
-            });
-            view! { <Takes of=name table=as_table turn svg csv/> }.into_any()
-        }
-        None => view! { <Takes of=name csv/> }.into_any(),
-    };
-    let body = move || match (&drawing, as_table.get()) {
-        (Some(figure), false) => {
-            let figure = figure.clone();
-            // Words in a figure are as large as those beside it.
-            let width = format!("{}px", figure.width + 2.0 * figure.margin);
-            view! {
-                <div
-                    class="drawn"
-                    role="region"
-                    tabindex="0"
-                    aria-label=name
-                    style=("--width", width)
-                >
-                    <Drawing figure/>
-                </div>
-            }
-            .into_any()
-        }
-        _ => view! { <DataTable table=table.clone()/> }.into_any(),
-    };
-    Some(view! {
-        <section class="section" aria-labelledby=id>
-            <header>
-                <h2 id=id>{name}</h2>
-                <p class="note">{said}</p>
-                {takes}
-            </header>
-            {body}
-        </section>
-    })
 }

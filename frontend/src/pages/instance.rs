@@ -8,13 +8,13 @@ mod reason;
 mod said;
 mod terms;
 mod texts;
-mod tokens;
 
 use leptos::html;
 use leptos::prelude::*;
 use shared::api::Show;
 use shared::probe::{Mode, Probe};
 use shared::report::format;
+use shared::score::RankerKind;
 use shared::study::instance::Shown;
 
 use super::study::address::{InstanceView, StudyView, query_string};
@@ -25,6 +25,7 @@ use crate::page::Page;
 use crate::widgets::attention::{AttentionMaps, CROSS};
 use crate::widgets::dials::mode_word;
 use crate::widgets::error::Failure;
+use crate::widgets::looked::Looked;
 use crate::widgets::marked::MarkedText;
 use around::Around;
 use changes::Changes;
@@ -33,7 +34,6 @@ use premises::Premises;
 use said::Rankers;
 use terms::Terms;
 use texts::Texts;
-use tokens::Tokens;
 
 /// What the path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,19 +234,22 @@ fn Loaded(
         }
     });
     let changes = (!shown.withheld).then(|| view! { <Changes shown=shown.clone()/> });
-    let mut neural = shown.said.iter().map(|it| &it.ranker.spec);
-    let cross = neural.find(|it| it.ends_with(CROSS)).cloned();
+    let neural = shown.said.iter().map(|it| &it.ranker);
+    let neural = neural.filter(|it| it.kind == RankerKind::Neural);
+    let specs: Vec<String> = neural.map(|it| it.spec.clone()).collect();
+    let query = shown.query.text.clone();
+    let texts: Vec<String> = shown.texts.iter().map(|it| it.body.text.clone()).collect();
+    let cross = specs.iter().find(|it| it.ends_with(CROSS)).cloned();
     let attention = cross.filter(|_| !shown.withheld).map(|spec| {
-        let query = shown.query.text.clone();
-        let texts = shown.texts.iter().map(|it| it.body.text.clone()).collect();
-        view! { <AttentionMaps spec query texts/> }
+        view! { <AttentionMaps spec query=query.clone() texts=texts.clone()/> }
     });
     let counted = (!shown.withheld).then(|| {
+        let name = format!("{study}-{}-{}-tokens", shown.axiom.slug(), shown.number);
         let (study, shown) = (study.clone(), shown.clone());
         view! {
             <LikeWords shown=shown.clone()/>
             <Terms study=study.clone() shown=shown.clone() lit/>
-            <Tokens study shown/>
+            <Looked name specs query texts/>
         }
     });
     view! {

@@ -11,8 +11,8 @@ use crate::api::{self, Error};
 use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::study::address;
+use crate::widgets::answered::Answered;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 
@@ -39,17 +39,9 @@ pub(crate) fn Replay() -> impl IntoView {
         let Choice { asked, study } = choice.get();
         async move { fetch(asked, study).await }
     });
-    let body = move || match replayed.get() {
-        None => view! { <p class="note" role="status">"Counting"</p> }.into_any(),
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| replayed.refetch());
-            view! { <Failure error retry/> }.into_any()
-        }
-        Some(Ok(tables)) => tables
-            .into_iter()
-            .map(|table| view! { <One table/> })
-            .collect_view()
-            .into_any(),
+    let shown = |tables: Vec<Table>| {
+        let tables = tables.into_iter().map(|table| view! { <One table/> });
+        tables.collect_view().into_any()
     };
     view! {
         <h1>"Replay"</h1>
@@ -60,7 +52,7 @@ pub(crate) fn Replay() -> impl IntoView {
             whose tables could not be recovered, it is what its text says."
         </p>
         <Choices choice studies/>
-        {body}
+        <Answered answer=replayed until="Counting" shown/>
     }
 }
 

@@ -5,8 +5,8 @@ use shared::api::{Attend, Attention, Matches};
 use shared::plot::{self, Figure, Theme};
 use shared::report::format;
 
+use super::answered::Answered;
 use super::drawing::Drawing;
-use super::error::Failure;
 use super::takes::Takes;
 use super::{download, token_map};
 use crate::api;
@@ -65,14 +65,7 @@ pub(crate) fn AttentionMaps(
             Ok::<Vec<Attention>, api::Error>(all)
         }
     });
-    let body = move || match found.get() {
-        None => view! { <p class="note" role="status">"Asking the model"</p> }.into_any(),
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| found.refetch());
-            view! { <Failure error retry/> }.into_any()
-        }
-        Some(Ok(all)) => view! { <Maps all choice/> }.into_any(),
-    };
+    let shown = move |all| view! { <Maps all choice/> }.into_any();
     view! {
         <section class="section" aria-labelledby="attention">
             <header>
@@ -83,7 +76,7 @@ pub(crate) fn AttentionMaps(
                     score is what it is."
                 </p>
             </header>
-            {body}
+            <Answered answer=found until="Asking the model" shown/>
         </section>
     }
 }

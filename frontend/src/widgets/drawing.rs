@@ -10,14 +10,23 @@ pub(crate) fn Drawing(
     /// What is drawn.
     figure: Figure,
 ) -> impl IntoView {
+    framed(figure, "img", drawn)
+}
+
+/// A figure each of whose marks is drawn in some way.
+pub(super) fn framed(
+    figure: Figure,
+    role: &'static str,
+    mark: impl FnMut(Mark) -> AnyView,
+) -> impl IntoView {
     let corner = -figure.margin;
     let [width, height] = [figure.width, figure.height].map(|it| it + 2.0 * figure.margin);
-    let marks = figure.marks.into_iter().map(drawn).collect_view();
+    let marks = figure.marks.into_iter().map(mark).collect_view();
     view! {
         <svg
             class="drawing"
             viewBox=format!("{corner} {corner} {width} {height}")
-            role="img"
+            role=role
             aria-label=figure.label
         >
             {marks}
@@ -25,8 +34,8 @@ pub(crate) fn Drawing(
     }
 }
 
-/// One mark; a group without what is said of it.
-pub(crate) fn drawn(mark: Mark) -> AnyView {
+/// One mark; what is said of a group shows where a pointer rests on it.
+pub(super) fn drawn(mark: Mark) -> AnyView {
     match mark {
         Mark::Rect {
             at: [x, y],
@@ -96,15 +105,15 @@ pub(crate) fn drawn(mark: Mark) -> AnyView {
             }
             .into_any()
         }
-        Mark::Group { title: _, marks } => {
+        Mark::Group { title, marks } => {
             let marks = marks.into_iter().map(drawn).collect_view();
-            view! { <g>{marks}</g> }.into_any()
+            view! { <g><title>{title}</title>{marks}</g> }.into_any()
         }
     }
 }
 
 /// An ink as the sheet names it.
-pub(crate) fn colour(ink: Ink) -> &'static str {
+fn colour(ink: Ink) -> &'static str {
     match ink {
         Ink::Paper => "var(--paper)",
         Ink::Ink | Ink::OnStep(-3..=3) => "var(--ink)",

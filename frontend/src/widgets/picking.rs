@@ -4,7 +4,7 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use shared::plot::{Figure, Mark};
 
-use super::drawing::drawn;
+use super::drawing::{drawn, framed};
 
 /// The figure; what is picked has a frame of its own.
 #[component]
@@ -17,10 +17,8 @@ pub(crate) fn Picking(
     /// Picks a group.
     pick: Callback<usize>,
 ) -> impl IntoView {
-    let corner = -figure.margin;
-    let [width, height] = [figure.width, figure.height].map(|it| it + 2.0 * figure.margin);
     let mut n_groups = 0;
-    let marks = figure.marks.into_iter().map(|mark| match mark {
+    framed(figure, "group", move |mark| match mark {
         Mark::Group { title, marks } => {
             let place = n_groups;
             n_groups += 1;
@@ -30,18 +28,7 @@ pub(crate) fn Picking(
                 .into_any()
         }
         other => drawn(other),
-    });
-    let marks = marks.collect_view();
-    view! {
-        <svg
-            class="drawing"
-            viewBox=format!("{corner} {corner} {width} {height}")
-            role="group"
-            aria-label=figure.label
-        >
-            {marks}
-        </svg>
-    }
+    })
 }
 
 #[component]

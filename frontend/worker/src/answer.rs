@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use shared::api::worker::{Manipulate, Printed};
 use shared::api::{
     Behave, CollectionStats, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export,
-    Inside, JobScores, List, Look, Problem, Replay, Show, Statistics,
+    Inside, InsideQuery, JobScores, List, Look, Problem, Replay, Show, Statistics,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::BroughtScores;
@@ -44,6 +44,14 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         }
         // What was looked into lies with the server.
         Inside::PATH => Ok(json(&Vec::<WhiteBox>::new())),
+        InsideQuery::PATH => {
+            let InsideQuery {
+                study: _,
+                ranker,
+                query,
+            } = parse(request)?;
+            Ok(json(&study.firsts(query, &ranker).map_err(refused)?))
+        }
         Differ::PATH => {
             let Differ { study: _, asking } = parse(request)?;
             Ok(json(&study.differ(&asking).map_err(refused)?))

@@ -11,14 +11,12 @@ use super::values::{Asked, Values};
 use super::{Asking, Counted, Queries, tokens};
 use crate::collection::Query;
 use crate::error::Error;
+use crate::study::firsts::first_characters;
 use crate::study::instance::{Mark, Marked, Term};
 use crate::text::Analyzer;
 
 /// Of each kind, so many queries are shown: where the second wins, and where the first does.
 pub const SAMPLES: usize = 3;
-
-/// The first so many characters of a text are shown.
-pub const MOST_CHARACTERS: usize = 4_000;
 
 /// A query with what stands first for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,11 +113,6 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
         relevant,
         terms,
     }
-}
-
-fn first_characters(text: &str) -> &str {
-    let end = text.char_indices().nth(MOST_CHARACTERS);
-    end.map_or(text, |it| &text[..it.0])
 }
 
 /// The tokens of a query that are no stop words, in order of first appearance. How rare they are

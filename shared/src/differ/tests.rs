@@ -6,6 +6,7 @@ use super::values::Values;
 use super::*;
 use crate::collection::{Doc, Query};
 use crate::stats::Estimate;
+use crate::study::firsts::MOST_CHARACTERS;
 use crate::study::fixture as studies;
 
 fn near(a: f64, b: f64) {
@@ -351,7 +352,7 @@ fn a_sample_has_what_stands_first_with_marks() {
 #[test]
 fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     let mut collection = fixture::collection();
-    collection.docs[0].text = "é ".repeat(sample::MOST_CHARACTERS);
+    collection.docs[0].text = "é ".repeat(MOST_CHARACTERS);
     collection.docs.remove(1);
     collection.queries[0].text = "x".repeat(100_000);
     let source = fixture::source(&collection);
@@ -360,7 +361,7 @@ fn long_texts_are_cut_and_texts_that_are_not_here_are_told() {
     assert_eq!(shown.firsts[1].text, None);
     let n = |text: &str| text.chars().count();
     assert_eq!(n(&shown.row.query), listing::MOST_CHARACTERS);
-    assert_eq!(n(&shown.query.text), sample::MOST_CHARACTERS);
+    assert_eq!(n(&shown.query.text), MOST_CHARACTERS);
     let found = differ(&source, &Asking::default()).unwrap();
     assert_eq!(found.queries.n_docs_without_text, 2);
 }

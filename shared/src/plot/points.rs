@@ -1,9 +1,11 @@
-//! Many dots: one number from left to right, another from below.
+//! Many dots: one number from left to right, another from below. Of a ranker looked into, words
+//! and pieces by idf and what was found of them.
 
 use super::scale::Linear;
 use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, line, text};
-use crate::report::format;
+use crate::report::{Column, Kind, Table, Value, format};
 use crate::stats::correlation::Correlation;
+use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 
 const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 300.0;
@@ -11,9 +13,14 @@ const LEFT: f64 = 46.0;
 const FLOOR: f64 = 258.0;
 const TOP: f64 = 22.0;
 
+/// How far from a dot somebody may point, in pixels of the figure.
+const NEAR: f64 = 14.0;
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Points {
+    /// Whose numbers: `word`, `piece`.
+    pub of: String,
     /// From left to right.
     pub across: String,
     /// From below.
@@ -25,6 +32,59 @@ pub struct Points {
 }
 
 impl Points {
+    /// Idf and importance of words.
+    pub fn of_importance(found: &WhiteBox) -> Points {
+        let value = |it: &WordRow| it.importance;
+        Points::of_words(found, "importance, low is important", value).with(found.r_importance)
+    }
+
+    /// Idf and ΔES of words.
+    pub fn of_delta_es(found: &WhiteBox) -> Points {
+        Points::of_words(found, "ΔES", |it| it.delta_es).with(found.r_delta_es)
+    }
+
+    /// Idf and spectral ratio of pieces.
+    pub fn of_ratio(found: &WhiteBox) -> Points {
+        Points::of_pieces(found, "spectral ratio", |it| it.ratio).with(found.r_ratio)
+    }
+
+    /// The same of the encoder before fine-tuning; none where there is none.
+    pub fn of_ratio_before(found: &WhiteBox) -> Option<Points> {
+        let up = "spectral ratio before fine-tuning";
+        let points = Points::of_pieces(found, up, |it| it.ratio_before);
+        let is_known = !points.points.is_empty();
+        is_known.then(|| points.with(found.r_ratio_before))
+    }
+
+    fn of_words(found: &WhiteBox, up: &str, value: fn(&WordRow) -> Option<f64>) -> Points {
+        let each = found.words.iter();
+        let points = each.filter_map(|it| Some((it.word.clone(), [it.idf?, value(it)?])));
+        Points::new("word", up, points.collect())
+    }
+
+    fn of_pieces(found: &WhiteBox, up: &str, value: fn(&PieceRow) -> Option<f64>) -> Points {
+        let each = found.pieces.iter();
+        let points = each.filter_map(|it| Some((it.piece.clone(), [it.idf?, value(it)?])));
+        Points::new("piece", up, points.collect())
+    }
+
+    fn new(of: &str, up: &str, points: Vec<(String, [f64; 2])>) -> Points {
+        Points {
+            of: of.to_owned(),
+            across: "idf".to_owned(),
+            up: up.to_owned(),
+            points,
+            correlation: None,
+        }
+    }
+
+    fn with(self, correlation: Option<Correlation>) -> Points {
+        Points {
+            correlation,
+            ..self
+        }
+    }
+
     fn axes(&self) -> [Linear; 2] {
         let spread = |of: usize| {
             let values = self.points.iter().map(|it| it.1[of]);
@@ -44,10 +104,39 @@ impl Points {
     }
 
     /// Where each dot is in [`points`].
-    pub fn places(&self) -> Vec<[f64; 2]> {
+    fn places(&self) -> Vec<[f64; 2]> {
         let [x, y] = self.axes();
         let place = |it: &(String, [f64; 2])| [x.at(it.1[0]), y.at(it.1[1])];
         self.points.iter().map(place).collect()
+    }
+
+    /// The name of the dot that is nearest to a place in [`points`], if one is near.
+    pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
+        let far = |[x, y]: [f64; 2]| libm::hypot(x - to[0], y - to[1]);
+        let each = self.places().into_iter().map(far).zip(&self.points);
+        let (distance, nearest) = each.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (distance <= NEAR).then_some(nearest.0.as_str())
+    }
+
+    /// What is drawn, the least from below first.
+    pub fn table(&self, name: &str) -> Table {
+        let number = |value: f64| Value::Score { value, digits: 3 };
+        let mut points: Vec<_> = self.points.iter().collect();
+        points.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]).then(a.0.cmp(&b.0)));
+        let rows = points.into_iter();
+        let rows =
+            rows.map(|(name, [x, y])| vec![Value::Text(name.clone()), number(*x), number(*y)]);
+        Table {
+            name: name.to_owned(),
+            title: format!("{} and {}, by {}", self.across, self.up, self.of),
+            columns: vec![
+                Column::new(&self.of, Kind::Text),
+                Column::new(&self.across, Kind::Number),
+                Column::new(&self.up, Kind::Number),
+            ],
+            rows: rows.collect(),
+            notes: vec![self.said()],
+        }
     }
 
     /// `r = −.40 [−.52, −.27], n = 214`.
@@ -131,7 +220,7 @@ pub fn points(of: &Points, named: &[&str]) -> Figure {
             of.points.len(),
             of.said()
         ),
-        detail: "Each dot is a term.".to_owned(),
+        detail: format!("Each dot is a {}.", of.of),
         marks,
     }
 }
@@ -149,12 +238,7 @@ mod tests {
     #[test]
     fn every_dot_is_inside_and_a_chosen_one_is_named_on_top() {
         let point = |at: usize| (format!("w{at}"), [at as f64, -(at as f64) / 10.0]);
-        let of = Points {
-            across: "idf".to_owned(),
-            up: "importance".to_owned(),
-            points: (0..20).map(point).collect(),
-            correlation: None,
-        };
+        let of = Points::new("word", "importance", (0..20).map(point).collect());
         for [x, y] in of.places() {
             assert!((LEFT..WIDTH).contains(&x) && (TOP..FLOOR).contains(&y));
         }
@@ -166,10 +250,22 @@ mod tests {
         assert_eq!(title, "w3: idf 3.00, importance −0.30");
         assert_eq!(marks.len(), 2);
         assert!(drawn.label.contains("too few"), "{}", drawn.label);
-        let none = Points {
-            points: Vec::new(),
-            ..of
+        let none = Points::new("word", "importance", Vec::new());
+        assert_eq!(none.nearest([0.0; 2]), None);
+    }
+
+    #[test]
+    fn whoever_points_beside_a_dot_means_it() {
+        let points = [("ice", [1.0, 0.5]), ("river", [4.0, 0.25])];
+        let points = points.map(|(name, at)| (name.to_owned(), at));
+        let of = Points::new("word", "importance", points.to_vec());
+        let [[x, y], _] = of.places()[..] else {
+            panic!("two dots");
         };
-        assert!(none.places().is_empty());
+        assert_eq!(of.nearest([x + 8.0, y - 8.0]), Some("ice"));
+        assert_eq!(of.nearest([x + 20.0, y]), None);
+        let table = of.table("importance");
+        assert_eq!(table.rows[0][0], Value::Text("river".to_owned()));
+        assert_eq!(table.title, "idf and importance, by word");
     }
 }

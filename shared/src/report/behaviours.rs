@@ -70,7 +70,7 @@ fn effects(behaviours: &Behaviours) -> Table {
         Column::new("negative", Kind::Number),
         Column::new("unscored", Kind::Number),
         Column::new("score", Kind::Number),
-        Column::new("interval by queries", Kind::Number),
+        Column::new("interval by queries", Kind::Estimate),
         Column::new("p by queries", Kind::Number),
         Column::new("mean difference", Kind::Number),
         Column::new("median difference", Kind::Number),

@@ -163,12 +163,11 @@ fn digits_within([low, high]: [f64; 2]) -> usize {
 
 fn share(value: f64, digits: usize) -> String {
     let exact = format!("{:.digits$}", value.abs());
-    let sign = if value < 0.0 { MINUS } else { "" };
+    let is_zero = exact.bytes().all(|it| matches!(it, b'0' | b'.'));
+    let sign = if value < 0.0 && !is_zero { MINUS } else { "" };
     let zeros = "0".repeat(digits - 1);
     match exact.strip_prefix('0') {
-        Some(_) if value > 0.0 && exact.bytes().all(|it| matches!(it, b'0' | b'.')) => {
-            format!("<.{zeros}1")
-        }
+        Some(_) if value > 0.0 && is_zero => format!("<.{zeros}1"),
         Some(rest) => format!("{sign}{rest}"),
         None if (0.0..1.0).contains(&value) => format!(">.{}", "9".repeat(digits)),
         None => format!("{sign}{exact}"),
@@ -210,6 +209,13 @@ mod tests {
             shown,
             ["+.12", "−.03", ".00", ".00", "−1.00", "+<.01", "−1.24"]
         );
+    }
+
+    #[test]
+    fn what_rounds_to_zero_from_below_has_no_sign() {
+        assert_eq!([-0.004, -0.006].map(fraction), [".00", "−.01"]);
+        assert_eq!(interval([-0.004, 0.03]), "[.00, .03]");
+        assert_eq!(interval([-0.04, 0.3]), "[.0, .3]");
     }
 
     #[test]

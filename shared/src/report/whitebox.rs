@@ -8,15 +8,15 @@ use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 const PUBLISHED: [f64; 3] = [-0.4, 0.667, 0.77];
 
 /// Three tables: `correlations` beside the paper's, `words` and `pieces`.
-pub fn of_whitebox(found: &WhiteBox) -> Vec<Table> {
-    vec![correlations(found), words(found), pieces(found)]
+pub fn of_whitebox(found: &WhiteBox) -> [Table; 3] {
+    [correlations(found), words(found), pieces(found)]
 }
 
 fn correlations(found: &WhiteBox) -> Table {
     let columns = vec![
         Column::new("idf and", Kind::Text),
         Column::new("r", Kind::Number),
-        Column::new("interval", Kind::Number),
+        Column::new("interval", Kind::Estimate),
         Column::new("points", Kind::Number),
         Column::new("the paper's r", Kind::Number),
     ];

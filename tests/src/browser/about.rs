@@ -31,6 +31,13 @@ fn every_axiom_is_told_with_a_live_example() {
             tab.count(".manipulations dd .note"),
             Manipulation::OTHERS.len() as u64
         );
+        for (part, name) in [
+            ("differ", "Where two rankers differ"),
+            ("inside", "A ranker from inside"),
+        ] {
+            tab.click(Role::Link, name);
+            tab.at(&format!("/about#{part}"));
+        }
         assert!(tab.has(Role::Link, "/api/docs"));
         tab.click(Role::Link, "Try it in the Playground, TFC2");
         tab.at("/playground#");

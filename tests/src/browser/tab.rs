@@ -209,6 +209,18 @@ impl Tab {
         text.as_str().unwrap_or_default().to_owned()
     }
 
+    /// The text of an element in the section of a heading, once it is there.
+    pub(crate) fn text_of(&self, heading: &str, selector: &str) -> String {
+        let script = format!(
+            "return document.querySelector({})?.closest('section')
+                .querySelector({})?.textContent",
+            json!(heading),
+            json!(selector)
+        );
+        let text = self.until(&format!("a text in {selector} below {heading}"), &script);
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
     /// How many elements a selector finds now.
     pub(crate) fn count(&self, selector: &str) -> u64 {
         let script = "return document.querySelectorAll(arguments[0]).length";
@@ -322,10 +334,22 @@ impl Tab {
         given.unwrap_or_else(|it| panic!("bringing {files:?}: {it}"));
     }
 
-    /// Files that the page gives go to a folder without asking.
-    pub(crate) fn download_to(&self, folder: &Path) {
+    /// What a file holds that a button gives; it goes to a folder without asking.
+    pub(crate) fn download(&self, folder: &Path, button: &str, name: &str) -> String {
         let way = json!({"behavior": "allow", "downloadPath": folder.display().to_string()});
         self.tool("Browser.setDownloadBehavior", way);
+        self.click(Role::Button, button);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            // The browser gives a file its name when it is whole.
+            if let Ok(text) = std::fs::read_to_string(folder.join(name))
+                && !text.is_empty()
+            {
+                return text;
+            }
+            assert!(Instant::now() < end, "{name} was not downloaded");
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// Makes the page so wide, in light or dark.

@@ -1,7 +1,6 @@
 //! Own files to a study, in the page alone.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use shared::study::Study;
@@ -92,7 +91,7 @@ fn pairs_of_texts_become_transfer_sets() {
         tab.bring(PICKER, &[&corpus, &queries, &short, &corrected]);
         read(tab, 4);
         make(tab);
-        let study = download(tab, &files, "Download the study, JSON", "study.json");
+        let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
         let behaviours = study.definition.behaviours();
         let behaviours: Vec<_> = behaviours.map(|it| it.slug().into_owned()).collect();
@@ -143,13 +142,13 @@ fn files_become_a_study_and_broken_rows_are_shown() {
         tab.at("/workbench");
         make(tab);
 
-        let study = download(tab, &files, "Download the study, JSON", "study.json");
+        let study = tab.download(&files.path(""), "Download the study, JSON", "study.json");
         let study: Study = serde_json::from_str(&study).unwrap();
         assert_eq!(
             (study.queries.len(), study.totals.n_docs, study.scores.len()),
             (2, 4, 2)
         );
-        let pairs = download(tab, &files, "Download the pairs, JSONL", "pairs.jsonl");
+        let pairs = tab.download(&files.path(""), "Download the pairs, JSONL", "pairs.jsonl");
         assert_eq!(pairs.lines().count(), study.pairs.len());
         bring_scores(tab, &files, &pairs);
 
@@ -212,22 +211,6 @@ fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
         "a third ranker",
         "return document.querySelectorAll('table.short tbody tr').length === 4",
     );
-}
-
-fn download(tab: &Tab, files: &Files, button: &str, name: &str) -> String {
-    tab.download_to(&files.path(""));
-    tab.click(Role::Button, button);
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        // The browser gives a file its name when it is whole.
-        if let Ok(text) = std::fs::read_to_string(files.path(name))
-            && !text.is_empty()
-        {
-            return text;
-        }
-        assert!(Instant::now() < end, "{name} was not downloaded");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -454,7 +437,7 @@ fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
         tab.click(Role::Button, "Train");
         tab.see("They are in the list of files.");
         read(tab, 2);
-        let trained = download(tab, &files, "Download the vectors", "trained-10d.txt");
+        let trained = tab.download(&files.path(""), "Download the vectors", "trained-10d.txt");
         assert!(trained == home.read("words.txt"), "other bits in the page");
         // An axiom that needs them takes them.
         tab.click(Role::Checkbox, "STMC1");

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::differ::listing::{Fraction, Selection, Turn};
 use shared::differ::{DEPTH, Differences};
-use shared::plot::{self, Figure, Theme, change, paired};
-use shared::report::{self, Table};
+use shared::plot::{Figure, change, paired};
+use shared::report;
 
 use super::Scene;
-use crate::widgets::download;
-use crate::widgets::picking::Picking;
-use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
+use crate::widgets::part::{Drawn, Part};
 
 /// Everything that is counted over queries.
 #[component]
@@ -34,64 +31,64 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     let bigrams = found.bigrams.iter().map(|it| Selection::Bigram {
         words: it.words.clone(),
     });
-    let drawn = |figure: Figure, of: Vec<Selection>| Some((figure, of));
+    let drawn = |figure: Figure, of: Vec<Selection>| Some(leading(figure, of, scene));
     view! {
         <Part
+            of="differ-"
             id="fractions"
             name="What stands at the top"
             said="Reciprocal rank, query tokens and novel terms among the first ten."
             drawing=None
             table=table("fractions")
-            scene
         />
         <Higher names=[first, second] scene/>
         <Part
+            of="differ-"
             id="buckets"
             name="Reciprocal rank by query tokens at the top"
             said="Each ranker by its own FQT; a ranker that is misled by query terms falls."
             drawing=drawn(paired::buckets(&found), buckets.collect())
             table=table("buckets")
-            scene
         />
         <Part
+            of="differ-"
             id="lengths"
             name="Reciprocal rank by the length of queries"
             said="Tokens of the query with white space between."
             drawing=drawn(paired::lengths(&found), lengths.collect())
             table=table("lengths")
-            scene
         />
         <Part
+            of="differ-"
             id="change"
             name="Query by query"
             said="The difference in RR@10, the highest first."
             drawing=drawn(change::change(&found), changes.collect())
             table=table("change")
-            scene
         />
         <Part
+            of="differ-"
             id="overlap"
             name="Documents in common"
             said="Among the first i of both lists; a dot leads to the queries with none in common."
             drawing=drawn(change::overlap(&found), depths.collect())
             table=table("overlap")
-            scene
         />
         <Part
+            of="differ-"
             id="answers"
             name="Reciprocal rank by what is asked for"
             said="Types of answers by rules over question words and head nouns."
             drawing=drawn(paired::answers(&found), answers.collect())
             table=table("answers")
-            scene
         />
         <Part
+            of="differ-"
             id="bigrams"
             name="Reciprocal rank by how queries begin"
             said="The most frequent first two words."
             drawing=drawn(paired::bigrams(&found), bigrams.collect())
             table=table("bigrams")
-            scene
         />
     }
 }
@@ -132,76 +129,17 @@ fn lead(scene: Scene, selection: Selection) {
     }
 }
 
-/// A figure or a table with its files.
-#[component]
-fn Part(
-    id: &'static str,
-    name: &'static str,
-    said: &'static str,
-    /// With the queries that each of its groups leads to.
-    drawing: Option<(Figure, Vec<Selection>)>,
-    table: Option<Table>,
-    scene: Scene,
-) -> impl IntoView {
-    let table = table?;
-    let as_table = RwSignal::new(drawing.is_none());
-    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
-    let csv = {
-        let table = table.clone();
-        Callback::new(move |()| {
-            let file = format!("differ-{id}.csv");
-            download::save(&file, "text/csv", &report::to_csv(&table));
-        })
-    };
-    let takes = match &drawing {
-        Some((figure, _)) => {
-            let figure = figure.clone();
-            let svg = Callback::new(move |()| {
-                let text = plot::to_svg(&figure, Theme::Light);
-                download::save(&format!("differ-{id}.svg"), "image/svg+xml", &text);
-            });
-            view! { <Takes of=name table=as_table turn svg csv/> }.into_any()
+/// A figure whose groups lead to their queries.
+fn leading(figure: Figure, of: Vec<Selection>, scene: Scene) -> Drawn {
+    let of = StoredValue::new(of);
+    let picked = Memo::new(move |_| {
+        let now = scene.view.get().selection;
+        of.with_value(|it| it.iter().position(|it| *it == now))
+    });
+    let pick = Callback::new(move |place: usize| {
+        if let Some(selection) = of.with_value(|it| it.get(place).cloned()) {
+            lead(scene, selection);
         }
-        None => view! { <Takes of=name csv/> }.into_any(),
-    };
-    let body = move || match (&drawing, as_table.get()) {
-        (Some((figure, selections)), false) => {
-            let (figure, selections) = (figure.clone(), StoredValue::new(selections.clone()));
-            let picked = Memo::new(move |_| {
-                let now = scene.view.get().selection;
-                selections.with_value(|it| it.iter().position(|it| *it == now))
-            });
-            let pick = Callback::new(move |place: usize| {
-                let wanted = selections.with_value(|it| it.get(place).cloned());
-                if let Some(selection) = wanted {
-                    lead(scene, selection);
-                }
-            });
-            // Words in a figure are as large as those beside it.
-            let width = format!("{}px", figure.width + 2.0 * figure.margin);
-            view! {
-                <div
-                    class="drawn"
-                    role="region"
-                    tabindex="0"
-                    aria-label=name
-                    style=("--width", width)
-                >
-                    <Picking figure picked pick/>
-                </div>
-            }
-            .into_any()
-        }
-        _ => view! { <DataTable table=table.clone()/> }.into_any(),
-    };
-    Some(view! {
-        <section class="section" aria-labelledby=id>
-            <header>
-                <h2 id=id>{name}</h2>
-                <p class="note">{said}</p>
-                {takes}
-            </header>
-            {body}
-        </section>
-    })
+    });
+    Drawn::groups(figure, picked.into(), pick)
 }

@@ -17,7 +17,7 @@ use super::Scene;
 use super::address::ROWS;
 use crate::api;
 use crate::numbers::plural;
-use crate::widgets::error::Failure;
+use crate::widgets::answered::Answered;
 
 /// The section of the page.
 #[component]
@@ -33,14 +33,7 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         };
         async move { api::call(&request).await }
     });
-    let body = move || match answer.get() {
-        None => view! { <p class="note" role="status">"Fetching the queries"</p> }.into_any(),
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| answer.refetch());
-            view! { <Failure error retry/> }.into_any()
-        }
-        Some(Ok(page)) => view! { <List page names=names.get_value() scene/> }.into_any(),
-    };
+    let shown = move |page| view! { <List page names=names.get_value() scene/> }.into_any();
     let said = move || {
         let selection = scene.view.get().selection;
         names.with_value(|it| selection_said(&selection, it))
@@ -89,7 +82,7 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 </label>
                 {every}
             </div>
-            {body}
+            <Answered answer until="Fetching the queries" shown/>
         </section>
     }
 }

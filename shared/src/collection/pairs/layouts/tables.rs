@@ -12,11 +12,12 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::ops::RangeBounds;
 
 use super::parallel::brackets;
 use super::{Converted, LeftOut, TextPair};
 use crate::collection::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
-use crate::error::Error;
+use crate::error::{Error, Reading};
 
 /// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
 /// `progress` hears how many bytes of the file have been read.
@@ -27,15 +28,10 @@ pub fn read_mspc(
 ) -> Result<Converted, Error> {
     let (mut found, mut seen) = (Converted::default(), FirstLines::default());
     let mut n_heads = 0;
-    let mut reading = read_rows(name, bytes, progress, |line, row| {
-        let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
-        let [quality, first, second, a, b] = cells[..] else {
-            return Err(format!(
-                "{} of 5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String, with \
-                 tabs between",
-                cells.len()
-            ));
-        };
+    let layout = "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String";
+    let table = (name, bytes, progress);
+    let mut reading = read_table(table, (5..=5, layout), |line, cells| {
+        let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
             return Ok(Warnings::new());
@@ -71,16 +67,11 @@ pub fn read_wikiturk(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted, Error> {
     let (mut found, mut seen) = (Converted::default(), FirstLines::default());
-    found.reading = read_rows(name, bytes, progress, |line, row| {
-        let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
-        let ([id, source, simple @ ..], 10) = (&cells[..], cells.len()) else {
-            return Err(format!(
-                "{} of 10 columns: a row is an id, a sentence and eight simplifications, with \
-                 tabs between",
-                cells.len()
-            ));
-        };
-        let [source] = filled([("the sentence", *source)])?;
+    let layout = "10 columns: a row is an id, a sentence and eight simplifications";
+    let table = (name, bytes, progress);
+    found.reading = read_table(table, (10..=10, layout), |line, cells: [&str; 10]| {
+        let [id, source, simple @ ..] = cells;
+        let [source] = filled([("the sentence", source)])?;
         let source = brackets(&source);
         let group = format!("{set}-{id}");
         seen.take(&group, line)?;
@@ -112,15 +103,11 @@ pub fn read_wnc(
 ) -> Result<Converted, Error> {
     let mut found = Converted::default();
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
-    found.reading = read_rows(name, bytes, progress, |_, row| {
-        let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
-        let [revision, _, _, biased, neutral, ..] = cells[..] else {
-            return Err(format!(
-                "{} of 5 columns or more: a row of `biased.full` has a revision, two sentences in \
-                 pieces, the biased and the neutral one, with tabs between",
-                cells.len()
-            ));
-        };
+    let layout = "5 columns or more: a row of `biased.full` has a revision, two sentences in \
+                  pieces, the biased and the neutral one";
+    let table = (name, bytes, progress);
+    found.reading = read_table(table, (5.., layout), |_, cells| {
+        let [revision, _, _, biased, neutral] = cells;
         check_id(revision)?;
         let [neutral, biased] =
             filled([("the neutral text", neutral), ("the biased text", biased)])?;
@@ -136,6 +123,22 @@ pub fn read_wnc(
         Ok(Warnings::new())
     })?;
     Ok(found)
+}
+
+/// Hands the first cells of each row to `row`, which takes them or says why not. `layout` says what
+/// a row is, for one that has too few columns or too many.
+fn read_table<const N: usize>(
+    (name, bytes, progress): (&str, impl Read, &mut dyn FnMut(u64)),
+    (n_columns, layout): (impl RangeBounds<usize>, &str),
+    mut row: impl FnMut(u64, [&str; N]) -> Result<Warnings, String>,
+) -> Result<Reading, Error> {
+    read_rows(name, bytes, progress, |line, text| {
+        let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
+        match cells.first_chunk() {
+            Some(first) if n_columns.contains(&cells.len()) => row(line, *first),
+            Some(_) | None => Err(format!("{} of {layout}, with tabs between", cells.len())),
+        }
+    })
 }
 
 /// Texts that must be there, by what they are.

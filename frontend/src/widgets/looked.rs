@@ -5,44 +5,39 @@ use leptos::prelude::*;
 use shared::api::{Matches, Score};
 use shared::plot::{self, Theme};
 use shared::report;
-use shared::score::{RankerAbout, RankerKind};
-use shared::study::instance::Shown;
+use shared::score::RankerAbout;
 
+use super::download;
+use super::error::Failure;
+use super::table::DataTable;
+use super::takes::Takes;
+use super::token_map::{self, TokenMap};
 use crate::api;
-use crate::widgets::download;
-use crate::widgets::error::Failure;
-use crate::widgets::table::DataTable;
-use crate::widgets::takes::Takes;
-use crate::widgets::token_map::{self, TokenMap};
 
 /// What there is to show.
 #[derive(Debug, Clone, PartialEq)]
-enum Looked {
+enum Seen {
     /// A model, and its matches in each text.
     At(RankerAbout, Vec<Matches>),
     /// Why there is nothing.
     Not(&'static str),
 }
 
-/// The section of the page; none where the study has no neural ranker.
+/// The section of a page; none without a ranker.
 #[component]
-pub(super) fn Tokens(
-    /// Name of the study, for file names.
-    study: String,
-    /// The instance.
-    shown: Shown,
+pub(crate) fn Looked(
+    /// For file names.
+    name: String,
+    /// Rankers that may look, of which the first does that compares piece by piece.
+    specs: Vec<String>,
+    /// As written.
+    query: String,
+    /// As written.
+    texts: Vec<String>,
 ) -> impl IntoView {
-    let neural = shown
-        .said
-        .iter()
-        .filter(|it| it.ranker.kind == RankerKind::Neural);
-    let specs: Vec<String> = neural.map(|it| it.ranker.spec.clone()).collect();
     if specs.is_empty() {
         return None;
     }
-    let name = format!("{study}-{}-{}-tokens", shown.axiom.slug(), shown.number);
-    let texts: Vec<String> = shown.texts.iter().map(|it| it.body.text.clone()).collect();
-    let query = shown.query.text.clone();
     let looked = LocalResource::new(move || {
         let (query, texts, specs) = (query.clone(), texts.clone(), specs.clone());
         async move { look(query, texts, specs).await }
@@ -61,31 +56,31 @@ pub(super) fn Tokens(
             }
             .into_any()
         }
-        Some(Ok(Looked::Not(why))) => view! {
+        Some(Ok(Seen::Not(why))) => view! {
             <Heading title="Where the models looked".to_owned()/>
             <p class="note">{why}</p>
         }
         .into_any(),
-        Some(Ok(Looked::At(ranker, matches))) => {
+        Some(Ok(Seen::At(ranker, matches))) => {
             view! { <Strips name=name.clone() ranker matches/> }.into_any()
         }
     };
     Some(view! { <section class="section" aria-labelledby="tokens">{body}</section> })
 }
 
-async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<Looked, api::Error> {
+async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<Seen, api::Error> {
     // Whoever steps through a list asks nothing of the models on the way.
     const PAUSE_MS: u32 = 600;
     TimeoutFuture::new(PAUSE_MS).await;
     let Some(server) = api::server().await? else {
-        return Ok(Looked::Not(
+        return Ok(Seen::Not(
             "Token by token needs a server with the model; this page comes from a host of files \
              only.",
         ));
     };
     if texts.len() as u64 > server.max_texts {
-        return Ok(Looked::Not(
-            "The server takes fewer texts at once than this instance has.",
+        return Ok(Seen::Not(
+            "The server takes fewer texts at once than there are here.",
         ));
     }
     let known: Vec<&String> = specs
@@ -93,7 +88,7 @@ async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<L
         .filter(|it| server.models.iter().any(|model| model.spec == **it))
         .collect();
     if known.is_empty() {
-        return Ok(Looked::Not(
+        return Ok(Seen::Not(
             "The server does not have the models of this study any more.",
         ));
     }
@@ -105,10 +100,10 @@ async fn look(query: String, texts: Vec<String>, specs: Vec<String>) -> Result<L
         };
         let scored = api::call(&request).await?;
         if !scored.matches.is_empty() {
-            return Ok(Looked::At(scored.ranker, scored.matches));
+            return Ok(Seen::At(scored.ranker, scored.matches));
         }
     }
-    Ok(Looked::Not(
+    Ok(Seen::Not(
         "No ranker of this study compares the texts token by token.",
     ))
 }

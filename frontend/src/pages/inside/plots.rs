@@ -1,0 +1,103 @@
+//! Words and pieces as dots: idf against importance, exact matches and spectra.
+
+use leptos::prelude::*;
+use shared::plot::{self, Points};
+use shared::report::Table;
+use shared::whitebox::{WhiteBox, WordRow};
+
+use super::Scene;
+use crate::widgets::part::{Drawn, Part};
+
+/// All plots; a chosen word is marked in each.
+#[component]
+pub(super) fn Plots(
+    found: StoredValue<WhiteBox>,
+    /// What is known of each piece.
+    pieces: Table,
+    /// By its pieces it stands in the plots of pieces.
+    chosen: Memo<Option<WordRow>>,
+    scene: Scene,
+) -> impl IntoView {
+    let of_word = Signal::derive(move || chosen.get().map(|it| vec![it.word]).unwrap_or_default());
+    let of_pieces = Signal::derive(move || chosen.get().map(|it| it.pieces).unwrap_or_default());
+    let pick = Callback::new(move |word: String| scene.turn(|it| it.word = Some(word)));
+    let pick_piece = Callback::new(move |piece: String| {
+        let owner = found.with_value(|it| {
+            let has = |it: &&WordRow| it.pieces.contains(&piece);
+            it.words.iter().find(has).map(|it| it.word.clone())
+        });
+        scene.turn(|it| it.word = owner);
+    });
+    let [importance, delta_es, ratio] =
+        [Points::of_importance, Points::of_delta_es, Points::of_ratio]
+            .map(|of| found.with_value(of));
+    let before = found.with_value(Points::of_ratio_before);
+    let spectra = match &before {
+        None => ratio.said(),
+        Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
+    };
+    let before = before.map(|it| {
+        view! {
+            <Part
+                of="inside-"
+                id="spectra-before"
+                name="Spectra before fine-tuning"
+                said=it.said()
+                table=Some(it.table("spectra-before"))
+                drawing=Some(dots(it, of_pieces, pick_piece))
+            />
+        }
+    });
+    view! {
+        <p class="note">
+            "Choose a dot, or a row of the table of words: the term is marked in all plots."
+        </p>
+        <p class="unseen">
+            "The dots can be chosen with a pointer alone; the table of words chooses the same."
+        </p>
+        <div class="plots">
+            <Part
+                of="inside-"
+                id="importance"
+                name="Importance"
+                said=importance.said()
+                table=Some(importance.table("importance"))
+                drawing=Some(dots(importance, of_word, pick))
+            />
+            <Part
+                of="inside-"
+                id="exact"
+                name="Exact matches"
+                said=delta_es.said()
+                table=Some(delta_es.table("exact"))
+                drawing=Some(dots(delta_es, of_word, pick))
+            />
+            <Part
+                of="inside-"
+                id="spectra"
+                name="Spectra"
+                said=spectra
+                table=Some(pieces)
+                drawing=Some(dots(ratio, of_pieces, pick_piece))
+            />
+            {before}
+        </div>
+    }
+}
+
+/// A plot whose dots can be chosen.
+fn dots(points: Points, named: Signal<Vec<String>>, pick: Callback<String>) -> Drawn {
+    let points = StoredValue::new(points);
+    let figure = Memo::new(move |_| {
+        let named = named.get();
+        let named: Vec<&str> = named.iter().map(String::as_str).collect();
+        points.with_value(|it| plot::points(it, &named))
+    });
+    let pick = Callback::new(move |at: [f64; 2]| {
+        let name = points.with_value(|it| it.nearest(at).map(str::to_owned));
+        if let Some(name) = name {
+            pick.run(name);
+        }
+    });
+    Drawn::places(figure.into(), pick)
+}

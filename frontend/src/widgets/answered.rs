@@ -1,0 +1,61 @@
+//! What was asked for, once there is an answer; until then that it is on its way, and after that
+//! why there is none.
+
+use leptos::prelude::*;
+use shared::api::worker::LOCAL;
+
+use super::error::Failure;
+use crate::api::Error;
+use crate::page::Page;
+
+/// The answer, in the words of the page.
+#[component]
+pub(crate) fn Answered<T, F>(
+    /// What was asked for.
+    answer: LocalResource<Result<T, Error>>,
+    /// What is said until it is there.
+    until: &'static str,
+    /// The heading of a page without an answer.
+    #[prop(optional)]
+    without: Option<&'static str>,
+    /// Shows it.
+    shown: F,
+) -> impl IntoView
+where
+    T: Clone + 'static,
+    F: Fn(T) -> AnyView + Send + 'static,
+{
+    move || match answer.get() {
+        None => view! { <p class="note" role="status">{until}</p> }.into_any(),
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! {
+                {without.map(|it| view! { <h1>{it}</h1> })}
+                <Failure error retry/>
+            }
+            .into_any()
+        }
+        Some(Ok(found)) => shown(found),
+    }
+}
+
+/// The way back from a page below a study.
+#[component]
+pub(crate) fn Crumbs(
+    /// Its name.
+    study: String,
+    /// What the page is called.
+    here: &'static str,
+) -> impl IntoView {
+    let (above, called) = match study.as_str() {
+        LOCAL => (Page::Workbench, "Workbench"),
+        _ => (Page::Studies, "Studies"),
+    };
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=above.href()>{called}</a>
+            <a href=Page::Study { study }.href()>"Study"</a>
+            <span>{here}</span>
+        </nav>
+    }
+}

@@ -1,0 +1,133 @@
+//! The texts that a ranker puts first for one query: what a page shows before somebody chooses one
+//! of them.
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use crate::error::Error;
+use crate::probe::TextNo;
+
+/// So many texts are told.
+pub const MOST: usize = 10;
+
+/// The first so many characters of a text are told.
+pub const MOST_CHARACTERS: usize = 4_000;
+
+/// The first texts of a query's pool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Firsts {
+    /// Query id.
+    pub query_id: String,
+    /// As written.
+    pub query: String,
+    /// Texts of the pool.
+    pub n_texts: u64,
+    /// Whether the study has scores of the ranker; without them the texts stand as in the pool.
+    pub scored: bool,
+    /// At most [`MOST`].
+    pub texts: Vec<First>,
+}
+
+/// One of the texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct First {
+    /// Its id.
+    pub id: String,
+    /// What the ranker gives it.
+    pub score: Option<f64>,
+    /// If somebody judged it.
+    pub grade: Option<i32>,
+    /// What is scored of it, or its beginning; none where it is not here. It comes from outside:
+    /// text, never HTML.
+    pub text: Option<String>,
+    /// Whether the text goes on.
+    pub cut: bool,
+}
+
+impl Study {
+    /// The first texts of the pool of a query, by its place, under the ranker with a fingerprint.
+    pub fn firsts(&self, query: usize, fingerprint: &str) -> Result<Firsts, Error> {
+        let (Some(asked), Some(pool)) = (self.queries.get(query), self.pools.get(query)) else {
+            let what = format!("query of this study (it has {})", self.queries.len());
+            return Err(Error::unknown(&what, format!("number {query}")));
+        };
+        let mut rankers = self.scores.iter();
+        let scores = rankers.find(|it| it.ranker.fingerprint == fingerprint);
+        let score = |text: TextNo| scores?.at(self.pairs.position(query, text)?);
+        let mut order: Vec<(TextNo, Option<f64>)> =
+            pool.iter().map(|&it| (it, score(it))).collect();
+        // Stable, so that the pool decides between equals.
+        order.sort_by(|a, b| match (a.1, b.1) {
+            (Some(a), Some(b)) => b.total_cmp(&a),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+        let texts = order.iter().take(MOST).map(|&(text, score)| {
+            let body = (!self.lacks_texts()).then(|| self.text_body(text));
+            let shown = body.as_deref().map(first_characters);
+            First {
+                id: self.text_id(text),
+                score,
+                grade: self.grade(query, text),
+                cut: shown.map(str::len) < body.as_ref().map(String::len),
+                text: shown.map(str::to_owned),
+            }
+        });
+        Ok(Firsts {
+            query_id: asked.id.clone(),
+            query: asked.text.clone(),
+            n_texts: pool.len() as u64,
+            scored: scores.is_some(),
+            texts: texts.collect(),
+        })
+    }
+}
+
+/// As much of a text as is shown beside others.
+pub(crate) fn first_characters(text: &str) -> &str {
+    let end = text.char_indices().nth(MOST_CHARACTERS);
+    end.map_or(text, |it| &text[..it.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::fixture;
+
+    /// A line for each text: id, score, grade.
+    fn shown(found: &Firsts) -> Vec<(&str, bool, Option<i32>)> {
+        let each = found.texts.iter();
+        each.map(|it| (it.id.as_str(), it.score.is_some(), it.grade))
+            .collect()
+    }
+
+    #[test]
+    fn the_scores_of_the_ranker_say_which_come_first() {
+        let texts = ["the sea", "river", "river river", "river river"];
+        let study = fixture::study("river", &texts, 10);
+        let bm25 = study.scores[0].ranker.fingerprint.clone();
+        let found = study.firsts(0, &bm25).unwrap();
+        // The third and the fourth are equal, and stand as in the pool.
+        let ids: Vec<&str> = found.texts.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids, ["3", "4", "2", "1"]);
+        assert!(found.scored && found.texts[0].score > found.texts[2].score);
+        assert_eq!(found.texts[3].text.as_deref(), Some("the sea"));
+        let other = study.firsts(0, "another").unwrap();
+        assert!(!other.scored);
+        assert_eq!(shown(&other)[0], ("1", false, Some(1)));
+        assert!(study.firsts(1, &bm25).is_err());
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_withheld_ones_are_not_told() {
+        let long = "é ".repeat(MOST_CHARACTERS);
+        let study = fixture::study("river", &["river", &long], 10);
+        let found = study.firsts(0, "").unwrap();
+        assert_eq!((found.texts[0].cut, found.texts[1].cut), (false, true));
+        let n = |text: &Option<String>| text.as_deref().map(|it| it.chars().count());
+        assert_eq!(n(&found.texts[1].text), Some(MOST_CHARACTERS));
+        let bare = study.without_texts().firsts(0, "").unwrap();
+        assert_eq!((bare.texts[1].cut, &bare.texts[1].text), (false, &None));
+    }
+}
