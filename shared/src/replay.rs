@@ -13,7 +13,7 @@ mod defects;
 
 use serde::{Deserialize, Serialize};
 
-use crate::differ::Counted;
+use crate::differ::{Counted, Source};
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
 use crate::report::{Column, Kind, Table, Value, format};
@@ -141,6 +141,32 @@ impl Paper {
 }
 
 impl Asked {
+    /// Refuses a table that the paper does not have here.
+    fn check(self) -> Result<(), Error> {
+        let Asked { paper, table } = self;
+        if paper.tables().contains(&table) {
+            return Ok(());
+        }
+        let known: Vec<String> = paper.tables().iter().map(u8::to_string).collect();
+        let known = match known.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => "none".to_owned(),
+        };
+        let reason = format!("{} has tables {known} here", paper.name());
+        Err(Error::setting("table", reason))
+    }
+
+    /// Which queries of a comparison count; none of a paper that compares no lists.
+    fn counted(self) -> Option<Counted> {
+        match self.paper {
+            Paper::Rennings2019 | Paper::Camara2020 | Paper::Abnirml => None,
+            // Its first table is over all queries, where those without a candidate count 0.
+            Paper::Padigela2019 if self.table == 1 => Some(Counted::Judged),
+            Paper::Padigela2019 => Some(Counted::Found),
+        }
+    }
+
     /// The readings that its numbers are compared with; the first is ours, or the paper's where
     /// ours is the same. Those of rankers are told by a study alone.
     fn readings(self, study: Option<&Study>) -> Vec<Reading> {
@@ -150,12 +176,8 @@ impl Asked {
             }
             Paper::Abnirml => vec![Reading::Delta(Delta::Tuned), Reading::Delta(NO_DELTA)],
             Paper::Padigela2019 => {
-                // Its first table is over all queries, where those without a candidate count 0.
-                let counted = match self.table {
-                    1 => Counted::Judged,
-                    _ => Counted::Found,
-                };
-                study.map_or_else(Vec::new, |it| ours::against_bm25(it, counted))
+                let both = study.zip(self.counted());
+                both.map_or_else(Vec::new, |(it, counted)| ours::against_bm25(it, counted))
             }
         }
     }
@@ -177,32 +199,60 @@ impl std::str::FromStr for Paper {
 /// A table of a paper beside a study, and what is wrong with the paper's numbers, as tables.
 /// Without a study ours are missing.
 pub fn replay(asked: Asked, study: Option<&Study>) -> Result<Vec<Table>, Error> {
-    let Asked { paper, table } = asked;
-    if !paper.tables().contains(&table) {
-        let known: Vec<String> = paper.tables().iter().map(u8::to_string).collect();
-        let known = match known.split_last() {
-            Some((last, [])) => last.clone(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => "none".to_owned(),
-        };
-        let reason = format!("{} has tables {known} here", paper.name());
-        return Err(Error::setting("table", reason));
-    }
+    asked.check()?;
     let readings = asked.readings(study).into_iter();
     let ours = readings.map(|it| Ours::new(it, study));
     let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;
+    let at_hand = match study {
+        Some(study) if ours.is_empty() => format!(
+            "Study {} has no BM25 with another ranker beside it: ours are missing.",
+            study.definition.name
+        ),
+        Some(study) => format!(
+            "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
+            study.definition.name,
+            study.queries.len(),
+            study.definition.pool,
+            study.definition.analyzer.describe()
+        ),
+        None => "No study was chosen: ours are missing.".to_owned(),
+    };
+    Ok(tables(asked, &ours, study, at_hand))
+}
+
+/// A table of [`Paper::Padigela2019`] beside lists over one collection, each after that of BM25.
+pub fn replay_lists(asked: Asked, lists: &[Source<'_>]) -> Result<Vec<Table>, Error> {
+    asked.check()?;
+    let Some(counted) = asked.counted() else {
+        let reason = format!("{} compares no lists", asked.paper.name());
+        return Err(Error::setting("paper", reason));
+    };
+    let ours = lists.iter().map(|it| Ours::of_lists(it, counted));
+    let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;
+    let at_hand = match lists.first() {
+        Some(it) => format!(
+            "Ours: runs over {} of {} queries. Another collection gives other numbers.",
+            it.name,
+            it.queries.len()
+        ),
+        None => "No list stands beside that of BM25: ours are missing.".to_owned(),
+    };
+    Ok(tables(asked, &ours, None, at_hand))
+}
+
+fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -> Vec<Table> {
     let printed = printed::table(asked);
-    let mut tables = vec![beside(asked, &printed, &ours, study)];
+    let mut tables = vec![beside(asked, &printed, ours, at_hand)];
     if asked == padigela::SAMPLES {
         let compared = ours.iter().filter_map(Ours::compared).zip(1..);
         tables.extend(compared.map(|(it, at)| it.samples(at)));
     }
-    tables.push(defects::table(paper, &ours, study));
-    Ok(tables)
+    tables.push(defects::table(asked.paper, ours, study));
+    tables
 }
 
 /// One row for each cell of the paper's table that says something.
-fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>) -> Table {
+fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Table {
     let mut columns = vec![
         Column::new("row", Kind::Text),
         Column::new("column", Kind::Text),
@@ -240,20 +290,6 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], study: Option<&Study>)
             rows.push(line);
         }
     }
-    let at_hand = match study {
-        Some(study) if ours.is_empty() => format!(
-            "Study {} has no BM25 with another ranker beside it: ours are missing.",
-            study.definition.name
-        ),
-        Some(study) => format!(
-            "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
-            study.definition.name,
-            study.queries.len(),
-            study.definition.pool,
-            study.definition.analyzer.describe()
-        ),
-        None => "No study was chosen: ours are missing.".to_owned(),
-    };
     let mut notes = vec![asked.paper.needs().to_owned(), at_hand];
     let compared = ours.iter().filter_map(Ours::compared);
     notes.extend(compared.flat_map(Compared::notes));

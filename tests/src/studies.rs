@@ -246,6 +246,78 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
     }
 }
 
+/// Runs stand beside each other as they are, and models by the order that they give to a pool.
+#[test]
+fn bm25_stands_beside_runs_as_they_are() {
+    let home = Home::new();
+    let run = |rows: &[[&str; 3]]| -> String {
+        let row = |[query, doc, score]: &[&str; 3]| format!("{query} Q0 {doc} 1 {score} it\n");
+        rows.iter().map(row).collect()
+    };
+    home.write(
+        "BM25.run",
+        run(&[["q1", "d1", "2"], ["q1", "d2", "1"], ["q2", "d2", "1"]]),
+    );
+    home.write(
+        "other.run",
+        run(&[["q1", "d2", "2"], ["q2", "d1", "2"], ["q2", "d2", "1"]]),
+    );
+    home.write(
+        "corpus.jsonl",
+        "{\"_id\":\"d1\",\"text\":\"the river bank\"}\n\
+        {\"_id\":\"d2\",\"text\":\"river and ferry\"}\n",
+    );
+    home.write(
+        "queries.jsonl",
+        "{\"_id\":\"q1\",\"text\":\"river bank\"}\n\
+        {\"_id\":\"q2\",\"text\":\"the ferry\"}\n",
+    );
+    home.write("qrels.txt", "q1 0 d1 1\nq2 0 d2 1\n");
+    let line = "--run BM25.run --run other.run --json";
+    let beside = |line: &str| home.run(&format!("replay padigela2019 {line}")).json();
+    let tables = beside(&format!("--table 2 --collection . {line}"));
+    let heads = tables[0]["columns"].as_array().unwrap();
+    assert_eq!(heads[4]["name"], "ours, other");
+    let line_of_differ = "differ --collection . --a BM25.run --b other.run --queries found --json";
+    let differ = home.run(line_of_differ).json();
+    let differ = differ.as_array().unwrap().iter();
+    let fqt = differ.clone().find(|it| it["name"] == "fractions").unwrap()["rows"][1].clone();
+    let rows = tables[0]["rows"].as_array().unwrap().iter();
+    let of = |name: &str| {
+        let is_it = |it: &&Value| it[0]["text"] == name && it[1]["text"] == "mean FQT";
+        rows.clone().find(is_it).unwrap()[4].clone()
+    };
+    assert_eq!([of("BM25"), of("BERT")], [fqt[1].clone(), fqt[2].clone()]);
+    // BM25 has the relevant document first twice, the other not at all and second.
+    let tables = beside(
+        "--table 1 --collection . --run BM25.run --run other.run --ranker ql \
+                         --pool run:BM25.run:10 --json",
+    );
+    let heads = tables[0]["columns"].as_array().unwrap();
+    let names: Vec<&str> = heads[4..6]
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!(names, ["ours, other", "ours, QL"]);
+    let rows = tables[0]["rows"].as_array().unwrap();
+    let means = |name: &str| -> Vec<f64> {
+        let row = rows.iter().find(|it| it[0]["text"] == name).unwrap();
+        row.as_array().unwrap()[4..6]
+            .iter()
+            .map(|it| it["estimate"]["value"].as_f64().unwrap())
+            .collect()
+    };
+    assert_eq!(means("BM25"), [1.0, 1.0]);
+    assert_eq!(means("BERT"), [0.25, 1.0]);
+    let refused = home.run("replay camara2020 --table 3 --collection . --run BM25.run");
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.err.contains("for padigela2019 alone"),
+        "{}",
+        refused.err
+    );
+}
+
 #[test]
 fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let home = Home::new();

@@ -1,6 +1,5 @@
 //! `differ`: where two rankers of a study, or two runs over a collection, differ.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
@@ -103,20 +102,14 @@ impl Differ {
         let asking = self.asking([self.a.clone(), self.b.clone()].map(Who::Run))?;
         let folder = Path::new(collection).file_name();
         let named = folder.map_or(collection.into(), |it| it.to_string_lossy());
-        let docs = loaded.collection.docs.iter();
+        let [first, second] = about;
         let source = Source {
-            name: named.to_string(),
-            title: named.to_string(),
-            hash: loaded.collection.hash(),
-            queries: loaded.collection.queries.iter().collect(),
-            docs: docs.map(|it| (it.id.as_str(), it)).collect(),
-            qrels: Cow::Borrowed(&loaded.collection.qrels),
-            runs: [Cow::Borrowed(&runs[0]), Cow::Borrowed(&runs[1])],
-            rankers: about,
-            choices: Vec::new(),
             tokenizer: self.tokenizer()?,
-            withheld: false,
-            n_unscored: [0; 2],
+            ..Source::of_runs(
+                &named,
+                &loaded.collection,
+                [(first, &runs[0]), (second, &runs[1])],
+            )
         };
         let found = differ(&source, &asking)?;
         self.tables(&found, || Ok(listing::all(&source, &asking)?))

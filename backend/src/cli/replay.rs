@@ -1,5 +1,7 @@
 //! `replay`: the papers' tables beside ours.
 
+mod lists;
+
 use std::path::Path;
 use std::str::FromStr;
 
@@ -7,7 +9,7 @@ use shared::error::Error as InputError;
 use shared::probe::{Limits, Manipulation, Pool, Probe};
 use shared::replay::printed::abnirml;
 use shared::replay::{Asked, Paper, replay};
-use shared::report;
+use shared::report::{self, Table};
 use shared::study::{Definition, Lookups, Study, TransferFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
@@ -55,6 +57,10 @@ pub(crate) struct Replay {
     /// against each of them
     #[arg(long, value_name = "RANKER", requires = "collection")]
     ranker: Vec<String>,
+    /// Runs for padigela2019, in place of a study's rankers: the first is that of BM25, the others
+    /// and every --ranker stand beside it
+    #[arg(long, value_name = "FILE", requires = "collection")]
+    run: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -156,6 +162,18 @@ impl Replay {
             paper: self.paper,
             table: self.table,
         };
+        let tables = match self.run.is_empty() {
+            true => self.of_study(asked, data)?,
+            false => self.of_runs(asked, data)?,
+        };
+        match self.json {
+            true => print!("{}", report::to_json(&tables)),
+            false => print!("{}", report::to_markdown(&tables)),
+        }
+        Ok(Exit::Done)
+    }
+
+    fn of_study(&self, asked: Asked, data: &Path) -> Result<Vec<Table>, Error> {
         let study = match (&self.study, &self.collection) {
             (Some(name), _) => {
                 let folder = DataFolder::open(data)?;
@@ -168,12 +186,7 @@ impl Replay {
             }
             (None, None) => None,
         };
-        let tables = replay(asked, study.as_ref())?;
-        match self.json {
-            true => print!("{}", report::to_json(&tables)),
-            false => print!("{}", report::to_markdown(&tables)),
-        }
-        Ok(Exit::Done)
+        Ok(replay(asked, study.as_ref())?)
     }
 
     /// With the limits, formulas and readings of the paper.
@@ -237,7 +250,8 @@ impl Replay {
             }
         }
         if self.paper == Paper::Padigela2019 && self.ranker.is_empty() {
-            let way_out = "padigela2019 sets BM25 against others; give one or more with --ranker";
+            let way_out = "padigela2019 sets BM25 against others; give one or more with --ranker, \
+                           or runs with --run";
             return refuse("ranker", way_out);
         }
         Ok(())

@@ -1,7 +1,6 @@
 //! Three queries that one can count by hand, and two that do not count.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::{Asking, Differences, Source, about_run, choice_of_run, differ};
 use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run};
@@ -107,17 +106,19 @@ pub(crate) fn source(collection: &Collection) -> Source<'_> {
 
 pub(crate) fn source_of(collection: &Collection, runs: [Run; 2]) -> Source<'_> {
     let names = ["runs/BM25.run.gz", "<i>|second.run"];
-    let docs = collection.docs.iter();
+    let about = [0, 1].map(|it| about_run(names[it], &runs[it]));
     Source {
         name: "tiny".to_owned(),
         title: "Tiny".to_owned(),
         hash: collection.hash(),
         queries: collection.queries.iter().collect(),
-        docs: docs
+        docs: collection
+            .docs
+            .iter()
             .map(|it| (it.id.as_str(), it))
-            .collect::<BTreeMap<_, _>>(),
+            .collect(),
         qrels: Cow::Borrowed(&collection.qrels),
-        rankers: [about_run(names[0], &runs[0]), about_run(names[1], &runs[1])],
+        rankers: about,
         choices: vec![
             choice_of_run(names[0], &runs[0]),
             choice_of_run(names[1], &runs[1]),

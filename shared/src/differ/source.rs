@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::listing::{Listing, Page, Row};
 use super::sample::Sample;
 use super::{Asking, Choice, Differences, Who, differ};
-use crate::collection::{Doc, Qrels, Query, Ranked, Run, hex};
+use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run, hex};
 use crate::error::Error;
 use crate::probe::TextNo;
 use crate::score::{RankerAbout, RankerKind, Scores};
@@ -42,6 +42,32 @@ pub struct Source<'a> {
     /// Documents of the pools that each ranker has given no score, as a score file may: they stand
     /// in no list of it. 0 of a run, which is a list of its own.
     pub n_unscored: [u64; 2],
+}
+
+impl<'a> Source<'a> {
+    /// Two runs over a collection, each with what is known of it.
+    pub fn of_runs(
+        name: &str,
+        collection: &'a Collection,
+        lists: [(RankerAbout, &'a Run); 2],
+    ) -> Source<'a> {
+        let docs = collection.docs.iter();
+        let [first, second] = lists;
+        Source {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            hash: collection.hash(),
+            queries: collection.queries.iter().collect(),
+            docs: docs.map(|it| (it.id.as_str(), it)).collect(),
+            qrels: Cow::Borrowed(&collection.qrels),
+            runs: [first.1, second.1].map(Cow::Borrowed),
+            rankers: [first.0, second.0],
+            choices: Vec::new(),
+            tokenizer: Tokenizer::default(),
+            withheld: false,
+            n_unscored: [0; 2],
+        }
+    }
 }
 
 /// What is known of a run: its file, its size, and a hash of its lines.
@@ -162,8 +188,8 @@ impl Study {
         pairs.filter(|it| !scored(it)).count() as u64
     }
 
-    /// The pool of each query with the scores of a ranker.
-    fn pools_as_run(&self, scores: &Scores) -> Run {
+    /// The pool of each query with the scores of a ranker; what has no score is left out.
+    pub fn pools_as_run(&self, scores: &Scores) -> Run {
         let mut run = Run::default();
         for (query, pool) in self.pools.iter().enumerate() {
             let ranked = pool.iter().filter_map(|&text| {

@@ -4,9 +4,9 @@
 use crate::differ::answer::AnswerType;
 use crate::differ::groups::{Both, Bucket};
 use crate::differ::hypotheses::fall;
-use crate::differ::listing::{Row, Turn};
+use crate::differ::listing::{self, Row, Turn};
 use crate::differ::paired::{Change, Paired};
-use crate::differ::{Asking, Counted, Differences, Who};
+use crate::differ::{Asking, Counted, Differences, Source, Who, differ};
 use crate::error::Error;
 use crate::report::differ::{compared_said, of_samples, unscored};
 use crate::report::{Table, Value};
@@ -114,6 +114,18 @@ impl Compared {
         Ok(Compared {
             found: study.differ(&asking)?,
             rows: study.differ_all(&asking)?,
+        })
+    }
+
+    /// Of two lists, that of BM25 first.
+    pub(super) fn of_lists(source: &Source<'_>, counted: Counted) -> Result<Compared, Error> {
+        let asking = Asking {
+            counted,
+            ..Asking::default()
+        };
+        Ok(Compared {
+            found: differ(source, &asking)?,
+            rows: listing::all(source, &asking)?,
         })
     }
 

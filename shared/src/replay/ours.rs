@@ -3,7 +3,7 @@
 use super::compared::Compared;
 use super::printed::Row;
 use super::{Of, Outcome, What, width};
-use crate::differ::Counted;
+use crate::differ::{Counted, Source};
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
 use crate::report::Value;
@@ -24,6 +24,8 @@ pub(super) enum Reading {
     Delta(Delta),
     /// BM25 beside another ranker, by their rows, over the queries that count.
     Against { pair: [u32; 2], counted: Counted },
+    /// BM25's list beside another, wherever both come from.
+    Lists,
 }
 
 /// BM25, the first of a study, beside each other ranker; nothing where there is none.
@@ -50,6 +52,7 @@ impl Reading {
             Reading::Against { pair, .. } => {
                 study.map_or_else(String::new, |it| named(it, pair[1] as usize))
             }
+            Reading::Lists => String::new(),
         }
     }
 
@@ -63,7 +66,7 @@ impl Reading {
                 };
                 Ok(Some(Numbers::Axioms(Box::new(study.overview(&dials)?))))
             }
-            Reading::Mode(_) => Ok(None),
+            Reading::Mode(_) | Reading::Lists => Ok(None),
             Reading::Delta(delta) => {
                 let asking = Asking {
                     delta,
@@ -126,6 +129,16 @@ impl Ours {
             reading,
             name: reading.name(study),
             numbers,
+        })
+    }
+
+    /// Of two lists, that of BM25 first.
+    pub(super) fn of_lists(source: &Source<'_>, counted: Counted) -> Result<Ours, Error> {
+        let compared = Compared::of_lists(source, counted)?;
+        Ok(Ours {
+            reading: Reading::Lists,
+            name: compared.found.rankers[1].label.clone(),
+            numbers: Some(Numbers::Compared(Box::new(compared))),
         })
     }
 
