@@ -244,8 +244,11 @@ fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -
     let printed = printed::table(asked);
     let mut tables = vec![beside(asked, &printed, ours, at_hand)];
     if asked == padigela::SAMPLES {
-        let compared = ours.iter().filter_map(Ours::compared).zip(1..);
-        tables.extend(compared.map(|(it, at)| it.samples(at)));
+        let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
+            let compared = it.compared()?;
+            Some(compared.samples(at, &it.name))
+        });
+        tables.extend(samples);
     }
     tables.push(defects::table(asked.paper, ours, study));
     tables

@@ -141,10 +141,12 @@ impl Compared {
         notes
     }
 
-    /// Queries where one wins and the other loses; `at` tells it from those of other readings.
-    pub(super) fn samples(&self, at: usize) -> Table {
+    /// Queries where one wins and the other loses; `at` and `name` tell them from those of other
+    /// readings.
+    pub(super) fn samples(&self, at: usize, name: &str) -> Table {
         Table {
             name: format!("samples-{at}"),
+            title: format!("BM25 and {name}: where one wins and the other loses"),
             ..of_samples(&self.found)
         }
     }

@@ -104,9 +104,11 @@ impl<'a> Defects<'a> {
         }
     }
 
-    /// BM25 beside each other ranker.
-    fn compared(&self) -> Vec<&'a Compared> {
-        self.ours.iter().filter_map(Ours::compared).collect()
+    /// BM25 beside each other ranker, by its name.
+    fn compared(&self) -> Vec<(&'a str, &'a Compared)> {
+        let ours = self.ours.iter();
+        let named = ours.filter_map(|it| Some((it.name.as_str(), it.compared()?)));
+        named.collect()
     }
 
     /// For every ranker that was judged in both readings its cells.

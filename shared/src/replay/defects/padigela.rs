@@ -52,21 +52,15 @@ impl Defects<'_> {
             ),
             ("BM25".to_owned(), Value::Count(bm25[last].1)),
         );
-        for Compared { found, rows, .. } in self.compared() {
+        for (name, Compared { found, rows, .. }) in self.compared() {
             let own = fall(&found.buckets, 1);
             let Some((own, other)) = own.zip(fall_by_first(rows)) else {
                 continue;
             };
             self.add(
                 "Fall of RR@10 from the lowest bucket with a query to the highest, by whose FQT",
-                (
-                    format!("{}, by its own", found.rankers[1].label),
-                    three(own),
-                ),
-                (
-                    format!("the same, by that of {}", found.rankers[0].label),
-                    three(other),
-                ),
+                (format!("{name}, by its own"), three(own)),
+                ("the same, by that of BM25".to_owned(), three(other)),
             );
         }
     }
@@ -116,14 +110,19 @@ impl Defects<'_> {
         self.add(
             "No p is 0. The test is a paired t test, whatever its name; that of randomisation, \
              beside it here, takes no distribution for granted",
-            ("FQT and FNT, printed p".to_owned(), three(0.0)),
+            (
+                "FQT and FNT, printed p".to_owned(),
+                Value::Score {
+                    value: 0.0,
+                    digits: 1,
+                },
+            ),
             (
                 format!("least p of {} drawn exchanges", format::count(DRAWS as u64)),
                 Value::Tiny(1.0 / (DRAWS + 1) as f64),
             ),
         );
-        for Compared { found, .. } in self.compared() {
-            let name = &found.rankers[1].label;
+        for (name, Compared { found, .. }) in self.compared() {
             self.p(&format!("{name}, FQT"), &found.fqt);
             self.p(&format!("{name}, FNT"), &found.fnt);
         }
@@ -218,7 +217,7 @@ mod tests {
         check("BM25, mean of table 6", ["0.203", "0.215"]);
         check("BERT, mean of table 6", ["0.434", "0.445"]);
         check("queries of ABBR", ["9", "4,105"]);
-        check("FQT and FNT, printed p", ["0.000", "1.0e-4"]);
+        check("FQT and FNT, printed p", ["0.0", "1.0e-4"]);
         // BM25 by FQT and BERT by length are lowest where they end.
         assert!(!rows(None).iter().any(|it| it[0].starts_with("BM25 by FQT")));
     }

@@ -201,7 +201,8 @@ pub(super) fn buckets() -> Printed {
         rows,
         notes: &[
             "The printed p are 0.0, of a test that the paper calls a signed t test. It names no \
-             stop list, tokeniser or stemmer; ours takes function words out and stems nothing.",
+             stop list, tokeniser or stemmer; ours takes function words out and stems nothing. Ours \
+             falls from the lowest bucket with a query to the highest with one.",
             FOUND,
             BM25,
         ],
@@ -346,9 +347,9 @@ const FOUND: &str = "Printed: over the 5,738 of 6,980 queries with a relevant ca
                      over those with one among the candidates of either ranker.";
 
 const BM25: &str = "Printed BM25: Elasticsearch's default analyser, k1 1.2, b .75. Ours is the \
-                    first BM25 of the study, which orders the pool; beside another ranker it has \
-                    other numbers only where other queries count. Ours in the rows of BERT are the \
-                    other ranker's.";
+                    first BM25 of the study, by its order of the pool; beside another ranker it \
+                    has other numbers only where other queries count. Ours in the rows of BERT are \
+                    the other ranker's.";
 
 fn of(side: Side) -> What {
     What::Compared(Said::Of(side))
