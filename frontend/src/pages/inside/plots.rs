@@ -49,39 +49,44 @@ pub(super) fn Plots(
         }
     });
     view! {
-        <p class="note">
-            "Choose a dot, or a row of the table of words: the term is marked in all plots."
-        </p>
-        <p class="unseen">
-            "The dots can be chosen with a pointer alone; the table of words chooses the same."
-        </p>
-        <div class="plots">
-            <Part
-                of="inside-"
-                id="importance"
-                name="Importance"
-                said=importance.said()
-                table=Some(importance.table("importance"))
-                drawing=Some(dots(importance, of_word, pick))
-            />
-            <Part
-                of="inside-"
-                id="exact"
-                name="Exact matches"
-                said=delta_es.said()
-                table=Some(delta_es.table("exact"))
-                drawing=Some(dots(delta_es, of_word, pick))
-            />
-            <Part
-                of="inside-"
-                id="spectra"
-                name="Spectra"
-                said=spectra
-                table=Some(pieces)
-                drawing=Some(dots(ratio, of_pieces, pick_piece))
-            />
-            {before}
-        </div>
+        <section class="section" aria-labelledby="plots">
+            <header>
+                <h2 id="plots">"Terms"</h2>
+                <p class="note">
+                    "Choose a dot, or a row of the table of words: the term is marked in all plots."
+                    <span class="unseen">
+                        " The dots are for a pointer alone; the table chooses the same."
+                    </span>
+                </p>
+            </header>
+            <div class="plots">
+                <Part
+                    of="inside-"
+                    id="importance"
+                    name="Importance"
+                    said=importance.said()
+                    table=Some(importance.table("importance"))
+                    drawing=Some(dots(importance, of_word, pick))
+                />
+                <Part
+                    of="inside-"
+                    id="exact"
+                    name="Exact matches"
+                    said=delta_es.said()
+                    table=Some(delta_es.table("exact"))
+                    drawing=Some(dots(delta_es, of_word, pick))
+                />
+                <Part
+                    of="inside-"
+                    id="spectra"
+                    name="Spectra"
+                    said=spectra
+                    table=Some(pieces)
+                    drawing=Some(dots(ratio, of_pieces, pick_piece))
+                />
+                {before}
+            </div>
+        </section>
     }
 }
 

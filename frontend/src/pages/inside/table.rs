@@ -77,7 +77,7 @@ pub(super) fn Words(
                 <p class="note">"The most important first."</p>
                 <Takes of="words" csv/>
             </header>
-            <label class="field">
+            <label class="field sought">
                 <span class="label">"Search"</span>
                 <input type="search" data-search="" on:input:target=move |event| {
                     sought.set(event.target().value());

@@ -46,7 +46,7 @@ pub(super) fn Texts(
             .into_any()
     };
     view! {
-        <section class="section" aria-labelledby="texts">
+        <section class="section asking" aria-labelledby="texts">
             <header>
                 <h2 id="texts">"A query and a text"</h2>
                 <p class="note">"Choose a query, then a text: each against each, by pieces."</p>
@@ -104,7 +104,7 @@ fn Queries(
         none.then_some("No query has these letters.")
     };
     view! {
-        <label class="field">
+        <label class="field sought">
             <span class="label">"Search the queries"</span>
             <input type="search" prop:value=move || sought.get() on:input:target=move |event| {
                 sought.set(event.target().value());
