@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use shared::collection::trec::Unknown;
-use shared::collection::{Collection, Doc, Ranked, Run};
+use shared::collection::{Collection, Doc, Qrels, Ranked, Run};
 use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::beside::Beside;
 use shared::probe::mine::{Miner, Pooled, QueryMined};
@@ -252,6 +252,7 @@ pub(crate) fn run_study(
         && stored.definition == definition
         && stored.software == env!("CARGO_PKG_VERSION")
         && stored.collection_hash == hash_of(&collection, &definition)
+        && asks_alike(&stored, &collection)
     {
         let n_added = complete_study(&mut stored, folder, data, models)?;
         eprintln!("the study is there already; rankers that were scored: {n_added}");
@@ -270,6 +271,18 @@ fn hash_of(collection: &Collection, definition: &Definition) -> String {
         }
         Some(_) | None => collection.hash(),
     }
+}
+
+/// Whether the queries of a stored study are in the same splits and judged alike; neither is part
+/// of a collection's hash.
+fn asks_alike(stored: &Study, collection: &Collection) -> bool {
+    let own = stored.queries.len() - stored.added.n_queries as usize;
+    let mut pairs = stored.queries[..own].iter().zip(&collection.queries);
+    let grades = |of: &Qrels, id: &str| of.0.get(id).cloned();
+    pairs.all(|(old, new)| {
+        let id = &old.id;
+        old.split == new.split && grades(&stored.qrels, id) == grades(&collection.qrels, id)
+    })
 }
 
 fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {

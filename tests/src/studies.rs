@@ -272,7 +272,7 @@ fn bm25_stands_beside_runs_as_they_are() {
         "{\"_id\":\"q1\",\"text\":\"river bank\"}\n\
         {\"_id\":\"q2\",\"text\":\"the ferry\"}\n",
     );
-    home.write("qrels.txt", "q1 0 d1 1\nq2 0 d2 1\n");
+    home.write("qrels.tsv", "q1 0 d1 1\nq2 0 d2 1\n");
     let line = "--run BM25.run --run other.run --json";
     let beside = |line: &str| home.run(&format!("replay padigela2019 {line}")).json();
     let tables = beside(&format!("--table 2 --collection . {line}"));
@@ -289,26 +289,29 @@ fn bm25_stands_beside_runs_as_they_are() {
     };
     assert_eq!([of("BM25"), of("BERT")], [fqt[1].clone(), fqt[2].clone()]);
     // BM25 has the relevant document first twice, the other not at all and second.
-    let tables = beside(
-        "--table 1 --collection . --run BM25.run --run other.run --ranker ql \
-                         --pool run:BM25.run:10 --json",
-    );
+    let line = "--table 1 --collection . --run BM25.run --run other.run --ranker ql \
+                --pool run:BM25.run:10 --json";
+    let tables = beside(line);
     let heads = tables[0]["columns"].as_array().unwrap();
-    let names: Vec<&str> = heads[4..6]
-        .iter()
-        .filter_map(|it| it["name"].as_str())
-        .collect();
-    assert_eq!(names, ["ours, other", "ours, QL"]);
-    let rows = tables[0]["rows"].as_array().unwrap();
-    let means = |name: &str| -> Vec<f64> {
-        let row = rows.iter().find(|it| it[0]["text"] == name).unwrap();
-        row.as_array().unwrap()[4..6]
-            .iter()
-            .map(|it| it["estimate"]["value"].as_f64().unwrap())
+    let names = heads[4..6].iter().filter_map(|it| it["name"].as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["ours, other", "ours, QL"]);
+    let means = |tables: &Value, name: &str| -> Vec<f64> {
+        let mut rows = tables[0]["rows"].as_array().unwrap().iter();
+        let of = |it: &&Value| [&it[0]["text"], &it[1]["text"]] == [name, "development queries"];
+        let cells = rows.find(of).unwrap().as_array().unwrap().iter();
+        cells
+            .filter_map(|it| it["estimate"]["value"].as_f64())
             .collect()
     };
-    assert_eq!(means("BM25"), [1.0, 1.0]);
-    assert_eq!(means("BERT"), [0.25, 1.0]);
+    assert_eq!(means(&tables, "BM25"), [1.0, 1.0]);
+    assert_eq!(means(&tables, "BERT"), [0.25, 1.0]);
+    // Judged otherwise, the study is made again.
+    home.write("qrels.tsv", "q1 0 d2 1\nq2 0 d2 1\n");
+    let tables = beside(line);
+    assert_eq!(means(&tables, "BM25"), [0.75, 0.75]);
+    assert_eq!(means(&tables, "BERT"), [0.75, 0.75]);
+    let own = home.run("replay padigela2019 --table 1 --study replay-padigela2019 --json");
+    assert_eq!(means(&own.json(), "BERT"), [0.75]);
     let refused = home.run("replay camara2020 --table 3 --collection . --run BM25.run");
     assert_eq!(refused.code, Some(1));
     assert!(
