@@ -15,6 +15,8 @@ const TOP: f64 = 22.0;
 
 /// How far from a dot somebody may point, in pixels of the figure.
 const NEAR: f64 = 14.0;
+/// About as wide and as high as a short name.
+const NAME: [f64; 2] = [64.0, 15.0];
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,17 +197,20 @@ pub fn points(of: &Points, named: &[&str]) -> Figure {
             marks: vec![dot(*at, Ink::Step(3))],
         });
     }
+    let mut taken: Vec<[f64; 2]> = Vec::new();
     for ((name, values), at) in chosen {
         let (anchor, beside) = match at[0] > WIDTH * 0.7 {
             true => (Anchor::End, at[0] - 8.0),
             false => (Anchor::Start, at[0] + 8.0),
         };
         let font = (Font::Head, Ink::Ink);
+        let free = apart(&taken, [beside, at[1] + 4.0]);
+        taken.push(free);
         marks.push(Mark::Group {
             title: title(of, name, *values),
             marks: vec![
                 dot(*at, Ink::Step(-4)),
-                text([beside, at[1] + 4.0], anchor, font, fit(name, 18)),
+                text(free, anchor, font, fit(name, 18)),
             ],
         });
     }
@@ -231,6 +236,18 @@ fn title(of: &Points, name: &str, values: [f64; 2]) -> String {
     format!("{name}: {} {across}, {} {up}", of.across, of.up)
 }
 
+/// A place for a name, below those that it would cover.
+fn apart(taken: &[[f64; 2]], mut at: [f64; 2]) -> [f64; 2] {
+    let covers = |[x, y]: [f64; 2]| {
+        let near = |it: &[f64; 2]| (it[0] - x).abs() < NAME[0] && (it[1] - y).abs() < NAME[1];
+        taken.iter().any(near)
+    };
+    while covers(at) {
+        at[1] += 1.0;
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,6 +269,28 @@ mod tests {
         assert!(drawn.label.contains("too few"), "{}", drawn.label);
         let none = Points::new("word", "importance", Vec::new());
         assert_eq!(none.nearest([0.0; 2]), None);
+    }
+
+    #[test]
+    fn names_do_not_cover_each_other() {
+        let dot = |at: f64, name: &str| (name.to_owned(), [at, at]);
+        let dots = vec![
+            dot(1.0, "vis"),
+            dot(1.001, "##cera"),
+            dot(0.0, "a"),
+            dot(9.0, "b"),
+        ];
+        let drawn = points(&Points::new("piece", "ratio", dots), &["vis", "##cera"]);
+        let mut names = Vec::new();
+        for mark in &drawn.marks {
+            if let Mark::Group { marks, .. } = mark
+                && let Some(Mark::Text { at, .. }) = marks.get(1)
+            {
+                names.push(at[1]);
+            }
+        }
+        assert_eq!(names.len(), 2);
+        assert!((names[0] - names[1]).abs() >= NAME[1], "{names:?}");
     }
 
     #[test]
