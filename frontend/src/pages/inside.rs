@@ -242,7 +242,7 @@ fn One(found: WhiteBox, scene: Scene) -> impl IntoView {
         />
         <Plots found pieces chosen scene/>
         {of_word}
-        <Words found table=words chosen scene/>
         <Texts found lists scene/>
+        <Words found table=words chosen scene/>
     }
 }
