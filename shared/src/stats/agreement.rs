@@ -71,6 +71,19 @@ pub fn raw(rated: &[Rated]) -> Option<Agreement> {
     Sums::new(rated, |it| Some(of(&Counts::new(it)?))).agreement(0.0, |it| ratio(it[0], it[1]))
 }
 
+/// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the
+/// others that gave the same. Each thing has its group and, for each of the others who rated it,
+/// whether they did. None if nobody else rated any.
+pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<Agreement> {
+    let share = |others: &[bool]| {
+        let same = others.iter().filter(|it| **it).count();
+        ratio(same as f64, others.len() as f64)
+    };
+    let things = things.iter();
+    let each = things.filter_map(|(group, others)| Some((*group, vec![share(others)?, 1.0])));
+    Sums::of(each.collect()).agreement(0.0, |it| ratio(it[0], it[1]))
+}
+
 /// Cohen's κ of two raters, from −1 to 1; none if they rated nothing both, or gave one category
 /// to everything.
 pub fn cohen(rated: &[Rated], [first, second]: [usize; 2]) -> Option<Agreement> {
@@ -210,10 +223,12 @@ struct Sums {
 
 impl Sums {
     fn new(rated: &[Rated], of: impl Fn(&Rated) -> Option<Vec<f64>>) -> Sums {
-        let mut each: Vec<(u32, Vec<f64>)> = rated
-            .iter()
-            .filter_map(|it| Some((it.group, of(it)?)))
-            .collect();
+        let each = rated.iter().filter_map(|it| Some((it.group, of(it)?)));
+        Sums::of(each.collect())
+    }
+
+    /// Of things, each with its group.
+    fn of(mut each: Vec<(u32, Vec<f64>)>) -> Sums {
         // Stable, so that sums run in the order of the things.
         each.sort_by_key(|it| it.0);
         let groups = each.chunk_by(|a, b| a.0 == b.0);

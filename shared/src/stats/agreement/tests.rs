@@ -68,7 +68,7 @@ fn four_observers() -> Vec<Rated> {
 }
 
 /// The same, sections C and D: nominal .743, ordinal .815, interval .849. The package
-/// `krippendorff` 0.8 of Python has these digits.
+/// `krippendorff` 0.9 of Python has these digits.
 #[test]
 fn krippendorffs_four_observers_with_missing_data() {
     let rated = four_observers();
