@@ -11,7 +11,7 @@ use crate::probe::{Claim, ClaimKind};
 /// An answer about the texts of an instance in the order of its claim, wherever they stood on the
 /// screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswer))]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// The first text is better; of three, the first step helps more.

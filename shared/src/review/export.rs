@@ -218,7 +218,6 @@ fn cells(row: &Row) -> Vec<Value> {
         it => Value::Text(it.to_owned()),
     };
     let count = |it: Option<u64>| it.map_or(Value::Missing, Value::Count);
-    let number = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);
     let what = &row.event.what;
     let about = row.about.as_ref();
     let of_item = |word: &dyn Fn(&About) -> String| text(&about.map(word).unwrap_or_default());
@@ -243,8 +242,12 @@ fn cells(row: &Row) -> Vec<Value> {
         text(row.fate.name()),
         count(what.item().map(|it| u64::from(it.0))),
         of_item(&|it| it.item.role.name().to_owned()),
-        number(about.and_then(|it| it.item.role.probability())),
-        number(about.and_then(|it| it.weight)),
+        about
+            .and_then(|it| it.item.role.probability())
+            .map_or(Value::Missing, Value::Fraction),
+        about
+            .and_then(|it| it.weight)
+            .map_or(Value::Missing, |value| Value::Score { value, digits: 2 }),
         of_item(&|it| it.item.place.probe.slug().into_owned()),
         of_item(&|it| it.item.place.mode.name().to_owned()),
         count(about.map(|it| it.item.place.number)),

@@ -15,20 +15,77 @@
 //!
 //! An estimate over all candidates is that of Hájek: `Σ (y / π) / Σ (1 / π)` over those drawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_pcg::Pcg64;
-use serde::{Deserialize, Serialize};
 
-use super::frame::Candidate;
+use super::frame::{Candidate, frame};
 use super::seeded::{below, generator, shuffle};
-use super::task::{Design, Favour, Share};
+use super::task::{Design, Favour, Item, Place, Role, Share, Task};
 use crate::error::Error;
 use crate::probe::Probe;
 use crate::stats::quantile::median;
+use crate::study::Study;
+
+/// The items of a task, with what they are drawn from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Made {
+    /// Training, then gold, then what was drawn, each in its order.
+    pub items: Vec<Item>,
+    /// Instances that could have been drawn: what estimates are about.
+    pub n_candidates: u64,
+}
+
+/// Makes the items of a task. An instance of training or gold is not drawn as well, so that
+/// nobody gets it twice and estimates are about the others.
+pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
+    let mut known: BTreeSet<Place> = BTreeSet::new();
+    let mut items = Vec::new();
+    let training = task.training.iter().map(|it| {
+        let (answer, why) = (it.answer, it.why.clone());
+        (it.place, Role::Training { answer, why })
+    });
+    let gold = task.gold.iter().map(|it| {
+        let answer = it.answer;
+        (it.place, Role::Gold { answer })
+    });
+    for (place, role) in training.chain(gold) {
+        let instances = study.instances_of(place.probe, place.mode)?;
+        if place.number >= instances.len() as u64 {
+            return Err(Error::unknown("instance of this probe", place.number));
+        }
+        if !known.insert(place) {
+            let reason = format!(
+                "instance {} of {} is there twice",
+                place.number,
+                place.probe.slug()
+            );
+            return Err(Error::setting("training and gold", reason));
+        }
+        items.push(Item {
+            place,
+            query: instances.query(place.number as usize) as u32,
+            role,
+        });
+    }
+    let mut frame = frame(study, task)?;
+    frame.retain(|it| !known.contains(&it.place));
+    let drawn = draw(&frame, &task.design, task.n_items as usize, task.seed)?;
+    items.extend(drawn.into_iter().map(|it| Item {
+        place: frame[it.at].place,
+        query: frame[it.at].query,
+        role: Role::Drawn {
+            probability: it.probability,
+        },
+    }));
+    Ok(Made {
+        items,
+        n_candidates: frame.len() as u64,
+    })
+}
 
 /// A candidate that was drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drawn {
     /// Its place in the frame.
     pub at: usize,

@@ -1,8 +1,9 @@
 use super::super::event::{Adjudication, What};
 use super::super::fixture::{self, decided, entries, entry};
+use super::super::said::Vote;
 use super::super::sample::draw;
 use super::super::task::{Design, Favour, Place, Role};
-use super::super::{Answer, seeded};
+use super::super::{Answer, PersonNo, seeded};
 use super::*;
 use crate::probe::Mode;
 use crate::review::frame::Candidate;

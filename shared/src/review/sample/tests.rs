@@ -1,4 +1,6 @@
-use super::super::task::{Between, Place};
+use super::super::Answer;
+use super::super::fixture;
+use super::super::task::{Between, Known};
 use super::*;
 use crate::probe::Mode;
 
@@ -134,7 +136,7 @@ fn chances_are_those_of_the_design() {
     };
     // Of 12 that disagree 11 are drawn, of the 48 others 4.
     assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
-    // The median of the margins is 1.6 (0.0, −2.9, 3.0 at 29, 0, 58).
+    // Margins are 0 at 29 and the largest at 0 and 58.
     let [close, clear] = [Favour::Close, Favour::Clear].map(|favour| {
         let design = Design::ByMargin { ranker: 0, favour };
         [28, 58].map(|at| of(design, at))
@@ -168,4 +170,43 @@ fn a_stratum_without_a_chance_is_refused() {
     let error = draw(&frame, &design, 1, 0).unwrap_err().to_string();
     assert!(error.contains("cannot cover 2 strata"), "{error}");
     assert!(draw(&[], &Design::Uniform, 1, 0).is_err());
+}
+
+#[test]
+fn what_is_known_is_not_drawn() {
+    let texts = [
+        "river river",
+        "river bank",
+        "the sea",
+        "bank bank sea",
+        "river sea mud",
+    ];
+    let study = crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10);
+    let known = |number| Known {
+        place: fixture::item(number, 0, Role::Drawn { probability: 1.0 }).place,
+        answer: Answer::First,
+        why: String::new(),
+    };
+    let mut task = fixture::task();
+    task.n_items = 500;
+    let all = items(&study, &task).unwrap();
+    assert_eq!(all.items.len() as u64, all.n_candidates);
+    task.training = vec![known(1)];
+    task.gold = vec![known(0)];
+    let made = items(&study, &task).unwrap();
+    assert_eq!(made.n_candidates, all.n_candidates - 2);
+    let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
+    assert_eq!(names[..3], ["training", "gold", "drawn"]);
+    assert_eq!(made.items.len(), all.items.len());
+    let instances = study.instances_of(Probe::Tfc1, Mode::Fixed).unwrap();
+    for item in &made.items {
+        assert_eq!(
+            item.query as usize,
+            instances.query(item.place.number as usize)
+        );
+    }
+    task.gold.push(known(1));
+    assert!(items(&study, &task).is_err());
+    task.gold = vec![known(999)];
+    assert!(items(&study, &task).is_err());
 }
