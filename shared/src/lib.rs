@@ -28,6 +28,7 @@ pub mod whitebox;
 pub mod study;
 pub mod differ;
 pub mod report;
+pub mod review;
 pub mod plot;
 pub mod replay;
 pub mod api;

@@ -12,6 +12,8 @@ pub mod correlation;
 pub mod correction;
 pub mod student;
 pub mod tau_ap;
+pub mod proportion;
+pub mod agreement;
 
 use serde::{Deserialize, Serialize};
 

@@ -156,19 +156,23 @@ fn p_against_half(micro: &[f64], n_queries: usize) -> f64 {
     p.max(least).min(1.0)
 }
 
-fn estimate(value: f64, mut draws: Vec<f64>, n_queries: usize) -> Estimate {
+fn estimate(value: f64, draws: Vec<f64>, n_queries: usize) -> Estimate {
     if n_queries == 1 {
         return Estimate {
             value,
             interval: [0.0, 1.0],
         };
     }
-    draws.sort_unstable_by(f64::total_cmp);
-    let bound = |q| quantile(&draws, q).expect("there is at least one draw");
     Estimate {
         value,
-        interval: [bound(0.025), bound(0.975)],
+        interval: percentiles(draws),
     }
+}
+
+/// The 2.5th and 97.5th percentile of at least one draw.
+pub(crate) fn percentiles(mut draws: Vec<f64>) -> [f64; 2] {
+    draws.sort_unstable_by(f64::total_cmp);
+    [0.025, 0.975].map(|q| quantile(&draws, q).expect("there is at least one draw"))
 }
 
 /// One query, or the sum of several. The counts are whole numbers far below 2^53, so their
@@ -209,16 +213,32 @@ impl Unit {
 
 /// Numbers below `n`, two from each output of the generator: the high half of the product of
 /// 32 random bits with `n`. A number is then off its fair share by less than `n / 2^32`.
-struct Draws {
+pub(crate) struct Draws {
     generator: Pcg64,
     n: u64,
 }
 
 impl Draws {
-    fn new(n: usize) -> Draws {
+    /// Of so many units, from the reference stream.
+    pub(crate) fn new(n: usize) -> Draws {
+        Draws::of_stream(n, STREAM)
+    }
+
+    /// Where two kinds of units are drawn side by side, the second needs a stream of its own.
+    pub(crate) fn of_stream(n: usize, stream: u128) -> Draws {
         Draws {
-            generator: Pcg64::new(SEED, STREAM),
+            generator: Pcg64::new(SEED, stream),
             n: n as u64,
+        }
+    }
+
+    /// Calls `take` with the places of as many units as there are, drawn with replacement.
+    pub(crate) fn each(&mut self, mut take: impl FnMut(usize)) {
+        for _ in 0..self.n / 2 {
+            self.pair().into_iter().for_each(&mut take);
+        }
+        if !self.n.is_multiple_of(2) {
+            take(self.pair()[0]);
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Estimate;
 
 /// Φ⁻¹(.975).
-const BEYOND: f64 = 1.959_963_984_540_054;
+pub(super) const BEYOND: f64 = 1.959_963_984_540_054;
 
 /// r over so many points.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

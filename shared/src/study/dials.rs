@@ -47,7 +47,7 @@ pub enum Only {
 
 impl Dials {
     /// The reading that is shown.
-    pub(super) fn mode_of(&self, study: &Study) -> Result<Mode, Error> {
+    pub(crate) fn mode_of(&self, study: &Study) -> Result<Mode, Error> {
         let mode = self.mode.unwrap_or(study.definition.modes[0]);
         if study.definition.modes.contains(&mode) {
             return Ok(mode);
@@ -56,12 +56,12 @@ impl Dials {
     }
 
     /// Two sides of a claim closer than this tie.
-    pub(super) fn tie_width(&self, scores: &Scores) -> f64 {
+    pub(crate) fn tie_width(&self, scores: &Scores) -> f64 {
         self.delta_score.unwrap_or(scores.ranker.kind.tie_width())
     }
 
     /// Refuses a width that no two scores have, and a split that no query is in.
-    pub(super) fn check(&self, study: &Study) -> Result<(), Error> {
+    pub(crate) fn check(&self, study: &Study) -> Result<(), Error> {
         if let Some(split) = &self.split {
             let known = study.queries.iter().filter_map(|it| it.split.as_ref());
             if !known.into_iter().any(|it| it == split) {
@@ -99,7 +99,7 @@ impl Study {
 }
 
 /// Which instances a state of the dials lets through.
-pub(super) struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     study: &'a Study,
     /// δ, with the length of each text, where it was turned down.
     delta: Option<(u32, &'a [u32])>,
@@ -108,7 +108,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    pub(super) fn new(study: &'a Study, dials: &'a Dials) -> Filter<'a> {
+    pub(crate) fn new(study: &'a Study, dials: &'a Dials) -> Filter<'a> {
         let mined = study.definition.limits.length_gap_terms;
         let turned = dials
             .delta
@@ -132,7 +132,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
-    pub(super) fn passes(
+    pub(crate) fn passes(
         &self,
         probe: (Probe, Mode),
         query: usize,

@@ -1,0 +1,59 @@
+//! What people say of instances: tasks, the log of what they did, and what follows from it.
+//!
+//! ```text
+//! study → frame → sample → queue → log → said → agreement, estimate, progress → export
+//!         what    which    who      what  of an   how far people agree, and with    files
+//!         could   items,   gets     was   item    axiom, ranker and judgements
+//!         be      with π   what     done
+//! ```
+//!
+//! A *task* draws *items* from the instances of a study, each with the probability π with which
+//! it was drawn. People decide on items; every decision, every undo and every other act is an
+//! *event* in a log that only grows. What counts at a moment is a function of the log, so nothing
+//! that anybody did is ever lost, whatever is counted.
+
+pub mod answer;
+pub mod key;
+pub mod written;
+pub mod sides;
+pub mod event;
+pub mod task;
+mod seeded;
+pub mod frame;
+pub mod sample;
+pub mod log;
+pub mod said;
+pub mod queue;
+pub mod agreement;
+pub mod estimate;
+pub mod progress;
+pub mod export;
+
+use serde::{Deserialize, Serialize};
+
+pub use answer::{Answer, Matters, Preference};
+pub use event::{Entry, Event};
+pub use key::Key;
+pub use log::Log;
+pub use said::Said;
+pub use sides::Sides;
+pub use task::{Item, Task};
+
+/// A person, as the server numbers them.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct PersonNo(pub u32);
+
+/// Place of an item in its task, counted from 0.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct ItemNo(pub u32);
+
+#[cfg(test)]
+mod fixture;

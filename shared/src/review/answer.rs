@@ -1,0 +1,170 @@
+//! What somebody answers, and when that is with a claim.
+//!
+//! Asked is which of two texts is better for the query. Of three texts, fewest query terms first,
+//! asked is whether the second step up helps less than the first: the *first* step helps more,
+//! the *second* does, or both help the same.
+
+use serde::{Deserialize, Serialize};
+
+use crate::probe::{Claim, ClaimKind};
+
+/// An answer about the texts of an instance in the order of its claim, wherever they stood on the
+/// screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswer))]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// The first text is better; of three, the first step helps more.
+    First,
+    /// The second text is better; of three, the second step helps more.
+    Second,
+    /// Neither is.
+    Equal,
+    /// The person cannot tell. This is an answer, and no vote.
+    CannotSay,
+}
+
+impl Answer {
+    /// Every answer, in the order of the buttons.
+    pub const ALL: &[Answer] = &[
+        Answer::First,
+        Answer::Second,
+        Answer::Equal,
+        Answer::CannotSay,
+    ];
+
+    /// What it prefers; none if the person cannot tell.
+    pub fn preference(self) -> Option<Preference> {
+        match self {
+            Answer::First => Some(Preference::First),
+            Answer::Second => Some(Preference::Second),
+            Answer::Equal => Some(Preference::Equal),
+            Answer::CannotSay => None,
+        }
+    }
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Answer::First => "first",
+            Answer::Second => "second",
+            Answer::Equal => "equal",
+            Answer::CannotSay => "cannot-say",
+        }
+    }
+}
+
+/// What people, a ranker or judgements prefer of the texts of an instance. Read as [`Answer`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewPreference))]
+#[serde(rename_all = "kebab-case")]
+pub enum Preference {
+    /// The first text; of three, the first step.
+    First,
+    /// None: between the two others, where agreement is ordinal.
+    Equal,
+    /// The second text; of three, the second step.
+    Second,
+}
+
+impl Preference {
+    /// Every preference, in their order.
+    pub const ALL: &[Preference] = &[Preference::First, Preference::Equal, Preference::Second];
+
+    /// Whether it is with a claim of this kind. [`ClaimKind::Apart`] holds whichever is better.
+    pub fn agrees(self, claim: ClaimKind) -> bool {
+        match (claim, self) {
+            (ClaimKind::Above | ClaimKind::ShrinkingGain, it) => it == Preference::First,
+            (ClaimKind::NotBelow, it) => it != Preference::Second,
+            (ClaimKind::Apart, it) => it != Preference::Equal,
+        }
+    }
+
+    /// What scores prefer; two sides closer than `tie_width` are equal. Unlike the margin of a
+    /// verdict, this tells the two texts of [`Claim::Apart`] from each other.
+    pub fn of_scores(claim: Claim<f64>, tie_width: f64) -> Preference {
+        let lead = match claim {
+            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => winner - loser,
+            Claim::Apart { a, b } => a - b,
+            Claim::ShrinkingGain { few, more, most } => (more - few) - (most - more),
+        };
+        match lead {
+            it if it.abs() <= tie_width => Preference::Equal,
+            it if it > 0.0 => Preference::First,
+            _ => Preference::Second,
+        }
+    }
+
+    /// What judgements prefer. None for three texts: grades have an order, and their differences
+    /// mean nothing.
+    pub fn of_grades(claim: Claim<i32>) -> Option<Preference> {
+        let of = |a: i32, b: i32| match a.cmp(&b) {
+            std::cmp::Ordering::Greater => Preference::First,
+            std::cmp::Ordering::Equal => Preference::Equal,
+            std::cmp::Ordering::Less => Preference::Second,
+        };
+        match claim {
+            Claim::Above { winner, loser } | Claim::NotBelow { winner, loser } => {
+                Some(of(winner, loser))
+            }
+            Claim::Apart { a, b } => Some(of(a, b)),
+            Claim::ShrinkingGain { .. } => None,
+        }
+    }
+}
+
+/// Whether the axiom's reason matters here, as a person sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Matters {
+    /// What the axiom looks at makes the difference, or would.
+    Yes,
+    /// It does not.
+    No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_is_with_a_claim_that_allows_it() {
+        let with = |claim: ClaimKind| Preference::ALL.iter().map(move |it| it.agrees(claim));
+        let [above, not_below, apart, gain] = [
+            ClaimKind::Above,
+            ClaimKind::NotBelow,
+            ClaimKind::Apart,
+            ClaimKind::ShrinkingGain,
+        ]
+        .map(|it| with(it).collect::<Vec<_>>());
+        assert_eq!(above, [true, false, false]);
+        assert_eq!(not_below, [true, true, false]);
+        assert_eq!(apart, [true, false, true]);
+        assert_eq!(gain, [true, false, false]);
+    }
+
+    #[test]
+    fn scores_and_grades_prefer_as_people_do() {
+        let (winner, loser) = (2.0, 1.5);
+        let above = Claim::Above { winner, loser };
+        assert_eq!(Preference::of_scores(above, 0.1), Preference::First);
+        assert_eq!(Preference::of_scores(above, 0.5), Preference::Equal);
+        let apart = Claim::Apart { a: 1.0, b: 2.0 };
+        assert_eq!(Preference::of_scores(apart, 0.0), Preference::Second);
+        let (few, more, most) = (0.0, 1.0, 3.0);
+        let steps = Claim::ShrinkingGain { few, more, most };
+        assert_eq!(Preference::of_scores(steps, 0.0), Preference::Second);
+        let grades = Claim::NotBelow {
+            winner: 0,
+            loser: 2,
+        };
+        assert_eq!(Preference::of_grades(grades), Some(Preference::Second));
+        let steps = Claim::ShrinkingGain {
+            few: 0,
+            more: 1,
+            most: 1,
+        };
+        assert_eq!(Preference::of_grades(steps), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! What leaves a task: every event as JSON lines or CSV, and preferences as trec_eval reads them.
+//!
+//! The rows hold the whole history: also what was replaced, taken back, in conflict or excluded,
+//! each with its [`Fate`]. With each stand π and the weight 1/π of its item, so that every
+//! estimate can be made again from the file.
+//!
+//! Preferences are in the format `prefs` of trec_eval 9 (`trec_eval -R prefs`), two lines for a
+//! decision, fields parted by a space:
+//!
+//! ```text
+//! query  judgement-group  sub-group  document  level
+//! q7     3.p2             1          421       2
+//! q7     3.p2             1          17        1
+//! ```
+//!
+//! The document with the higher level is preferred; both have level 1 where neither is. A
+//! judgement group must not contradict itself, and one person's answers may run in a circle, so
+//! each person and item is a group of its own, `ITEM.pPERSON`; what people say together is
+//! `ITEM.people`. Level 0 would call a document not relevant, which nobody was asked. The format
+//! has no place for weights and none for three texts: such items are left out, as is who cannot
+//! tell.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Entry, Event, What};
+use super::log::Fate;
+use super::said::Settled;
+use super::task::Item;
+use super::{ItemNo, Log, Matters, PersonNo, Preference, Said};
+use crate::report::{Column, Kind, Table, Value};
+
+/// What is written of the query and the texts of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Id of the query.
+    pub query: String,
+    /// Ids of the texts, in the order of the claim.
+    pub texts: Vec<String>,
+}
+
+/// A task with what is needed to write it.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// What the files say they are of.
+    pub title: &'a str,
+    /// By their numbers.
+    pub items: &'a [Item],
+    /// One for each item.
+    pub named: &'a [Named],
+    /// Names that may be told; the others stay numbers.
+    pub people: &'a BTreeMap<PersonNo, String>,
+    /// Everything that was done.
+    pub log: &'a Log,
+}
+
+/// One event of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Who.
+    pub person: PersonNo,
+    /// Their name, if it may be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it came, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// What was done.
+    pub event: Event,
+    /// What has become of it.
+    pub fate: Fate,
+    /// What it is about, if it is about an item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<About>,
+}
+
+/// An item in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// Which instance, and what it is there for.
+    pub item: Item,
+    /// Its query and texts.
+    pub named: Named,
+    /// 1/π; none for an item that was not drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+}
+
+/// Whose preferences are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWhose))]
+#[serde(rename_all = "kebab-case")]
+pub enum Whose {
+    /// Each person's, of those who count.
+    Everybody,
+    /// What people say together, or a curator for them.
+    People,
+}
+
+/// Every event, in the order in which they came.
+pub fn rows(source: &Source<'_>) -> Vec<Row> {
+    let entries = source.log.entries().into_iter();
+    entries.map(|it| row(source, it)).collect()
+}
+
+/// Rows as JSON, one a line.
+pub fn to_jsonl(rows: &[Row]) -> String {
+    rows.iter().fold(String::new(), |mut out, row| {
+        let line = serde_json::to_string(row).expect("a row has no map");
+        out.push_str(&line);
+        out.push('\n');
+        out
+    })
+}
+
+/// Rows as a table, for CSV among others. An event that is about another names it in `of`.
+pub fn to_table(source: &Source<'_>, rows: &[Row]) -> Table {
+    let (words, number) = (Kind::Text, Kind::Number);
+    let columns = [
+        ("key", words),
+        ("at_ms", number),
+        ("made_ms", number),
+        ("person", number),
+        ("name", words),
+        ("event", words),
+        ("fate", words),
+        ("item", number),
+        ("role", words),
+        ("probability", number),
+        ("weight", number),
+        ("probe", words),
+        ("mode", words),
+        ("number", number),
+        ("query", words),
+        ("texts", words),
+        ("answer", words),
+        ("matters", words),
+        ("sides", words),
+        ("took_ms", number),
+        ("tags", words),
+        ("note", words),
+        ("of", words),
+    ];
+    Table {
+        name: "review".to_owned(),
+        title: source.title.to_owned(),
+        columns: columns.map(|it| Column::new(it.0, it.1)).to_vec(),
+        rows: rows.iter().map(cells).collect(),
+        notes: vec![
+            "Every event, also those that no longer count; weight is 1/π, the inclusion \
+             probability of the item."
+                .to_owned(),
+        ],
+    }
+}
+
+/// Preferences on drawn items for trec_eval; the module says in which format.
+pub fn to_prefs(source: &Source<'_>, whose: Whose) -> String {
+    let mut out = String::new();
+    let items = source.items.iter().zip(source.named);
+    for ((item, named), number) in items.zip((0..).map(ItemNo)) {
+        let (Some(_), [first, second]) = (item.role.probability(), &named.texts[..]) else {
+            continue;
+        };
+        let said = Said::of(source.log, number);
+        let mut prefer = |group: String, preference: Preference| {
+            let levels = match preference {
+                Preference::First => [2, 1],
+                Preference::Equal => [1, 1],
+                Preference::Second => [1, 2],
+            };
+            for (text, level) in [first, second].into_iter().zip(levels) {
+                let query = &named.query;
+                writeln!(out, "{query} {group} 1 {text} {level}")
+                    .expect("a String takes every write");
+            }
+        };
+        match (whose, said.settled()) {
+            (Whose::Everybody, _) => {
+                for vote in &said.votes {
+                    if let Some(preference) = vote.answer.preference() {
+                        prefer(format!("{}.p{}", number.0, vote.person.0), preference);
+                    }
+                }
+            }
+            (Whose::People, Settled::Prefers(preference)) => {
+                prefer(format!("{}.people", number.0), preference);
+            }
+            (Whose::People, Settled::CannotSay | Settled::Split | Settled::Open) => {}
+        }
+    }
+    out
+}
+
+fn row(source: &Source<'_>, entry: &Entry) -> Row {
+    let about = entry.event.what.item().and_then(|number| {
+        let item = source.items.get(number.0 as usize)?;
+        Some(About {
+            named: source.named.get(number.0 as usize)?.clone(),
+            weight: item.role.probability().map(|it| 1.0 / it),
+            item: item.clone(),
+        })
+    });
+    Row {
+        person: entry.person,
+        name: source.people.get(&entry.person).cloned(),
+        at_ms: entry.at_ms,
+        event: entry.event.clone(),
+        fate: source.log.fate(entry),
+        about,
+    }
+}
+
+fn cells(row: &Row) -> Vec<Value> {
+    let text = |it: &str| match it {
+        "" => Value::Missing,
+        it => Value::Text(it.to_owned()),
+    };
+    let count = |it: Option<u64>| it.map_or(Value::Missing, Value::Count);
+    let what = &row.event.what;
+    let about = row.about.as_ref();
+    let of_item = |word: &dyn Fn(&About) -> String| text(&about.map(word).unwrap_or_default());
+    let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
+    if let What::Decided(it) = what {
+        matters = match it.matters {
+            Some(Matters::Yes) => "yes",
+            Some(Matters::No) => "no",
+            None => "",
+        };
+        sides = it.sides.name();
+        took_ms = Some(it.took_ms);
+        tags = it.tags.join("; ");
+    }
+    vec![
+        text(&row.event.key.to_string()),
+        Value::Count(row.at_ms),
+        Value::Count(row.event.made_ms),
+        Value::Count(u64::from(row.person.0)),
+        text(row.name.as_deref().unwrap_or_default()),
+        text(what.name()),
+        text(row.fate.name()),
+        count(what.item().map(|it| u64::from(it.0))),
+        of_item(&|it| it.item.role.name().to_owned()),
+        about
+            .and_then(|it| it.item.role.probability())
+            .map_or(Value::Missing, Value::Fraction),
+        about
+            .and_then(|it| it.weight)
+            .map_or(Value::Missing, |value| Value::Score { value, digits: 2 }),
+        of_item(&|it| it.item.place.probe.slug().into_owned()),
+        of_item(&|it| it.item.place.mode.name().to_owned()),
+        count(about.map(|it| it.item.place.number)),
+        of_item(&|it| it.named.query.clone()),
+        of_item(&|it| it.named.texts.join(" ")),
+        text(what.answer().map_or("", |it| it.name())),
+        text(matters),
+        text(sides),
+        count(took_ms),
+        text(&tags),
+        text(&note(what)),
+        text(&of(what)),
+    ]
+}
+
+/// What somebody wrote beside it; of a skip the reason too.
+fn note(what: &What) -> String {
+    match what {
+        What::Decided(it) => it.note.clone(),
+        What::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
+        What::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
+        What::Reported(it) => it.note.clone(),
+        What::Adjudicated(it) => it.note.clone(),
+        What::Excluded(it) | What::Included(it) => it.reason.clone(),
+        What::Undone { .. } => String::new(),
+    }
+}
+
+/// Keys of what it replaces or takes back, or the person that it is about.
+fn of(what: &What) -> String {
+    match what {
+        What::Undone { of } => of.to_string(),
+        What::Excluded(it) | What::Included(it) => it.person.0.to_string(),
+        What::Decided(_) | What::Skipped(_) | What::Reported(_) | What::Adjudicated(_) => {
+            let keys: Vec<String> = what.replaces().iter().map(|it| it.to_string()).collect();
+            keys.join(" ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

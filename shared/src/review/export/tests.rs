@@ -1,0 +1,150 @@
+use expect_test::expect;
+
+use super::super::event::{Adjudication, Skip, SkipReason, Standing};
+use super::super::fixture::{self, decided, entry, key};
+use super::super::task::Role;
+use super::super::{Answer, Key};
+use super::*;
+use crate::probe::Probe;
+use crate::report::to_csv;
+
+fn named(query: &str, texts: &[&str]) -> Named {
+    Named {
+        query: query.to_owned(),
+        texts: texts.iter().map(|it| (*it).to_owned()).collect(),
+    }
+}
+
+/// Three drawn items, the last of three texts, and a gold one.
+fn items() -> (Vec<Item>, Vec<Named>) {
+    let role = |number| match number {
+        3 => Role::Gold {
+            answer: Answer::First,
+        },
+        _ => Role::Drawn { probability: 0.25 },
+    };
+    let mut items: Vec<Item> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
+    items[2].place.probe = Probe::Tfc2;
+    let named = vec![
+        named("q7", &["421", "17"]),
+        named("q8", &["17#lnc2:3", "17"]),
+        named("q8", &["1", "2", "3"]),
+        named("q9", &["5", "6"]),
+    ];
+    (items, named)
+}
+
+fn log() -> Log {
+    let mut noted = decided(0, Answer::Second, &[1]);
+    if let What::Decided(it) = &mut noted {
+        it.note = "=SUM(1,2)".to_owned();
+        it.tags = vec!["off topic".to_owned(), "old".to_owned()];
+        it.matters = Some(Matters::No);
+    }
+    let adjudicated = Adjudication {
+        item: ItemNo(1),
+        answer: Answer::Equal,
+        note: String::new(),
+        replaces: Vec::new(),
+    };
+    let skip = Skip {
+        item: ItemNo(2),
+        reason: SkipReason::Broken,
+        note: "cut".to_owned(),
+    };
+    let standing = Standing {
+        person: PersonNo(3),
+        reason: "guessed".to_owned(),
+    };
+    Log::of([
+        entry(1, 1, decided(0, Answer::First, &[])),
+        entry(2, 1, noted),
+        entry(3, 2, decided(0, Answer::First, &[])),
+        entry(4, 1, decided(1, Answer::First, &[])),
+        entry(5, 2, decided(1, Answer::CannotSay, &[])),
+        entry(6, 3, decided(1, Answer::Second, &[])),
+        entry(7, 9, What::Excluded(standing)),
+        entry(8, 9, What::Adjudicated(adjudicated)),
+        entry(9, 1, decided(2, Answer::First, &[])),
+        entry(10, 1, What::Undone { of: key(9) }),
+        entry(11, 1, What::Skipped(skip)),
+        entry(12, 1, decided(3, Answer::First, &[])),
+    ])
+}
+
+fn with_source<T>(then: impl Fn(&Source<'_>) -> T) -> T {
+    let ((items, named), log) = (items(), log());
+    let people = [(PersonNo(1), "Ada".to_owned())].into();
+    then(&Source {
+        title: "Rivers",
+        items: &items,
+        named: &named,
+        people: &people,
+        log: &log,
+    })
+}
+
+#[test]
+fn preferences_are_as_trec_eval_reads_them() {
+    let everybody = with_source(|it| to_prefs(it, Whose::Everybody));
+    expect![[r#"
+        q7 0.p1 1 421 1
+        q7 0.p1 1 17 2
+        q7 0.p2 1 421 2
+        q7 0.p2 1 17 1
+        q8 1.p1 1 17#lnc2:3 2
+        q8 1.p1 1 17 1
+    "#]]
+    .assert_eq(&everybody);
+    let people = with_source(|it| to_prefs(it, Whose::People));
+    expect![[r#"
+        q8 1.people 1 17#lnc2:3 1
+        q8 1.people 1 17 1
+    "#]]
+    .assert_eq(&people);
+}
+
+#[test]
+fn the_table_holds_the_whole_history() {
+    let csv = with_source(|it| to_csv(&to_table(it, &rows(it))));
+    let short = csv
+        .replace("00000000000000000000000000", "")
+        .replace("\r\n", "\n");
+    expect![[r#"
+        key,at_ms,made_ms,person,name,event,fate,item,role,probability,weight,probe,mode,number,query,texts,answer,matters,sides,took_ms,tags,note,of
+        000001,1000,1000,1,Ada,decided,replaced,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
+        000002,2000,2000,1,Ada,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,second,no,as-claimed,4000,off topic; old,"'=SUM(1,2)",000001
+        000003,3000,3000,2,,decided,stands,0,drawn,0.25,4,tfc1,fixed,0,q7,421 17,first,,as-claimed,4000,,,
+        000004,4000,4000,1,Ada,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,first,,as-claimed,4000,,,
+        000005,5000,5000,2,,decided,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,cannot-say,,as-claimed,4000,,,
+        000006,6000,6000,3,,decided,excluded,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,second,,as-claimed,4000,,,
+        000007,7000,7000,9,,excluded,stands,,,,,,,,,,,,,,,guessed,3
+        000008,8000,8000,9,,adjudicated,stands,1,drawn,0.25,4,tfc1,fixed,1,q8,17#lnc2:3 17,equal,,,,,,
+        000009,9000,9000,1,Ada,decided,undone,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,first,,as-claimed,4000,,,
+        00000a,10000,10000,1,Ada,undone,stands,,,,,,,,,,,,,,,,000009
+        00000b,11000,11000,1,Ada,skipped,stands,2,drawn,0.25,4,tfc2,fixed,2,q8,1 2 3,,,,,,broken: cut,
+        00000c,12000,12000,1,Ada,decided,stands,3,gold,,,tfc1,fixed,3,q9,5 6,first,,as-claimed,4000,,,
+    "#]].assert_eq(&short);
+}
+
+#[test]
+fn json_lines_come_back_as_the_log_that_they_are_of() {
+    let lines = with_source(|it| to_jsonl(&rows(it)));
+    let read = lines
+        .lines()
+        .map(|it| serde_json::from_str::<Row>(it).unwrap());
+    let read: Vec<Row> = read.collect();
+    let entries = read.iter().map(|it| Entry {
+        person: it.person,
+        at_ms: it.at_ms,
+        event: it.event.clone(),
+    });
+    assert_eq!(Log::of(entries), log());
+    let first = &read[0];
+    assert_eq!(first.name.as_deref(), Some("Ada"));
+    assert_eq!(first.fate, Fate::Replaced);
+    assert_eq!(first.about.as_ref().unwrap().weight, Some(4.0));
+    let fates: Vec<(Key, Fate)> = read.iter().map(|it| (it.event.key, it.fate)).collect();
+    assert_eq!(fates[5], (key(6), Fate::Excluded));
+    assert_eq!(fates[8], (key(9), Fate::Undone));
+}

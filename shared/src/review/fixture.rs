@@ -1,0 +1,76 @@
+//! Events, items and tasks for tests.
+
+use super::event::{Decision, Entry, Event, What};
+use super::task::{Design, Item, Place, Role, Task, Wanted};
+use super::{Answer, ItemNo, Key, PersonNo, Sides};
+use crate::probe::{Mode, Probe};
+
+pub(crate) fn key(number: u64) -> Key {
+    Key::from_bytes(u128::from(number).to_be_bytes())
+}
+
+/// An answer to an item, after four seconds, in place of the decisions with these keys.
+pub(crate) fn decided(item: u32, answer: Answer, replaces: &[u64]) -> What {
+    What::Decided(Decision {
+        item: ItemNo(item),
+        answer,
+        matters: None,
+        tags: Vec::new(),
+        note: String::new(),
+        sides: Sides::AsClaimed,
+        took_ms: 4_000,
+        replaces: replaces.iter().map(|&it| key(it)).collect(),
+    })
+}
+
+/// An event with a key, made and come in the second of the same number.
+pub(crate) fn entry(number: u64, person: u32, what: What) -> Entry {
+    Entry {
+        person: PersonNo(person),
+        at_ms: number * 1_000,
+        event: Event {
+            key: key(number),
+            made_ms: number * 1_000,
+            what,
+        },
+    }
+}
+
+/// Answers in rows: person, item, answer; the keys count from 1.
+pub(crate) fn entries(answers: &[(u32, u32, Answer)]) -> Vec<Entry> {
+    let answers = answers.iter().zip(1..);
+    answers
+        .map(|(&(person, item, answer), number)| entry(number, person, decided(item, answer, &[])))
+        .collect()
+}
+
+/// An item of TFC1, number and query given.
+pub(crate) fn item(number: u64, query: u32, role: Role) -> Item {
+    Item {
+        place: Place {
+            probe: Probe::Tfc1,
+            mode: Mode::Fixed,
+            number,
+        },
+        query,
+        role,
+    }
+}
+
+/// All of TFC1, ten items for two people each, one gold in five.
+pub(crate) fn task() -> Task {
+    Task {
+        title: "Rivers".to_owned(),
+        study: "local".to_owned(),
+        probes: vec![Probe::Tfc1],
+        wanted: Wanted::default(),
+        n_items: 10,
+        design: Design::Uniform,
+        overlap: 2,
+        seed: 42,
+        gold_every: 5,
+        guidelines: String::new(),
+        training: Vec::new(),
+        gold: Vec::new(),
+    }
+}

@@ -1,0 +1,223 @@
+//! What could be drawn: the instances of a study that a task asks for.
+
+use super::Preference;
+use super::task::{Between, Design, Place, Task};
+use crate::error::Error;
+use crate::probe::{Claim, TextNo};
+use crate::score::Scores;
+use crate::study::Study;
+use crate::study::dials::Filter;
+use crate::verdict::Verdict;
+
+/// An instance that could be drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Which.
+    pub place: Place,
+    /// Place of its query in the study.
+    pub query: u32,
+    /// Of the ranker that [`Design::ByMargin`] names; none elsewhere, and without all scores.
+    pub margin: Option<f64>,
+    /// Whether those that [`Design::DisagreementFirst`] names do not agree; none elsewhere, and
+    /// without all scores.
+    pub disagrees: Option<bool>,
+}
+
+/// The instances that a task draws from, by probe in the task's order, then as mined. An instance
+/// that is one of two probes is there twice.
+pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
+    let wanted = &task.wanted;
+    wanted.dials.check(study)?;
+    let ranker = |at: usize| {
+        let scores = study.scores.get(at);
+        scores.ok_or_else(|| Error::unknown("ranker of this study", at))
+    };
+    let chooser = wanted.ranker.map(ranker).transpose()?;
+    let measures = match task.design {
+        Design::Uniform | Design::ByProbe { .. } => Measures::Nothing,
+        Design::ByMargin { ranker: at, .. } => Measures::Margin(ranker(at)?),
+        Design::DisagreementFirst { between, .. } => match between {
+            Between::AxiomAndRanker { ranker: at } => Measures::WithClaim(ranker(at)?),
+            Between::Rankers { first, second } => Measures::Both(ranker(first)?, ranker(second)?),
+        },
+    };
+    let judged = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
+        let scored = scored(study, scores, query, claim)?;
+        Some((scored, wanted.dials.tie_width(scores)))
+    };
+    let prefers = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
+        let (scored, width) = judged(scores, query, claim)?;
+        Some(Preference::of_scores(scored, width))
+    };
+    let filter = Filter::new(study, &wanted.dials);
+    let mode = wanted.dials.mode_of(study)?;
+    let mut found = Vec::new();
+    for &probe in &task.probes {
+        let instances = study.instances_of(probe, mode)?;
+        let mode = instances.mode;
+        for query in 0..instances.n_queries() {
+            for (claim, at) in instances.of(query).zip(instances.first_of(query)..) {
+                let verdict = || {
+                    let (scored, width) = judged(chooser?, query, claim)?;
+                    Some(scored.verdict(width))
+                };
+                if !filter.passes((probe, mode), query, claim, chooser) || !keeps(task, verdict()) {
+                    continue;
+                }
+                let (mut margin, mut disagrees) = (None, None);
+                match measures {
+                    Measures::Nothing => {}
+                    Measures::Margin(scores) => {
+                        let judged = judged(scores, query, claim);
+                        margin = judged.map(|(scored, width)| scored.verdict(width).margin);
+                    }
+                    Measures::WithClaim(scores) => {
+                        let prefers = prefers(scores, query, claim);
+                        disagrees = prefers.map(|it| !it.agrees(claim.kind()));
+                    }
+                    Measures::Both(first, second) => {
+                        let both = prefers(first, query, claim).zip(prefers(second, query, claim));
+                        disagrees = both.map(|(first, second)| first != second);
+                    }
+                }
+                found.push(Candidate {
+                    place: Place {
+                        probe,
+                        mode,
+                        number: at as u64,
+                    },
+                    query: query as u32,
+                    margin,
+                    disagrees,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What of a candidate its chances depend on.
+enum Measures<'a> {
+    Nothing,
+    Margin(&'a Scores),
+    WithClaim(&'a Scores),
+    Both(&'a Scores, &'a Scores),
+}
+
+/// The claim over the scores of a ranker; none if one is missing.
+pub(super) fn scored(
+    study: &Study,
+    scores: &Scores,
+    query: usize,
+    claim: Claim<TextNo>,
+) -> Option<Claim<f64>> {
+    claim.scored(|text| {
+        study
+            .pairs
+            .position(query, text)
+            .and_then(|at| scores.at(at))
+    })
+}
+
+fn keeps(task: &Task, verdict: Option<Verdict>) -> bool {
+    let wanted = &task.wanted;
+    let margin = verdict.map(|it| it.margin);
+    let outcome = wanted
+        .outcome
+        .is_none_or(|it| verdict.is_some_and(|of| of.outcome == it));
+    let from = wanted
+        .margin_from
+        .is_none_or(|it| margin.is_some_and(|of| of >= it));
+    let to = wanted
+        .margin_to
+        .is_none_or(|it| margin.is_some_and(|of| of <= it));
+    outcome && from && to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use crate::probe::Probe;
+    use crate::study::cell::{Listing, Sort};
+    use crate::verdict::Outcome;
+
+    fn study() -> Study {
+        let texts = [
+            "river river",
+            "river bank",
+            "the sea",
+            "bank bank sea",
+            "river sea mud",
+        ];
+        crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10)
+    }
+
+    fn listed(study: &Study, axiom: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
+        let listing = Listing {
+            dials: Default::default(),
+            axiom,
+            ranker: 1,
+            outcome,
+            query: String::new(),
+            margin_from: None,
+            margin_to: None,
+            sort: Sort::Query,
+            offset: 0,
+            limit: Listing::MOST,
+        };
+        let page = study.list(&listing).unwrap();
+        page.rows.iter().map(|it| (it.number, it.margin)).collect()
+    }
+
+    #[test]
+    fn the_frame_is_what_the_instances_page_lists() {
+        let study = study();
+        let mut task = fixture::task();
+        task.probes = vec![Probe::Tfc1, Probe::Lnc1];
+        task.design = Design::ByMargin {
+            ranker: 1,
+            favour: super::super::task::Favour::Close,
+        };
+        task.wanted.ranker = Some(1);
+        for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Violated)] {
+            task.wanted.outcome = outcome;
+            let found = frame(&study, &task).unwrap();
+            let found = found.iter().map(|it| (it.place.number, it.margin));
+            let expected = task
+                .probes
+                .iter()
+                .flat_map(|&it| listed(&study, it, outcome));
+            assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+        task.wanted.outcome = None;
+        assert!(frame(&study, &task).unwrap().len() > 2);
+    }
+
+    #[test]
+    fn who_disagrees_is_known() {
+        let study = study();
+        let mut task = fixture::task();
+        let between = Between::AxiomAndRanker { ranker: 1 };
+        task.design = Design::DisagreementFirst {
+            between,
+            share: 0.5,
+        };
+        let found = frame(&study, &task).unwrap();
+        let against = found.iter().filter(|it| it.disagrees == Some(true));
+        let satisfied = listed(&study, Probe::Tfc1, Some(Outcome::Satisfied));
+        assert_eq!(against.count(), found.len() - satisfied.len());
+        let between = Between::Rankers {
+            first: 0,
+            second: 0,
+        };
+        task.design = Design::DisagreementFirst {
+            between,
+            share: 0.5,
+        };
+        let found = frame(&study, &task).unwrap();
+        assert!(found.iter().all(|it| it.disagrees == Some(false)));
+        task.wanted.ranker = Some(7);
+        assert!(frame(&study, &task).is_err());
+    }
+}

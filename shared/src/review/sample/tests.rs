@@ -1,0 +1,212 @@
+use super::super::Answer;
+use super::super::fixture;
+use super::super::task::{Between, Known};
+use super::*;
+use crate::probe::Mode;
+
+/// 60 candidates of two probes, a third of them of TFC1; margins from −2.9 to 3, and every fifth
+/// disagrees.
+fn frame() -> Vec<Candidate> {
+    let candidate = |at: u64| Candidate {
+        place: Place {
+            probe: if at < 20 { Probe::Tfc1 } else { Probe::Lnc1 },
+            mode: Mode::Fixed,
+            number: at,
+        },
+        query: (at % 6) as u32,
+        margin: (at % 10 != 9).then_some(at as f64 / 10.0 - 2.9),
+        disagrees: Some(at.is_multiple_of(5)),
+    };
+    (0..60).map(candidate).collect()
+}
+
+fn designs() -> Vec<Design> {
+    let between = Between::AxiomAndRanker { ranker: 0 };
+    vec![
+        Design::Uniform,
+        Design::ByProbe {
+            share: Share::Proportional,
+        },
+        Design::ByProbe {
+            share: Share::Equal,
+        },
+        Design::ByMargin {
+            ranker: 0,
+            favour: Favour::Close,
+        },
+        Design::ByMargin {
+            ranker: 0,
+            favour: Favour::Clear,
+        },
+        Design::DisagreementFirst {
+            between,
+            share: 0.75,
+        },
+    ]
+}
+
+/// What is to be estimated goes with margins, probes and disagreement, so that a wrong weight
+/// shows.
+fn value(candidate: &Candidate) -> f64 {
+    let margin = candidate.margin.unwrap_or(5.0);
+    let disagrees = f64::from(u8::from(candidate.disagrees == Some(true)));
+    margin * margin + 3.0 * disagrees + candidate.query as f64
+}
+
+#[test]
+fn exactly_so_many_are_drawn_each_once() {
+    let frame = frame();
+    for design in designs() {
+        for n in [2, 7, 20, 59, 60, 61, 500] {
+            let drawn = draw(&frame, &design, n, 3).unwrap();
+            assert_eq!(drawn.len(), n.min(60), "{design:?} {n}");
+            assert!(drawn.is_sorted_by(|a, b| a.at < b.at));
+            assert!(
+                drawn
+                    .iter()
+                    .all(|it| it.probability > 0.0 && it.probability <= 1.0)
+            );
+            assert_eq!(drawn, draw(&frame, &design, n, 3).unwrap());
+        }
+    }
+}
+
+/// Over 4,000 draws of 15, each candidate is drawn as often as its π says (± 4 standard errors),
+/// π is the same whenever it is drawn, Σ π = 15, and the mean of the estimates is the true mean.
+#[test]
+fn the_probabilities_are_those_that_are_written() {
+    const DRAWS: u64 = 4_000;
+    let frame = frame();
+    let truth = frame.iter().map(value).sum::<f64>() / 60.0;
+    for design in designs() {
+        let mut probabilities = vec![None; 60];
+        let mut times = vec![0_u32; 60];
+        let mut estimates = Vec::new();
+        for seed in 0..DRAWS {
+            let (mut above, mut below) = (0.0, 0.0);
+            for it in draw(&frame, &design, 15, seed).unwrap() {
+                let known = probabilities[it.at].get_or_insert(it.probability);
+                assert_eq!(*known, it.probability);
+                times[it.at] += 1;
+                above += value(&frame[it.at]) / it.probability;
+                below += 1.0 / it.probability;
+            }
+            estimates.push(above / below);
+        }
+        let probabilities: Vec<f64> = probabilities.into_iter().map(Option::unwrap).collect();
+        let sum: f64 = probabilities.iter().sum();
+        assert!((sum - 15.0).abs() < 1e-9, "{design:?} {sum}");
+        for (probability, times) in probabilities.iter().zip(times) {
+            let often = f64::from(times) / DRAWS as f64;
+            let error = (probability * (1.0 - probability) / DRAWS as f64).sqrt();
+            assert!((often - probability).abs() <= 4.0 * error, "{design:?}");
+        }
+        let n = DRAWS as f64;
+        let mean = estimates.iter().sum::<f64>() / n;
+        let squares: f64 = estimates.iter().map(|it| (it - mean) * (it - mean)).sum();
+        let error = squares.sqrt() / n;
+        // A ratio is off by about the square of the error of one estimate over its mean.
+        let bias = squares / n / truth;
+        assert!(
+            (mean - truth).abs() < 4.0 * error + bias,
+            "{design:?}: {mean} ± {error} is not {truth}"
+        );
+    }
+}
+
+#[test]
+fn chances_are_those_of_the_design() {
+    let frame = frame();
+    let of = |design: Design, at: usize| {
+        let drawn = (0..500).flat_map(|seed| draw(&frame, &design, 15, seed).unwrap());
+        let mut found = drawn.filter(|it| it.at == at);
+        found.next().unwrap().probability
+    };
+    assert_eq!(of(Design::Uniform, 0), 0.25);
+    let [proportional, equal] = [Share::Proportional, Share::Equal].map(|share| {
+        let design = Design::ByProbe { share };
+        [0, 20].map(|at| of(design, at))
+    });
+    assert_eq!(proportional, [5.0 / 20.0, 10.0 / 40.0]);
+    assert_eq!(equal, [8.0 / 20.0, 7.0 / 40.0]);
+    let between = Between::AxiomAndRanker { ranker: 0 };
+    let design = Design::DisagreementFirst {
+        between,
+        share: 0.75,
+    };
+    // Of 12 that disagree 11 are drawn, of the 48 others 4.
+    assert_eq!([0, 1].map(|at| of(design, at)), [11.0 / 12.0, 4.0 / 48.0]);
+    // Margins are 0 at 29 and the largest at 0 and 58.
+    let [close, clear] = [Favour::Close, Favour::Clear].map(|favour| {
+        let design = Design::ByMargin { ranker: 0, favour };
+        [28, 58].map(|at| of(design, at))
+    });
+    assert!(close[0] > 1.5 * close[1] && clear[1] > 1.5 * clear[0]);
+}
+
+/// Of sizes 100, 50, 1, 1, 1, 1 three are drawn: 100 for certain (3 · 100 > 154), then 50
+/// (2 · 50 > 54), and of the others one with π = 1/4.
+#[test]
+fn what_is_too_large_is_certain() {
+    for seed in 0..50 {
+        let mut drawn = Vec::new();
+        let sizes = [1, 100, 1, 50, 1, 1];
+        let mut random = generator(seed, "sample");
+        systematic((0..6).collect(), &sizes, 3, &mut random, &mut drawn);
+        drawn.sort_unstable_by_key(|it| it.at);
+        let certain = drawn.iter().filter(|it| it.probability == 1.0);
+        assert_eq!(certain.map(|it| it.at).collect::<Vec<_>>(), [1, 3]);
+        let others = drawn.iter().filter(|it| it.probability < 1.0);
+        assert_eq!(others.map(|it| it.probability).collect::<Vec<_>>(), [0.25]);
+    }
+}
+
+#[test]
+fn a_stratum_without_a_chance_is_refused() {
+    let frame = frame();
+    let design = Design::ByProbe {
+        share: Share::Equal,
+    };
+    let error = draw(&frame, &design, 1, 0).unwrap_err().to_string();
+    assert!(error.contains("cannot cover 2 strata"), "{error}");
+    assert!(draw(&[], &Design::Uniform, 1, 0).is_err());
+}
+
+#[test]
+fn what_is_known_is_not_drawn() {
+    let texts = [
+        "river river",
+        "river bank",
+        "the sea",
+        "bank bank sea",
+        "river sea mud",
+    ];
+    let study = crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10);
+    let known = |number| Known {
+        place: fixture::item(number, 0, Role::Drawn { probability: 1.0 }).place,
+        answer: Answer::First,
+        why: String::new(),
+    };
+    let mut task = fixture::task();
+    task.n_items = 500;
+    let all = items(&study, &task).unwrap();
+    assert_eq!(all.items.len() as u64, all.n_candidates);
+    task.training = vec![known(1)];
+    task.gold = vec![known(0)];
+    let made = items(&study, &task).unwrap();
+    assert_eq!(made.n_candidates, all.n_candidates - 2);
+    let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
+    assert_eq!(names[..3], ["training", "gold", "drawn"]);
+    assert_eq!(made.items.len(), all.items.len());
+    let instances = study.instances_of(Probe::Tfc1, Mode::Fixed).unwrap();
+    for item in &made.items {
+        assert_eq!(
+            item.query as usize,
+            instances.query(item.place.number as usize)
+        );
+    }
+    task.gold.push(known(1));
+    assert!(items(&study, &task).is_err());
+    task.gold = vec![known(999)];
+    assert!(items(&study, &task).is_err());
+}

@@ -1,0 +1,52 @@
+//! Random numbers that anybody can draw again: from a seed and what is drawn for.
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64;
+use sha2::{Digest, Sha256};
+
+/// PCG64 from the SHA-256 of the seed and of what is drawn for, parted by a line break.
+pub(super) fn generator(seed: u64, what: &str) -> Pcg64 {
+    Pcg64::from_seed(Sha256::digest(format!("{seed}\n{what}")).into())
+}
+
+/// A number below `n`, off its fair share by less than `n / 2^64`; 0 if `n` is.
+pub(super) fn below(random: &mut Pcg64, n: u64) -> u64 {
+    ((u128::from(random.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+/// Puts things into an order each of which is as likely as any other (Fisher and Yates).
+pub(super) fn shuffle<T>(random: &mut Pcg64, things: &mut [T]) {
+    for at in (1..things.len()).rev() {
+        let other = below(random, at as u64 + 1) as usize;
+        things.swap(at, other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_of_three_is_as_likely() {
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..6_000 {
+            let mut things = [0, 1, 2];
+            shuffle(&mut generator(seed, "order"), &mut things);
+            *counts.entry(things).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // 1,000 each, ± 29 (√(6,000 · 1/6 · 5/6)).
+        assert!(
+            counts.values().all(|it| (900..1_100).contains(it)),
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_drawn_for_decides_and_nothing_else() {
+        let draw = |seed, what| below(&mut generator(seed, what), 1 << 40);
+        assert_eq!(draw(1, "a"), draw(1, "a"));
+        assert_ne!(draw(1, "a"), draw(1, "b"));
+        assert_ne!(draw(1, "a"), draw(2, "a"));
+    }
+}

@@ -1,0 +1,284 @@
+//! How far people agree who rated the same things.
+//!
+//! - *Raw*: of a thing with `m` ratings, `m_c` of category `c`, the share of equal pairs,
+//!   `P = Σ_c m_c (m_c − 1) / (m (m − 1))`; the mean over things.
+//! - Cohen's κ of two raters (Educational and Psychological Measurement 20, 1960): with the share
+//!   `p_o` of things on which both agree and `p_e = Σ_c p₁(c) p₂(c)` from what each uses,
+//!   `κ = (p_o − p_e) / (1 − p_e)`.
+//! - Fleiss' κ of many (Psychological Bulletin 76, 1971): the same with `p_o` the mean of `P` and
+//!   `p_e = Σ_c p(c)²`, where `p(c)` is the mean over things of `m_c / m`. Our deviation: things
+//!   may have different numbers of ratings, which Fleiss leaves out.
+//! - Krippendorff's α (Computing Krippendorff's Alpha-Reliability, 2011): from coincidences
+//!   `o(c, k)`, to which each ordered pair of ratings of a thing adds `1 / (m − 1)`, with
+//!   `n(c) = Σ_k o(c, k)` and `n = Σ_c n(c)`,
+//!   `α = 1 − (n − 1) Σ_{c<k} o(c, k) δ²(c, k) / Σ_{c<k} n(c) n(k) δ²(c, k)`, δ by [`Metric`].
+//!
+//! Things with fewer than two ratings have no part in any of them. κ and α are undefined, and
+//! then there is none, where everything is one category: that much agreement could be chance as
+//! well as not.
+//!
+//! Intervals: percentile bootstrap over things with the draws of [`super::bootstrap`], things of
+//! one group drawn together. Krippendorff's own (2013) draws pairs from the coincidences instead,
+//! as if those of one thing were independent. A draw in which the coefficient is undefined is
+//! left out and counted. Where they are more than one in twenty, or where there is a single
+//! group, nothing is bounded, and the interval is the whole range.
+
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+use super::bootstrap::{DRAWS, Draws, percentiles};
+
+/// Of so many draws one may be undefined; beyond that there are no bounds.
+const ONE_UNDEFINED_IN: usize = 20;
+
+/// A thing that was rated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rated {
+    /// Things of one group are no independent units, as the items of a query.
+    pub group: u32,
+    /// A category for each rater, in one order for all things; none where a rater gave none.
+    pub ratings: Vec<Option<u8>>,
+}
+
+/// How far two categories are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// `δ² = 1` for any two.
+    Nominal,
+    /// `δ² = (Σ_{g=c..k} n(g) − (n(c) + n(k)) / 2)²`: by how much was rated in between.
+    Ordinal,
+    /// `δ² = (c − k)²`.
+    Interval,
+}
+
+/// A coefficient of agreement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Agreement {
+    /// With its 95 % interval; at most 1.
+    pub estimate: Estimate,
+    /// Things with at least two ratings.
+    pub n_things: u64,
+    /// Draws in which the coefficient is undefined, of [`DRAWS`].
+    pub n_undefined: u64,
+}
+
+/// Raw agreement, from 0 to 1; none if no thing has two ratings.
+pub fn raw(rated: &[Rated]) -> Option<Agreement> {
+    let of = |it: &Counts| vec![it.agreeing(), 1.0];
+    Sums::new(rated, |it| Some(of(&Counts::new(it)?))).agreement(0.0, |it| ratio(it[0], it[1]))
+}
+
+/// How far one rater agrees with the others, from 0 to 1: the mean over things of the share of the
+/// others that gave the same. Each thing has its group and, for each of the others who rated it,
+/// whether they did. None if nobody else rated any.
+pub fn with_others(things: &[(u32, Vec<bool>)]) -> Option<Agreement> {
+    let share = |others: &[bool]| {
+        let same = others.iter().filter(|it| **it).count();
+        ratio(same as f64, others.len() as f64)
+    };
+    let things = things.iter();
+    let each = things.filter_map(|(group, others)| Some((*group, vec![share(others)?, 1.0])));
+    Sums::of(each.collect()).agreement(0.0, |it| ratio(it[0], it[1]))
+}
+
+/// Cohen's κ of two raters, from −1 to 1; none if they rated nothing both, or gave one category
+/// to everything.
+pub fn cohen(rated: &[Rated], [first, second]: [usize; 2]) -> Option<Agreement> {
+    let categories = categories(rated);
+    let (n, of) = (categories.len(), |it: u8| place(&categories, it));
+    let sums = Sums::new(rated, |it| {
+        let pair = it.ratings[first].zip(it.ratings[second])?;
+        let mut table = vec![0.0; n * n];
+        table[of(pair.0) * n + of(pair.1)] = 1.0;
+        Some(table)
+    });
+    sums.agreement(-1.0, |table| {
+        let all: f64 = table.iter().sum();
+        let row = |at: usize| -> f64 { table[at * n..(at + 1) * n].iter().sum() };
+        let column = |at: usize| -> f64 { (0..n).map(|it| table[it * n + at]).sum() };
+        let observed: f64 = (0..n).map(|it| table[it * n + it]).sum();
+        let expected: f64 = (0..n).map(|it| row(it) * column(it)).sum();
+        corrected(ratio(observed, all)?, ratio(expected, all * all)?)
+    })
+}
+
+/// Fleiss' κ, from −1 to 1; none if no thing has two ratings, or all are of one category.
+pub fn fleiss(rated: &[Rated]) -> Option<Agreement> {
+    let categories = categories(rated);
+    let sums = Sums::new(rated, |it| {
+        let counts = Counts::new(it)?;
+        let mut sums = vec![0.0; categories.len() + 2];
+        for &(category, n) in &counts.each {
+            sums[place(&categories, category)] = n / counts.n;
+        }
+        sums[categories.len()] = counts.agreeing();
+        sums[categories.len() + 1] = 1.0;
+        Some(sums)
+    });
+    sums.agreement(-1.0, |sums| {
+        let (shares, rest) = sums.split_at(categories.len());
+        let expected: f64 = shares.iter().map(|it| it * it).sum();
+        corrected(ratio(rest[0], rest[1])?, expected / (rest[1] * rest[1]))
+    })
+}
+
+/// Krippendorff's α, from −1 to 1; none if no thing has two ratings, or all are of one category.
+pub fn krippendorff(rated: &[Rated], metric: Metric) -> Option<Agreement> {
+    let categories = categories(rated);
+    let n = categories.len();
+    let sums = Sums::new(rated, |it| {
+        let counts = Counts::new(it)?;
+        let mut table = vec![0.0; n * n];
+        for &(a, n_a) in &counts.each {
+            for &(b, n_b) in &counts.each {
+                let pairs = if a == b { n_a * (n_a - 1.0) } else { n_a * n_b };
+                table[place(&categories, a) * n + place(&categories, b)] = pairs / (counts.n - 1.0);
+            }
+        }
+        Some(table)
+    });
+    sums.agreement(-1.0, |table| alpha(table, &categories, metric))
+}
+
+fn alpha(table: &[f64], categories: &[u8], metric: Metric) -> Option<f64> {
+    let n = categories.len();
+    let rows = table.chunks_exact(n);
+    let totals: Vec<f64> = rows.map(|it| it.iter().sum()).collect();
+    let apart = |low: usize, high: usize| {
+        let distance = match metric {
+            Metric::Nominal => 1.0,
+            Metric::Ordinal => {
+                totals[low..=high].iter().sum::<f64>() - (totals[low] + totals[high]) / 2.0
+            }
+            Metric::Interval => f64::from(categories[high]) - f64::from(categories[low]),
+        };
+        distance * distance
+    };
+    let (mut observed, mut expected) = (0.0, 0.0);
+    for low in 0..n {
+        for high in low + 1..n {
+            observed += table[low * n + high] * apart(low, high);
+            expected += totals[low] * totals[high] * apart(low, high);
+        }
+    }
+    let all: f64 = totals.iter().sum();
+    Some(1.0 - (all - 1.0) * ratio(observed, expected)?)
+}
+
+/// What of the agreement there is beyond that expected; none where all is expected.
+fn corrected(observed: f64, expected: f64) -> Option<f64> {
+    // One category everywhere gives exactly 1.
+    ratio(observed - expected, 1.0 - expected)
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// Every category in use, ascending.
+fn categories(rated: &[Rated]) -> Vec<u8> {
+    let used = rated.iter().flat_map(|it| it.ratings.iter().flatten());
+    let mut categories: Vec<u8> = used.copied().collect();
+    categories.sort_unstable();
+    categories.dedup();
+    categories
+}
+
+fn place(categories: &[u8], category: u8) -> usize {
+    categories.partition_point(|&it| it < category)
+}
+
+/// How often each category was given to a thing with at least two ratings.
+struct Counts {
+    each: Vec<(u8, f64)>,
+    n: f64,
+}
+
+impl Counts {
+    fn new(rated: &Rated) -> Option<Counts> {
+        let mut given: Vec<u8> = rated.ratings.iter().flatten().copied().collect();
+        given.sort_unstable();
+        let each = given.chunk_by(|a, b| a == b);
+        (given.len() > 1).then(|| Counts {
+            each: each.map(|it| (it[0], it.len() as f64)).collect(),
+            n: given.len() as f64,
+        })
+    }
+
+    /// The share of equal pairs.
+    fn agreeing(&self) -> f64 {
+        let equal: f64 = self.each.iter().map(|(_, n)| n * (n - 1.0)).sum();
+        equal / (self.n * (self.n - 1.0))
+    }
+}
+
+/// What a coefficient is a function of, summed over the things of each group.
+struct Sums {
+    groups: Vec<Vec<f64>>,
+    n_things: u64,
+}
+
+impl Sums {
+    fn new(rated: &[Rated], of: impl Fn(&Rated) -> Option<Vec<f64>>) -> Sums {
+        let each = rated.iter().filter_map(|it| Some((it.group, of(it)?)));
+        Sums::of(each.collect())
+    }
+
+    /// Of things, each with its group.
+    fn of(mut each: Vec<(u32, Vec<f64>)>) -> Sums {
+        // Stable, so that sums run in the order of the things.
+        each.sort_by_key(|it| it.0);
+        let groups = each.chunk_by(|a, b| a.0 == b.0);
+        Sums {
+            groups: groups.map(|it| sum(it.iter().map(|it| &it.1))).collect(),
+            n_things: each.len() as u64,
+        }
+    }
+
+    fn agreement(
+        &self,
+        least: f64,
+        coefficient: impl Fn(&[f64]) -> Option<f64>,
+    ) -> Option<Agreement> {
+        if self.groups.is_empty() {
+            return None;
+        }
+        let value = coefficient(&sum(self.groups.iter()))?;
+        let mut draws = Draws::new(self.groups.len());
+        let mut drawn = Vec::with_capacity(DRAWS);
+        let mut total = vec![0.0; self.groups[0].len()];
+        for _ in 0..DRAWS {
+            total.fill(0.0);
+            draws.each(|at| add(&mut total, &self.groups[at]));
+            drawn.extend(coefficient(&total));
+        }
+        let n_undefined = DRAWS - drawn.len();
+        let bounded = self.groups.len() > 1 && n_undefined * ONE_UNDEFINED_IN <= DRAWS;
+        let interval = if bounded {
+            percentiles(drawn)
+        } else {
+            [least, 1.0]
+        };
+        Some(Agreement {
+            estimate: Estimate { value, interval },
+            n_things: self.n_things,
+            n_undefined: n_undefined as u64,
+        })
+    }
+}
+
+fn sum<'a>(mut each: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let mut total = each.next().cloned().unwrap_or_default();
+    each.for_each(|it| add(&mut total, it));
+    total
+}
+
+fn add(total: &mut [f64], more: &[f64]) {
+    total.iter_mut().zip(more).for_each(|(a, b)| *a += b);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+use super::*;
+
+/// One line for each rater, one column for each thing; `.` where there is no rating. Each thing
+/// is a group of its own.
+fn rated(raters: &[&str]) -> Vec<Rated> {
+    let code = |it: u8| (it != b'.').then_some(it);
+    let n = raters[0].len();
+    let ratings = |at: usize| raters.iter().map(|it| code(it.as_bytes()[at])).collect();
+    (0..n)
+        .map(|at| Rated {
+            group: at as u32,
+            ratings: ratings(at),
+        })
+        .collect()
+}
+
+/// How many raters gave each category, a thing a row.
+fn counted(rows: &[&[usize]]) -> Vec<Rated> {
+    let one = |row: &[usize]| {
+        let each = row.iter().zip(0_u8..);
+        let each = each.flat_map(|(&n, category)| std::iter::repeat_n(Some(category), n));
+        each.collect()
+    };
+    let rows = rows.iter().zip(0..);
+    rows.map(|(row, group)| Rated {
+        group,
+        ratings: one(row),
+    })
+    .collect()
+}
+
+#[track_caller]
+fn check(found: Option<Agreement>, value: f64, interval: [f64; 2]) {
+    let found = found.unwrap();
+    let near = |a: f64, b: f64| (a - b).abs() < 0.000_05;
+    assert!(near(found.estimate.value, value), "{found:?}");
+    let bounds = found.estimate.interval.iter().zip(interval);
+    assert!(bounds.into_iter().all(|(a, b)| near(*a, b)), "{found:?}");
+}
+
+/// Krippendorff (2011), section A: .095. Bounds here and below are of a second implementation
+/// (Python integers for PCG, `numpy.percentile`, the formulas over lists of ratings).
+#[test]
+fn krippendorffs_two_observers_of_binary_data() {
+    let rated = rated(&["0100000010", "1110010000"]);
+    let found = krippendorff(&rated, Metric::Nominal);
+    check(found, 0.0952, [-0.4615, 0.6275]);
+    // Draws of things that both rated 0.
+    assert_eq!(found.unwrap().n_undefined, 6);
+    check(cohen(&rated, [0, 1]), 0.0909, [-0.4, 0.6154]);
+}
+
+/// The same, section B: .692.
+#[test]
+fn krippendorffs_two_observers_of_nominal_data() {
+    let found = krippendorff(&rated(&["aabbdcccedda", "babbbccceddd"]), Metric::Nominal);
+    let value = found.unwrap().estimate.value;
+    assert!((value - 0.6920).abs() < 0.000_05, "{value}");
+}
+
+fn four_observers() -> Vec<Rated> {
+    rated(&[
+        "123321412...",
+        "1233224125.3",
+        ".3332342251.",
+        "12332441251.",
+    ])
+}
+
+/// The same, sections C and D: nominal .743, ordinal .815, interval .849. The package
+/// `krippendorff` 0.9 of Python has these digits.
+#[test]
+fn krippendorffs_four_observers_with_missing_data() {
+    let rated = four_observers();
+    for (metric, value, interval) in [
+        (Metric::Nominal, 0.7434, [0.4143, 1.0]),
+        (Metric::Ordinal, 0.8154, [0.4509, 1.0]),
+        (Metric::Interval, 0.8491, [0.4184, 1.0]),
+    ] {
+        check(krippendorff(&rated, metric), value, interval);
+    }
+    check(raw(&rated), 0.8182, [0.5909, 1.0]);
+    check(fleiss(&rated), 0.7625, [0.4404, 1.0]);
+    // The last thing has one rating.
+    assert_eq!(raw(&rated).unwrap().n_things, 11);
+}
+
+/// Fleiss (1971), table 1: psychiatrists and diagnoses; P̄ = .556, κ = .430.
+const DIAGNOSES: [&[usize]; 30] = [
+    &[0, 0, 0, 6, 0],
+    &[0, 3, 0, 0, 3],
+    &[0, 1, 4, 0, 1],
+    &[0, 0, 0, 0, 6],
+    &[0, 3, 0, 3, 0],
+    &[2, 0, 4, 0, 0],
+    &[0, 0, 4, 0, 2],
+    &[2, 0, 3, 1, 0],
+    &[2, 0, 0, 4, 0],
+    &[0, 0, 0, 0, 6],
+    &[1, 0, 0, 5, 0],
+    &[1, 1, 0, 4, 0],
+    &[0, 3, 3, 0, 0],
+    &[1, 0, 0, 5, 0],
+    &[0, 2, 0, 3, 1],
+    &[0, 0, 5, 0, 1],
+    &[3, 0, 0, 1, 2],
+    &[5, 1, 0, 0, 0],
+    &[0, 2, 0, 4, 0],
+    &[1, 0, 2, 0, 3],
+    &[0, 0, 0, 0, 6],
+    &[0, 1, 0, 5, 0],
+    &[0, 2, 0, 1, 3],
+    &[2, 0, 0, 4, 0],
+    &[1, 0, 0, 4, 1],
+    &[0, 5, 0, 1, 0],
+    &[4, 0, 0, 0, 2],
+    &[0, 2, 0, 4, 0],
+    &[1, 0, 5, 0, 0],
+    &[0, 0, 0, 0, 6],
+];
+
+#[test]
+fn fleiss_six_psychiatrists() {
+    let rated = counted(&DIAGNOSES);
+    check(raw(&rated), 0.5556, [0.4756, 0.6422]);
+    check(fleiss(&rated), 0.4302, [0.3147, 0.5249]);
+}
+
+/// Five patients to a group: the same value, other bounds.
+#[test]
+fn things_of_a_group_are_drawn_together() {
+    let mut rated = counted(&DIAGNOSES);
+    rated.iter_mut().for_each(|it| it.group /= 5);
+    check(fleiss(&rated), 0.4302, [0.3356, 0.5008]);
+    let mut rated = four_observers();
+    rated.iter_mut().for_each(|it| it.group /= 3);
+    check(
+        krippendorff(&rated, Metric::Nominal),
+        0.7434,
+        [0.5872, 0.8958],
+    );
+}
+
+/// The example of Wikipedia's article on Fleiss' κ: .210.
+#[test]
+fn fourteen_raters() {
+    let rated = counted(&[
+        &[0, 0, 0, 0, 14],
+        &[0, 2, 6, 4, 2],
+        &[0, 0, 3, 5, 6],
+        &[0, 3, 9, 2, 0],
+        &[2, 2, 8, 1, 1],
+        &[7, 7, 0, 0, 0],
+        &[3, 2, 6, 3, 0],
+        &[2, 5, 3, 2, 2],
+        &[6, 5, 2, 1, 0],
+        &[0, 2, 2, 3, 7],
+    ]);
+    check(fleiss(&rated), 0.2099, [0.0422, 0.3694]);
+}
+
+/// Cohen (1960), table 2: p_o = .70, p_e = .41, κ = .492.
+#[test]
+fn cohens_two_judges() {
+    let table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]];
+    let mut pairs = Vec::new();
+    for (row, first) in table.iter().zip(0_u8..) {
+        for (&n, second) in row.iter().zip(0_u8..) {
+            pairs.extend(std::iter::repeat_n(vec![Some(first), Some(second)], n));
+        }
+    }
+    let rated: Vec<Rated> = pairs
+        .into_iter()
+        .zip(0..)
+        .map(|(ratings, group)| Rated { group, ratings })
+        .collect();
+    check(cohen(&rated, [0, 1]), 0.4915, [0.3902, 0.5917]);
+    assert_eq!(raw(&rated).unwrap().estimate.value, 0.7);
+}
+
+#[test]
+fn one_category_or_no_pair_leaves_nothing_to_say() {
+    let same = rated(&["0000", "0000"]);
+    assert_eq!(cohen(&same, [0, 1]), None);
+    assert_eq!(fleiss(&same), None);
+    assert_eq!(krippendorff(&same, Metric::Ordinal), None);
+    check(raw(&same), 1.0, [1.0, 1.0]);
+    let apart = rated(&["01..", "..10"]);
+    assert_eq!(raw(&apart), None);
+    assert_eq!(cohen(&apart, [0, 1]), None);
+    assert_eq!(fleiss(&[]), None);
+    assert_eq!(krippendorff(&apart, Metric::Nominal), None);
+}
+
+/// A third of the draws lack the one thing that differs, and are undefined.
+#[test]
+fn too_many_undefined_draws_bound_nothing() {
+    let found = krippendorff(&rated(&["000000", "001000"]), Metric::Nominal).unwrap();
+    assert_eq!(found.n_undefined, 3305);
+    assert_eq!(found.estimate.interval, [-1.0, 1.0]);
+    let mut one = rated(&["01", "00"]);
+    one[1].group = 0;
+    assert_eq!(raw(&one).unwrap().estimate.interval, [0.0, 1.0]);
+}

@@ -1,0 +1,124 @@
+//! The share of a few things, and the difference of two such shares, with 95 % intervals that hold
+//! where a bootstrap has nothing to draw from: all right, all wrong, ten in number.
+//!
+//! Wilson's score interval (JASA 22, 1927) of `r` of `n`, with `p = r / n` and `z = Φ⁻¹(.975)`:
+//! `(p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n)`.
+//!
+//! The difference `p₂ − p₁` of two independent shares with Wilson's bounds `[l, u]` has the
+//! bounds `p₂ − p₁ − √((p₂ − l₂)² + (u₁ − p₁)²)` and `p₂ − p₁ + √((u₂ − p₂)² + (p₁ − l₁)²)`
+//! (Newcombe, Statistics in Medicine 17, 1998, 873–890, method 10).
+//!
+//! Here the things are the independent units, as the answers of one person to one item each.
+
+use serde::{Deserialize, Serialize};
+
+use super::Estimate;
+use super::correlation::BEYOND;
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Share {
+    /// Those that count, at most `of`.
+    pub n: u64,
+    /// All.
+    pub of: u64,
+}
+
+impl Share {
+    /// Counts one more thing, which `holds` or not.
+    pub fn add(&mut self, holds: bool) {
+        self.n += u64::from(holds);
+        self.of += 1;
+    }
+}
+
+/// A share, 0 to 1, with Wilson's interval; none of nothing.
+pub fn wilson(share: Share) -> Option<Estimate> {
+    if share.of == 0 {
+        return None;
+    }
+    let n = share.of as f64;
+    let p = share.n as f64 / n;
+    let square = BEYOND * BEYOND;
+    let centre = p + square / (2.0 * n);
+    let half = BEYOND * (p * (1.0 - p) / n + square / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + square / n;
+    // All and none are bounds that rounding may miss.
+    let low = if share.n == 0 { 0.0 } else { centre - half };
+    let high = if share.n == share.of {
+        scale
+    } else {
+        centre + half
+    };
+    Some(Estimate {
+        value: p,
+        interval: [low / scale, high / scale],
+    })
+}
+
+/// The second share less the first, −1 to 1, with Newcombe's interval; none if one is of nothing.
+pub fn newcombe(first: Share, second: Share) -> Option<Estimate> {
+    let (first, second) = (wilson(first)?, wilson(second)?);
+    let ([l1, u1], [l2, u2]) = (first.interval, second.interval);
+    let (p1, p2) = (first.value, second.value);
+    let far = |a: f64, b: f64| (a * a + b * b).sqrt();
+    Some(Estimate {
+        value: p2 - p1,
+        interval: [
+            p2 - p1 - far(p2 - l2, u1 - p1),
+            p2 - p1 + far(u2 - p2, p1 - l1),
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(n: u64, of: u64) -> Share {
+        Share { n, of }
+    }
+
+    fn near(found: [f64; 2], printed: [f64; 2]) {
+        for (found, printed) in found.iter().zip(printed) {
+            assert!(
+                (found - printed).abs() < 0.000_05,
+                "{found} is not {printed}"
+            );
+        }
+    }
+
+    /// Newcombe, Statistics in Medicine 17, 1998, 857–872, table I, method 3. statsmodels 0.15,
+    /// `proportion_confint(r, n, method="wilson")`, has the same.
+    #[test]
+    fn shares_have_the_bounds_that_newcombe_prints() {
+        for (share, printed) in [
+            (of(81, 263), [0.2553, 0.3662]),
+            (of(15, 148), [0.0624, 0.1605]),
+            (of(0, 20), [0.0, 0.1611]),
+            (of(1, 29), [0.0061, 0.1718]),
+        ] {
+            near(wilson(share).unwrap().interval, printed);
+        }
+        assert_eq!(wilson(of(0, 20)).unwrap().interval[0], 0.0);
+        assert_eq!(wilson(of(20, 20)).unwrap().interval[1], 1.0);
+        assert_eq!(wilson(of(0, 0)), None);
+    }
+
+    /// The same author, 873–890, table II, method 10. statsmodels 0.15,
+    /// `confint_proportions_2indep(…, method="newcomb")`, has the same.
+    #[test]
+    fn differences_have_the_bounds_that_newcombe_prints() {
+        for (first, second, printed) in [
+            (of(48, 80), of(56, 70), [0.0524, 0.3339]),
+            (of(3, 10), of(9, 10), [0.1705, 0.8090]),
+            (of(2, 7), of(6, 7), [0.0582, 0.8062]),
+            (of(0, 29), of(5, 56), [-0.0381, 0.1926]),
+            (of(0, 20), of(10, 10), [0.6791, 1.0]),
+        ] {
+            near(newcombe(first, second).unwrap().interval, printed);
+        }
+        assert_eq!(newcombe(of(0, 0), of(1, 2)), None);
+    }
+}
