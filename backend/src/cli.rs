@@ -13,7 +13,8 @@ mod tune;
 mod vectors;
 mod whitebox;
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
@@ -124,6 +125,12 @@ fn print_json(value: &impl serde::Serialize) {
 }
 
 /// Says on standard error what the readers of a collection had to say.
+/// What a collection is called where people read: its folder's name, not where that lies.
+fn called(collection: &str) -> Cow<'_, str> {
+    let folder = Path::new(collection).file_name();
+    folder.map_or(collection.into(), |it| it.to_string_lossy())
+}
+
 fn tell_reading(loaded: &crate::import::Loaded) {
     crate::import::tell(&loaded.reading);
     for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {

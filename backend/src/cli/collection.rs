@@ -10,7 +10,7 @@ use shared::effectiveness::{self, Evaluation, Measure};
 use shared::rank::Ranker;
 use shared::text::Analyzer;
 
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, called, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Files};
@@ -135,8 +135,7 @@ impl Rank {
 fn metadata(named: &str, collection: &Collection, ranker: &Ranker, analyzer: &Analyzer) -> String {
     let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
     let (name, parameters) = ranker.words();
-    let folder = Path::new(named).file_name();
-    let named = folder.map_or(named.into(), |it| it.to_string_lossy());
+    let named = called(named);
     let lines = [
         "platform:".to_owned(),
         "  software:".to_owned(),

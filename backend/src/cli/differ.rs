@@ -10,7 +10,7 @@ use shared::score::RankerAbout;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
-use super::{Exit, tell_reading};
+use super::{Exit, called, tell_reading};
 use crate::error::Error;
 use crate::import;
 use crate::pipeline;
@@ -100,8 +100,7 @@ impl Differ {
         let runs = [read(&self.a)?, read(&self.b)?];
         let about: [RankerAbout; 2] = [about_run(&self.a, &runs[0]), about_run(&self.b, &runs[1])];
         let asking = self.asking([self.a.clone(), self.b.clone()].map(Who::Run))?;
-        let folder = Path::new(collection).file_name();
-        let named = folder.map_or(collection.into(), |it| it.to_string_lossy());
+        let named = called(collection);
         let [first, second] = about;
         let source = Source {
             tokenizer: self.tokenizer()?,

@@ -9,7 +9,7 @@ use shared::report;
 use shared::whitebox::Head;
 
 use super::computing::ComputingArgs;
-use super::{Exit, tell_reading};
+use super::{Exit, called, tell_reading};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::import;
@@ -86,6 +86,7 @@ impl WhiteBox {
         };
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let about = ranker.about.clone();
+        let collection = called(&collection).into_owned();
         let usual = format!("{} on {collection}", about.label);
         let of_study = study.as_ref().map(|it| it.title.clone());
         let title = self.title.clone().or(of_study).unwrap_or(usual);

@@ -65,6 +65,16 @@ pub(crate) fn AttentionMaps(
             Ok::<Vec<Attention>, api::Error>(all)
         }
     });
+    // The form stays while its answer is on its way, so that a select keeps the focus.
+    let shape = Memo::new(move |_| {
+        let all = found.get()?.ok()?;
+        all.first().map(|it| (it.n_layers, it.n_heads))
+    });
+    let form = move || {
+        shape.get()?;
+        let all = found.get_untracked()?.ok()?;
+        Some(view! { <Choices first=all.first()?.clone() choice/> })
+    };
     let shown = move |all| view! { <Maps all choice/> }.into_any();
     view! {
         <section class="section" aria-labelledby="attention">
@@ -76,14 +86,19 @@ pub(crate) fn AttentionMaps(
                     score is what it is."
                 </p>
             </header>
+            {form}
             <Answered answer=found until="Asking the model" shown/>
         </section>
     }
 }
 
+/// Which layer, which head, and who takes of whom.
 #[component]
-fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
-    let first = all.first().cloned()?;
+fn Choices(
+    /// Of the first text, as it was answered first.
+    first: Attention,
+    choice: RwSignal<Choice>,
+) -> impl IntoView {
     let layers = (0..first.n_layers).map(|it| {
         let selected = it == first.layer;
         view! { <option value=it.to_string() selected=selected>{(it + 1).to_string()}</option> }
@@ -102,6 +117,38 @@ fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
         };
         choice.update(|it| it.direction = direction);
     };
+    view! {
+        <form class="form choices" on:submit=|event| event.prevent_default()>
+            <label class="field">
+                <span class="label">"Layer"</span>
+                <select on:change:target=move |event| {
+                    let layer = event.target().value().parse().ok();
+                    choice.update(|it| it.layer = layer);
+                }>{layers}</select>
+            </label>
+            <label class="field">
+                <span class="label">"Head"</span>
+                <select on:change:target=move |event| {
+                    let head = event.target().value().parse().ok();
+                    choice.update(|it| it.head = head);
+                }>
+                    <option value="mean" selected=first.head.is_none()>"mean of all"</option>
+                    {heads}
+                </select>
+            </label>
+            <label class="field">
+                <span class="label">"Rows take of columns"</span>
+                <select on:change:target=turn>
+                    <option value="query" selected=of_query>"query of text"</option>
+                    <option value="text" selected=move || !of_query()>"text of query"</option>
+                </select>
+            </label>
+        </form>
+    }
+}
+
+#[component]
+fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
     let all = StoredValue::new(all);
     let drawn = move || {
         let direction = choice.with(|it| it.direction);
@@ -136,36 +183,12 @@ fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
         });
         each.collect_view()
     };
-    Some(view! {
-        <form class="form choices" on:submit=|event| event.prevent_default()>
-            <label class="field">
-                <span class="label">"Layer"</span>
-                <select on:change:target=move |event| {
-                    let layer = event.target().value().parse().ok();
-                    choice.update(|it| it.layer = layer);
-                }>{layers}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Head"</span>
-                <select on:change:target=move |event| {
-                    let head = event.target().value().parse().ok();
-                    choice.update(|it| it.head = head);
-                }>
-                    <option value="mean" selected=first.head.is_none()>"mean of all"</option>
-                    {heads}
-                </select>
-            </label>
-            <label class="field">
-                <span class="label">"Rows take of columns"</span>
-                <select on:change:target=turn>
-                    <option value="query" selected=of_query>"query of text"</option>
-                    <option value="text" selected=move || !of_query()>"text of query"</option>
-                </select>
-            </label>
+    view! {
+        <header>
             <Takes of="attention" svg csv/>
-        </form>
+        </header>
         <div class="docs strips">{strips}</div>
-    })
+    }
 }
 
 fn title(at: usize) -> String {

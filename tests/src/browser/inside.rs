@@ -179,6 +179,13 @@ fn choose_layer_and_head(tab: &Tab) {
     let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
         && !!document.querySelector('#attention')";
     tab.until("the maps", maps);
+    // Whoever chooses by keyboard goes on from the same select.
+    let selects = "const at = document.querySelector('#attention').closest('section');
+        const kept = [...at.querySelectorAll('select')];";
+    tab.js(
+        &format!("{selects} kept.forEach(it => it.dataset.kept = 'yes')"),
+        &[],
+    );
     for (select, option) in [("Layer", "1"), ("Head", "2")] {
         let before = tab.text_of("#attention", ".strips .note");
         tab.choose(select, option);
@@ -189,6 +196,10 @@ fn choose_layer_and_head(tab: &Tab) {
         );
         tab.until(&format!("{select} {option}"), &script);
     }
+    tab.until(
+        "the same selects",
+        &format!("{selects} return kept.length === 3 && kept.every(it => it.dataset.kept)"),
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use shared::report::Table;
 use shared::score::RankerAbout;
 
 use super::Replay;
-use crate::cli::tell_reading;
+use crate::cli::{called, tell_reading};
 use crate::error::Error;
 use crate::import;
 
@@ -48,7 +48,7 @@ impl Replay {
         let mut sources = Vec::new();
         for (other, run) in others {
             let both = [(about.clone(), bm25), (other.clone(), run)];
-            sources.push(Source::of_runs(name, &loaded.collection, both));
+            sources.push(Source::of_runs(&called(name), &loaded.collection, both));
         }
         Ok(replay_lists(asked, &sources)?)
     }
