@@ -65,17 +65,32 @@ pub(crate) fn AttentionMaps(
             Ok::<Vec<Attention>, api::Error>(all)
         }
     });
+    let answered = move || found.get_untracked()?.ok();
     // The form stays while its answer is on its way, so that a select keeps the focus.
-    let shape = Memo::new(move |_| {
-        let all = found.get()?.ok()?;
-        all.first().map(|it| (it.n_layers, it.n_heads))
-    });
+    let shape = Memo::new(
+        move |before: Option<&Option<(u32, u32)>>| match found.get() {
+            Some(Ok(all)) => all.first().map(|it| (it.n_layers, it.n_heads)),
+            Some(Err(_)) | None => before.copied().flatten(),
+        },
+    );
     let form = move || {
         shape.get()?;
-        let all = found.get_untracked()?.ok()?;
+        let all = answered()?;
         Some(view! { <Choices first=all.first()?.clone() choice/> })
     };
     let shown = move |all| view! { <Maps all choice/> }.into_any();
+    let svg = Callback::new(move |()| {
+        let all = answered().unwrap_or_default();
+        let direction = choice.get_untracked().direction;
+        for (at, figure) in figures(&all, direction).iter().enumerate() {
+            let text = plot::to_svg(figure, Theme::Light);
+            download::save(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
+        }
+    });
+    let csv = Callback::new(move |()| {
+        let text = rows(&answered().unwrap_or_default());
+        download::save("attention.tsv", "text/tab-separated-values", &text);
+    });
     view! {
         <section class="section" aria-labelledby="attention">
             <header>
@@ -85,6 +100,7 @@ pub(crate) fn AttentionMaps(
                     more, the frame marks the most. Weights show where a layer looks, not why the
                     score is what it is."
                 </p>
+                <Takes of="attention" svg csv/>
             </header>
             {form}
             <Answered answer=found until="Asking the model" shown/>
@@ -147,29 +163,12 @@ fn Choices(
     }
 }
 
+/// A strip for each text.
 #[component]
 fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
-    let all = StoredValue::new(all);
-    let drawn = move || {
-        let direction = choice.with(|it| it.direction);
-        all.with_value(|all| {
-            let each = all.iter().enumerate();
-            each.map(|(at, it)| figure(&title(at), it, direction))
-                .collect::<Vec<Figure>>()
-        })
-    };
-    let svg = Callback::new(move |()| {
-        for (at, figure) in drawn().iter().enumerate() {
-            let text = plot::to_svg(figure, Theme::Light);
-            download::save(&format!("attention-{}.svg", at + 1), "image/svg+xml", &text);
-        }
-    });
-    let csv = Callback::new(move |()| {
-        let text = all.with_value(|all| rows(all));
-        download::save("attention.tsv", "text/tab-separated-values", &text);
-    });
     let strips = move || {
-        let each = drawn().into_iter().enumerate().map(|(at, figure)| {
+        let each = figures(&all, choice.with(|it| it.direction)).into_iter();
+        let strip = each.enumerate().map(|(at, figure)| {
             let said = figure.label.clone();
             let label = format!("{}, attention", title(at));
             view! {
@@ -181,14 +180,15 @@ fn Maps(all: Vec<Attention>, choice: RwSignal<Choice>) -> impl IntoView {
                 </figure>
             }
         });
-        each.collect_view()
+        strip.collect_view()
     };
-    view! {
-        <header>
-            <Takes of="attention" svg csv/>
-        </header>
-        <div class="docs strips">{strips}</div>
-    }
+    view! { <div class="docs strips">{strips}</div> }
+}
+
+fn figures(all: &[Attention], direction: Direction) -> Vec<Figure> {
+    let each = all.iter().enumerate();
+    each.map(|(at, it)| figure(&title(at), it, direction))
+        .collect()
 }
 
 fn title(at: usize) -> String {
