@@ -22,23 +22,16 @@ pub fn fraction_within(value: f64, interval: [f64; 2]) -> String {
     share(value, digits_within(interval))
 }
 
-/// Both bounds of a fraction: `[.92, .94]`, `[.5, .8]`.
+/// Both bounds of a fraction: `[.92, .94]`, `[.5, .8]`; of a number that is none: `[−.3, 1.7]`.
 pub fn interval(bounds: [f64; 2]) -> String {
-    let digits = digits_within(bounds);
-    format!(
-        "[{}, {}]",
-        share(bounds[0], digits),
-        share(bounds[1], digits)
-    )
+    let [low, high] = bounds.map(|it| within(it, bounds));
+    format!("[{low}, {high}]")
 }
 
-/// A fraction with its bounds: `.93 [.92, .94]`.
+/// A fraction with its bounds: `.93 [.92, .94]`; of a number that is none: `1.3 [1.0, 1.7]`.
 pub fn estimate(estimate: &Estimate) -> String {
-    let Estimate {
-        value,
-        interval: bounds,
-    } = *estimate;
-    format!("{} {}", fraction_within(value, bounds), interval(bounds))
+    let bounds = estimate.interval;
+    format!("{} {}", within(estimate.value, bounds), interval(bounds))
 }
 
 /// An effect or a difference: `+.12`, `−.03`; zero has no sign.
@@ -161,22 +154,46 @@ fn digits_within([low, high]: [f64; 2]) -> usize {
     if high - low > 0.2 + 1e-9 { 1 } else { 2 }
 }
 
+/// A number with the digits that its bounds justify: a fraction where these are fractions.
+fn within(value: f64, bounds: [f64; 2]) -> String {
+    let digits = digits_within(bounds);
+    match bounds.iter().all(|it| (0.0..=1.0).contains(it)) {
+        true => share(value, digits),
+        false => rounded(value, digits),
+    }
+}
+
 fn share(value: f64, digits: usize) -> String {
+    let shown = rounded(value, digits);
+    let is_zero = shown.bytes().all(|it| matches!(it, b'0' | b'.'));
+    match value > 0.0 && value < 1.0 {
+        true if is_zero => format!("<.{}1", "0".repeat(digits - 1)),
+        true if shown.starts_with('1') => format!(">.{}", "9".repeat(digits)),
+        _ => shown,
+    }
+}
+
+/// Without the zero before the point, and without a sign where nothing but zeros is left.
+fn rounded(value: f64, digits: usize) -> String {
     let exact = format!("{:.digits$}", value.abs());
     let is_zero = exact.bytes().all(|it| matches!(it, b'0' | b'.'));
     let sign = if value < 0.0 && !is_zero { MINUS } else { "" };
-    let zeros = "0".repeat(digits - 1);
-    match exact.strip_prefix('0') {
-        Some(_) if value > 0.0 && is_zero => format!("<.{zeros}1"),
-        Some(rest) => format!("{sign}{rest}"),
-        None if (0.0..1.0).contains(&value) => format!(">.{}", "9".repeat(digits)),
-        None => format!("{sign}{exact}"),
-    }
+    format!("{sign}{}", exact.strip_prefix('0').unwrap_or(&exact))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_is_no_fraction_is_rounded_as_any() {
+        let shown = |value, interval| estimate(&Estimate { value, interval });
+        assert_eq!(shown(0.96, [0.7, 1.3]), "1.0 [.7, 1.3]");
+        assert_eq!(shown(0.04, [-0.3, 0.3]), ".0 [−.3, .3]");
+        assert_eq!(shown(-0.04, [-0.8, -0.02]), ".0 [−.8, .0]");
+        assert_eq!(shown(0.96, [0.7, 0.98]), ">.9 [.7, >.9]");
+        assert_eq!(shown(12.34, [11.96, 12.5]), "12.3 [12.0, 12.5]");
+    }
 
     #[test]
     fn a_fraction_is_one_only_when_all_are_and_zero_only_when_none() {
