@@ -4,6 +4,19 @@ use super::event::{Decision, Entry, Event, What};
 use super::task::{Design, Item, Place, Role, Task, Wanted};
 use super::{Answer, ItemNo, Key, PersonNo, Sides};
 use crate::probe::{Mode, Probe};
+use crate::study::Study;
+
+/// Five texts, and two queries with instances of TFC1 among them.
+pub(crate) fn study() -> Study {
+    let texts = [
+        "river river",
+        "river bank",
+        "the sea",
+        "bank bank sea",
+        "river sea mud",
+    ];
+    crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10)
+}
 
 pub(crate) fn key(number: u64) -> Key {
     Key::from_bytes(u128::from(number).to_be_bytes())

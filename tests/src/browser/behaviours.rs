@@ -1,10 +1,9 @@
 //! The behaviours of a study on its page: dials, cells, details, and the way to the samples.
 
 use std::path::Path;
-use std::process::Command;
 use std::sync::LazyLock;
 
-use super::lasting::Lasting;
+use super::lasting::Served;
 use super::looks;
 use super::tab::{Role, Tab, with_tab};
 use crate::harness::{Home, LIMITS};
@@ -16,13 +15,7 @@ const SHOWN: &str = "return document.querySelectorAll('.effects button.cell').le
     && !!document.querySelector('.behaviours .panel svg.drawing')";
 
 /// A study with axioms and behaviours, `both`, and one without axioms, `alone`.
-struct Site {
-    origin: String,
-    _home: Home,
-    _program: Lasting,
-}
-
-static SITE: LazyLock<Site> = LazyLock::new(|| {
+static SITE: LazyLock<Served> = LazyLock::new(|| {
     let home = Home::new();
     let pair = |id: u32, a: &str, b: &str| {
         format!("{{\"_id\": \"{id}\", \"query\": \"river ice\", \"a\": \"{a}\", \"b\": \"{b}\"}}\n")
@@ -51,16 +44,7 @@ static SITE: LazyLock<Site> = LazyLock::new(|| {
         home.run(&format!("study run {file}")).done();
         home.run(&format!("study publish {name}")).done();
     }
-    let mut server: Command = home.program();
-    server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    let scratch = home.path("");
-    let program = Lasting::start(&server, &scratch, "Axioscope is at ");
-    let origin = program.said.split("Axioscope is at ").nth(1);
-    Site {
-        origin: origin.unwrap_or_default().trim_end_matches('/').to_owned(),
-        _home: home,
-        _program: program,
-    }
+    Served::start(home, &[])
 });
 
 fn open(tab: &Tab, address: &str) {

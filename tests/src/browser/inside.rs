@@ -1,21 +1,14 @@
 //! A ranker from inside: words, plots, a query and its texts; and where a cross-encoder looks.
 
-use std::process::Command;
 use std::sync::LazyLock;
 
-use super::lasting::Lasting;
+use super::lasting::Served;
 use super::tab::{Role, Tab, with_tab};
 use super::{looks, site};
 use crate::harness::{Home, LIMITS, tiny, tiny_model};
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
-struct Site {
-    origin: String,
-    _home: Home,
-    _program: Lasting,
-}
-
-static SITE: LazyLock<Site> = LazyLock::new(|| {
+static SITE: LazyLock<Served> = LazyLock::new(|| {
     let home = Home::new();
     let late = tiny_model();
     let cross = late.parent().unwrap().join("cross-tiny");
@@ -38,17 +31,8 @@ static SITE: LazyLock<Site> = LazyLock::new(|| {
         "whitebox --study tiny --ranker {model} --before {model} --pool all --floor 2"
     ))
     .done();
-    let mut server: Command = home.program();
-    server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    server.args(given.split(' '));
-    let scratch = home.path("");
-    let program = Lasting::start(&server, &scratch, "Axioscope is at ");
-    let origin = program.said.split("Axioscope is at ").nth(1);
-    Site {
-        origin: origin.unwrap_or_default().trim_end_matches('/').to_owned(),
-        _home: home,
-        _program: program,
-    }
+    let given: Vec<&str> = given.split(' ').collect();
+    Served::start(home, &given)
 });
 
 /// Four plots, that of before fine-tuning among them.

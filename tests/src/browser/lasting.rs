@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use crate::harness::Home;
+
 /// A program that runs until this test program has ended.
 pub(super) struct Lasting {
     /// Closes when this program ends, even by a signal; then the shell ends the other.
@@ -26,6 +28,31 @@ const SHELL: &str = r#"
     wait $program 2>/dev/null
     rm -rf "$scratch"
 "#;
+
+/// A server of the program over a home of its own.
+pub(super) struct Served {
+    /// Where it is, without a slash at its end.
+    pub(super) origin: String,
+    _home: Home,
+    _program: Lasting,
+}
+
+impl Served {
+    /// Serves the data folder of a home, with more arguments.
+    pub(super) fn start(home: Home, more: &[&str]) -> Served {
+        const SAID: &str = "Axioscope is at ";
+        let mut server = home.program();
+        server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
+        server.args(more);
+        let program = Lasting::start(&server, &home.path(""), SAID);
+        let origin = program.said.split(SAID).nth(1).unwrap_or_default();
+        Served {
+            origin: origin.trim_end_matches('/').to_owned(),
+            _home: home,
+            _program: program,
+        }
+    }
+}
 
 impl Lasting {
     /// Starts a program and waits for the line of its output that holds `ready`. The folder

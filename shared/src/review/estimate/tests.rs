@@ -266,14 +266,7 @@ fn samples_tell_the_truth_about_the_frame() {
 
 #[test]
 fn what_a_study_and_a_log_say_of_an_item() {
-    let texts = [
-        "river river",
-        "river bank",
-        "the sea",
-        "bank bank sea",
-        "river sea mud",
-    ];
-    let study = crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10);
+    let study = fixture::study();
     let instances = study.instances_of(Probe::Tfc1, Mode::Fixed).unwrap();
     let items: Vec<Item> = (0..instances.len())
         .map(|at| fixture::item(at as u64, 0, Role::Drawn { probability: 0.5 }))

@@ -174,14 +174,7 @@ fn a_stratum_without_a_chance_is_refused() {
 
 #[test]
 fn what_is_known_is_not_drawn() {
-    let texts = [
-        "river river",
-        "river bank",
-        "the sea",
-        "bank bank sea",
-        "river sea mud",
-    ];
-    let study = crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10);
+    let study = fixture::study();
     let known = |number| Known {
         place: fixture::item(number, 0, Role::Drawn { probability: 1.0 }).place,
         answer: Answer::First,
