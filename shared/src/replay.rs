@@ -211,7 +211,7 @@ pub fn replay(asked: Asked, study: Option<&Study>) -> Result<Vec<Table>, Error> 
         Some(study) => format!(
             "Ours: study {} of {} queries; pool {}; {}. Another collection gives other numbers.",
             study.definition.name,
-            study.queries.len(),
+            study.queries.len() - study.added.n_queries as usize,
             study.definition.pool,
             study.definition.analyzer.describe()
         ),
