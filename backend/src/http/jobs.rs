@@ -74,26 +74,29 @@ struct Watcher {
     stopping: watch::Receiver<bool>,
     jobs: crate::jobs::Jobs,
     id: String,
-    told: Option<JobState>,
+    /// The state that was told last, and how many pairs were done then.
+    told: Option<(JobState, u64)>,
 }
 
 impl Watcher {
     async fn next(&mut self) -> Option<Job> {
         let job = match self.told {
             None => self.jobs.job(&self.id).await.ok()?,
-            Some(state) if state.ended() => return None,
-            Some(_) => self.step().await?,
+            Some((state, _)) if state.ended() => return None,
+            Some((_, n_done)) => self.step(n_done).await?,
         };
-        self.told = Some(job.state);
+        self.told = Some((job.state, job.n_done));
         Some(job)
     }
 
-    async fn step(&mut self) -> Option<Job> {
+    /// The next step that is not behind `n_done`, as one is that was on its way when the job was
+    /// looked up.
+    async fn step(&mut self, n_done: u64) -> Option<Job> {
         loop {
             tokio::select! {
                 () = crate::jobs::stopped(&mut self.stopping) => return None,
                 step = self.steps.recv() => match step {
-                    Ok(job) if job.id == self.id => return Some(job),
+                    Ok(job) if job.id == self.id && job.n_done >= n_done => return Some(job),
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => return self.jobs.job(&self.id).await.ok(),
                     Err(RecvError::Closed) => return None,
