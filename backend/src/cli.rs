@@ -12,6 +12,7 @@ mod transfer;
 mod tune;
 mod vectors;
 mod whitebox;
+mod backup;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ use clap::{Parser, Subcommand};
 use crate::error::Error;
 
 /// Axioscope shows why a ranking model ranks as it does
+///
+/// The database is a file in the data folder, or the server of PostgreSQL that DATABASE_URL names
+/// (postgres://USER:PASSWORD@HOST:5432/NAME).
 ///
 /// Exit codes: 0 done, 1 something went wrong (the message says what and the way out), 2 the
 /// command was typed wrongly, 3 a check found a difference.
@@ -80,6 +84,13 @@ enum Command {
     Serve(serve::Serve),
     /// List, fetch and inspect neural models
     Models(serve::ModelsArgs),
+    /// Write everything that lasts into one file, also while a server is running
+    ///
+    /// The file is a .tar.gz with the data folder, the rows of the database and a checksum of each.
+    /// It may be restored beside another database than it came from.
+    Backup(backup::Backup),
+    /// Bring a backup into a data folder and a database with nothing in them
+    Restore(backup::Restore),
 }
 
 impl Cli {
@@ -105,6 +116,8 @@ impl Cli {
             Command::Whitebox(it) => it.run(data),
             Command::Serve(it) => it.run(data),
             Command::Models(it) => it.run(),
+            Command::Backup(it) => it.run(data),
+            Command::Restore(it) => it.run(data),
         }
     }
 }

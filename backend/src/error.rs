@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::store::Database;
+
 /// Why a command or a request was not done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -95,38 +97,58 @@ pub(crate) enum Error {
     )]
     InUse { path: PathBuf },
 
+    /// A second server on the same database, from another data folder.
+    #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
+    JobsInUse { at: Database },
+
+    /// A server of a database that does not answer.
+    #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]
+    NoServer { at: Database, reason: String },
+
+    /// A server of a database that refuses what it is asked.
+    #[error("{at}: {reason}; {way_out}")]
+    NotLetIn {
+        at: Database,
+        reason: String,
+        way_out: &'static str,
+    },
+
+    /// A server of a database of an early version.
+    #[error("{at}: PostgreSQL {found} is too old; {oldest} or later is needed")]
+    TooOld {
+        at: Database,
+        found: i64,
+        oldest: i64,
+    },
+
     /// The database cannot grow.
-    #[error("{}: the disk is full; make room and start again, nothing is lost", file.display())]
-    DiskFull { file: PathBuf },
+    #[error("{at}: the disk is full; make room and start again, nothing is lost")]
+    DiskFull { at: Database },
 
     /// The database cannot be written.
-    #[error(
-        "{}: cannot be written; check the rights of the file and its folder, or take another \
-         folder by `--data`",
-        file.display()
-    )]
-    ReadOnly { file: PathBuf },
+    #[error("{at}: cannot be written; {}", at.rights())]
+    ReadOnly { at: Database },
 
     /// The database of a later version.
     #[error(
-        "{}: made by a later version of axioscope (layout {found}, this one knows {known}); \
-         update axioscope, or take another folder by `--data`",
-        file.display()
+        "{at}: made by a later version of axioscope (layout {found}, this one knows {known}); \
+         update axioscope, or {}",
+        at.another()
     )]
     Newer {
-        file: PathBuf,
+        at: Database,
         found: i64,
         known: i64,
     },
 
     /// Any other failure of the database.
-    #[error("{}: {source}", file.display())]
-    Database { file: PathBuf, source: sqlx::Error },
+    #[error("{at}: {source}")]
+    Database { at: Database, source: sqlx::Error },
 
     /// The database cannot be brought to the layout of this version.
-    #[error("{}: {source}; restore it from a copy, or take another folder", file.display())]
+    #[error("{at}: {source}; restore it from a copy, or {}", at.another())]
     Migration {
-        file: PathBuf,
+        at: Database,
         source: sqlx::migrate::MigrateError,
     },
 
@@ -206,11 +228,15 @@ impl Error {
             | Error::NoFile {
                 looked_in: path, ..
             } => path,
-            Error::DiskFull { file }
-            | Error::ReadOnly { file }
-            | Error::Newer { file, .. }
-            | Error::Database { file, .. }
-            | Error::Migration { file, .. } => file,
+            Error::JobsInUse { at }
+            | Error::NoServer { at, .. }
+            | Error::NotLetIn { at, .. }
+            | Error::TooOld { at, .. }
+            | Error::DiskFull { at }
+            | Error::ReadOnly { at }
+            | Error::Newer { at, .. }
+            | Error::Database { at, .. }
+            | Error::Migration { at, .. } => return whole.replace(&at.to_string(), &at.public()),
             Error::Damaged { what, reason } => {
                 let name = what.rsplit(['/', '\\']).next().unwrap_or(what);
                 return format!("{name} is damaged: {reason}");

@@ -39,7 +39,7 @@ use crate::http::studies::Shelf;
 use crate::jobs::{self as work, Jobs};
 use crate::models::Models;
 use crate::store::operator::TokenHash;
-use crate::store::{DataFolder, Store};
+use crate::store::{DataFolder, Database, Store};
 
 /// After a signal to end, requests that are under way have so long.
 const GRACE: Duration = Duration::from_secs(10);
@@ -97,8 +97,9 @@ impl std::ops::Deref for App {
 /// visitors the operator's token.
 pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
-    let _lock = folder.lock()?;
-    let store = Store::open(&folder).await?;
+    let lock = folder.lock()?;
+    let store = Store::open(&Database::chosen(&folder)?).await?;
+    let lock = store.lock_jobs(lock).await?;
     let door = Door::of(settings.listen);
     let operator = operator(&store, door, settings.token).await?;
     let models = Arc::new(Models::new(&settings.models, settings.computing)?);
@@ -112,7 +113,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     })?;
     println!("Axioscope is at http://{address}/");
 
-    let worker = tokio::spawn(work::work(jobs.clone(), stopping.clone()));
+    let worker = tokio::spawn(work::work(jobs.clone(), lock, stopping.clone()));
     let app = App(Arc::new(Parts {
         door,
         operator,

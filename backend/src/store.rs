@@ -1,7 +1,8 @@
 //! What lasts: the data folder and its database.
 //!
 //! ```text
-//! axioscope.db        studies, jobs, rankers, what the score store holds
+//! axioscope.db        studies, jobs, rankers, what the score store holds, unless a server of
+//!                     PostgreSQL has them
 //! collections/NAME/   imported collections
 //! studies/NAME/       what a study holds
 //! scores/RANKER/      score store: columns of query hash, text hash, score
@@ -11,6 +12,9 @@
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
 //! transaction. So a row never names a file that is not there.
 
+mod sqlite;
+mod postgres;
+pub(crate) mod database;
 pub(crate) mod columns;
 pub(crate) mod instances;
 pub(crate) mod dataset;
@@ -19,23 +23,24 @@ pub(crate) mod scores;
 pub(crate) mod draft;
 pub(crate) mod jobs;
 pub(crate) mod operator;
+pub(crate) mod backup;
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use shared::study::check_name;
-use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
-    SqliteTransaction,
-};
-use sqlx::{Connection, SqlitePool};
+use sqlx::any::{Any, AnyPoolOptions};
+use sqlx::migrate::MigrateError;
+use sqlx::{AnyPool, Connection, Transaction};
 
 use crate::error::Error;
+use crate::store::postgres::Session;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
+pub(crate) use database::Database;
+
+/// Connections that are open at once, at most.
+const CONNECTIONS: u32 = 4;
 
 /// Where everything lies.
 #[derive(Debug, Clone)]
@@ -44,9 +49,14 @@ pub(crate) struct DataFolder {
 }
 
 impl DataFolder {
+    /// One that may not be there.
+    pub(crate) fn at(root: impl Into<PathBuf>) -> DataFolder {
+        DataFolder { root: root.into() }
+    }
+
     /// Opens the folder; makes it with its parts where they are missing.
     pub(crate) fn open(root: impl Into<PathBuf>) -> Result<DataFolder, Error> {
-        let folder = DataFolder { root: root.into() };
+        let folder = DataFolder::at(root);
         for part in ["collections", "studies", "scores"] {
             let path = folder.root.join(part);
             fs::create_dir_all(&path).map_err(Error::file(
@@ -57,7 +67,7 @@ impl DataFolder {
         Ok(folder)
     }
 
-    /// The database.
+    /// Where the database lies if no server has it.
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join("axioscope.db")
     }
@@ -101,8 +111,8 @@ impl DataFolder {
             .join(format!("{name}.parquet")))
     }
 
-    /// Takes the jobs of this folder for this process, until the lock is dropped or the
-    /// process ends, however it ends: so whoever gets it may take up what another left.
+    /// Keeps other processes that work from this folder, until the lock is dropped or the process
+    /// ends, however it ends: so whoever gets it may take up what another left.
     pub(crate) fn lock(&self) -> Result<Lock, Error> {
         let path = self.root.join("axioscope.lock");
         let way_out = "the data folder must be one that can be written";
@@ -152,74 +162,113 @@ where
     Ok(())
 }
 
-/// The right to work on the jobs of a data folder.
+/// A data folder that no other process works in.
 pub(crate) struct Lock {
     _file: File,
+}
+
+/// The right to work on the jobs of a data folder and of a database.
+pub(crate) struct JobsLock {
+    _folder: Lock,
+    /// The file of SQLite lies in the folder; a server may have several folders.
+    session: Option<Session>,
+}
+
+impl JobsLock {
+    /// Makes sure that nobody else may work on the jobs; to be asked again and again.
+    pub(crate) async fn keep(&mut self) -> Result<(), Error> {
+        match &mut self.session {
+            Some(session) => session.keep().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// The database of a data folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
-    pool: SqlitePool,
-    file: PathBuf,
+    pool: AnyPool,
+    database: Database,
 }
 
 impl Store {
-    /// Opens the database, makes it if it is not there, and brings it to the layout of this
+    /// Opens the database, makes a file that is not there, and brings it to the layout of this
     /// version. One of a later version is left as it is.
-    pub(crate) async fn open(folder: &DataFolder) -> Result<Store, Error> {
-        Store::open_with(&folder.database(), SqliteConnectOptions::new()).await
+    pub(crate) async fn open(database: &Database) -> Result<Store, Error> {
+        let store = Store::connect(database).await?;
+        store.migrate(database.known_layout()).await?;
+        Ok(store)
     }
 
-    async fn open_with(file: &Path, options: SqliteConnectOptions) -> Result<Store, Error> {
-        let options = options
-            .filename(file)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(10));
-        let failed = |error| database_error(file, error);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
+    /// Opens the database, whatever its layout.
+    async fn connect(database: &Database) -> Result<Store, Error> {
+        sqlx::any::install_default_drivers();
+        // A pool tries for half a minute before it says that it was in vain.
+        let first = database.connect().await?;
+        first.close().await.map_err(|it| database.error(it))?;
+        let set_up = database.clone();
+        let pool = AnyPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .after_connect(move |connection, _| {
+                let database = set_up.clone();
+                Box::pin(async move { database.set_up(connection).await })
+            })
             // On a full disk SQLite ends a transaction by itself, sqlx cannot end it once more
             // and takes the connection for one inside of a transaction from then on.
             .before_acquire(|it, _| Box::pin(async move { Ok(!it.is_in_transaction()) }))
-            .connect_with(options)
-            .await
-            .map_err(failed)?;
+            .connect_lazy_with(database.options()?);
+        Ok(Store {
+            pool,
+            database: database.clone(),
+        })
+    }
 
-        let known = MIGRATIONS.iter().map(|it| it.version).max().unwrap_or(0);
+    /// Brings the database to a layout, forward only.
+    async fn migrate(&self, layout: i64) -> Result<(), Error> {
+        let at = &self.database;
+        let known = at.known_layout();
         let newer = |found| Error::Newer {
-            file: file.to_owned(),
+            at: at.clone(),
             found,
             known,
         };
-        let found: i64 = sqlx::query_scalar("PRAGMA user_version")
-            .fetch_one(&pool)
-            .await
-            .map_err(failed)?;
+        let found = match at {
+            Database::Sqlite(_) => sqlite::layout(&self.pool).await,
+            Database::Postgres(_) => Ok(0),
+        };
+        let found = found.map_err(|it| self.failed(it))?;
         if found > known {
             return Err(newer(found));
         }
-        MIGRATIONS.run(&pool).await.map_err(|error| match error {
+        let migrated = at.migrations().run_to(layout, &self.pool).await;
+        migrated.map_err(|error| match error {
             MigrateError::VersionMissing(found) => newer(found),
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
-                failed(error)
+                self.failed(error)
             }
             source => Error::Migration {
-                file: file.to_owned(),
+                at: at.clone(),
                 source,
             },
         })?;
-        if found < known {
-            // A PRAGMA takes no parameters; the version is a number of ours.
-            let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {known}"));
-            sqlx::query(set).execute(&pool).await.map_err(failed)?;
+        match at {
+            Database::Sqlite(_) if found < layout => {
+                let set = sqlite::set_layout(&self.pool, layout).await;
+                set.map_err(|it| self.failed(it))
+            }
+            Database::Sqlite(_) | Database::Postgres(_) => Ok(()),
         }
-        Ok(Store {
-            pool,
-            file: file.to_owned(),
+    }
+
+    /// Takes the jobs for this process, beside a data folder that is its own.
+    pub(crate) async fn lock_jobs(&self, folder: Lock) -> Result<JobsLock, Error> {
+        let session = match &self.database {
+            Database::Sqlite(_) => None,
+            Database::Postgres(address) => Some(Session::take(address).await?),
+        };
+        Ok(JobsLock {
+            _folder: folder,
+            session,
         })
     }
 
@@ -237,45 +286,31 @@ impl Store {
         self.pool.close().await;
     }
 
-    /// A transaction that holds the right to write from its beginning, so that it cannot be
-    /// refused in its middle.
-    async fn begin(&self) -> Result<SqliteTransaction<'static>, Error> {
-        self.pool
-            .begin_with("BEGIN IMMEDIATE")
-            .await
-            .map_err(|it| self.failed(it))
+    /// A transaction that writes.
+    async fn begin(&self) -> Result<Transaction<'static, Any>, Error> {
+        let begun = self.pool.begin_with(self.database.begin()).await;
+        begun.map_err(|it| self.failed(it))
     }
 
     fn failed(&self, error: sqlx::Error) -> Error {
-        database_error(&self.file, error)
+        self.database.error(error)
     }
 }
 
-/// Result codes of SQLite that a person can do something about (sqlite.org/rescode.html).
-fn database_error(file: &Path, source: sqlx::Error) -> Error {
-    const READONLY: u32 = 8;
-    const FULL: u32 = 13;
-    const CANTOPEN: u32 = 14;
-    const CORRUPT: u32 = 11;
-    const NOTADB: u32 = 26;
-
-    let file = file.to_owned();
-    let code = match &source {
-        sqlx::Error::Database(error) => error.code().and_then(|it| it.parse::<u32>().ok()),
-        _ => None,
+/// Places of values in SQL, `($1, $2), ($3, $4)` for two rows of two columns. sqlx's builder of
+/// queries for any database writes `?`, which PostgreSQL does not know.
+fn places(n_rows: usize, n_columns: usize) -> String {
+    let row = |row: usize| {
+        let places = (1..=n_columns).map(|it| format!("${}", row * n_columns + it));
+        format!("({})", places.collect::<Vec<_>>().join(", "))
     };
-    match code.map(|it| it & 0xff) {
-        Some(FULL) => Error::DiskFull { file },
-        Some(READONLY | CANTOPEN) => Error::ReadOnly { file },
-        Some(CORRUPT | NOTADB) => Error::Damaged {
-            what: file.display().to_string(),
-            reason: "it is no database; restore it from a copy, or take another folder by \
-                     `--data`"
-                .to_owned(),
-        },
-        _ => Error::Database { file, source },
-    }
+    (0..n_rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a name can be one of a row. PostgreSQL does not even look for one with NUL.
+fn may_be_stored(name: &str) -> bool {
+    !name.contains('\0')
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,10 +2,11 @@
 //!
 //! `AXIOSCOPE_BIN` names the program; without it the one beside this test binary is taken.
 //! `AXIOSCOPE_DATA` (public collections) and `AXIOSCOPE_MODEL` (the default model) may be
-//! absent: a test that needs them then calls [`skip`].
+//! absent: a test that needs them then calls [`skip`]. `AXIOSCOPE_TEST_DATABASE_URL` names a server
+//! of PostgreSQL, see [`tests::postgres`].
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,6 +15,9 @@ use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::Value;
 use shared::api::{Endpoint, Method, Problem};
 use tempfile::TempDir;
+use tests::postgres::Database;
+
+pub(crate) use tests::skip;
 
 /// Somebody who waits longer waits for something that will not come, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
@@ -49,21 +53,6 @@ pub(crate) fn model() -> Option<PathBuf> {
     from_environment("AXIOSCOPE_MODEL")
 }
 
-/// Says that a test found nothing to run on.
-pub(crate) fn skip(test: &str, reason: &str) {
-    eprintln!("skipped: {test}: {reason}");
-    if let Some(file) = from_environment("AXIOSCOPE_SKIPPED") {
-        let mut file = fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(file)
-            .unwrap();
-        // One write, since tests run side by side.
-        file.write_all(format!("{test}: {reason}\n").as_bytes())
-            .unwrap();
-    }
-}
-
 fn from_environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|it| !it.is_empty())
@@ -85,16 +74,38 @@ fn program() -> PathBuf {
 }
 
 /// A folder that lasts as long as its test: where the program runs, with its data in `data/`.
-pub(crate) struct Home(TempDir);
+pub(crate) struct Home {
+    folder: TempDir,
+    /// Else a file of SQLite in `data/`.
+    pub(crate) database: Option<Database>,
+}
 
 impl Home {
     pub(crate) fn new() -> Home {
-        Home(tempfile::tempdir().unwrap())
+        Home {
+            folder: tempfile::tempdir().unwrap(),
+            database: None,
+        }
+    }
+
+    /// With a database of PostgreSQL; none where there is no server.
+    pub(crate) fn with_postgres() -> Option<Home> {
+        Database::new().map(|it| Home {
+            database: Some(it),
+            ..Home::new()
+        })
+    }
+
+    /// One for each kind of database that there is.
+    pub(crate) fn of_each_database() -> impl Iterator<Item = Home> {
+        [Some(Home::new()), Home::with_postgres()]
+            .into_iter()
+            .flatten()
     }
 
     /// The place of a file.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
-        self.0.path().join(file)
+        self.folder.path().join(file)
     }
 
     /// Writes a file, with the folders it lies in.
@@ -129,7 +140,7 @@ impl Home {
             }
         }
         let mut found = Vec::new();
-        walk(self.0.path(), self.0.path(), &mut found);
+        walk(self.folder.path(), self.folder.path(), &mut found);
         found.sort();
         found
     }
@@ -138,11 +149,15 @@ impl Home {
     pub(crate) fn program(&self) -> Command {
         let mut program = Command::new(program());
         program
-            .current_dir(self.0.path())
-            .env("HOME", self.0.path())
+            .current_dir(self.folder.path())
+            .env("HOME", self.folder.path())
             .env_remove("AXIOSCOPE_MODEL")
             .env_remove("AXIOSCOPE_LOG")
+            .env_remove("DATABASE_URL")
             .stdin(Stdio::null());
+        if let Some(database) = &self.database {
+            program.env("DATABASE_URL", &database.url);
+        }
         program
     }
 

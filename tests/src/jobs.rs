@@ -106,10 +106,35 @@ fn a_job_of_20_000_pairs_that_is_killed_ten_times_loses_and_repeats_none() {
 }
 
 /// Kills the server so many times in the middle of a job, each time after it has committed
-/// something, and compares the scores with those of an undisturbed one.
+/// something, and compares the scores with those of an undisturbed one; with each database.
 pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
-    let home = Home::new();
-    let mut server = serve(&home, model);
+    let found: Vec<JobScores> = Home::of_each_database()
+        .map(|home| disturbed(n_kills, &home, model, size))
+        .collect();
+
+    let undisturbed = Home::new();
+    let server = serve(&undisturbed, model);
+    let job = create(&server, size);
+    server.ask_until(
+        &Watch {
+            job: job.id.clone(),
+        },
+        |it| it.state.ended(),
+    );
+    assert_eq!(n_scored(&server), job.n_pairs);
+    let expected = server.ask(&Fetch { job: job.id });
+    assert!(expected.scores.iter().all(Option::is_some));
+    for found in found {
+        assert!(
+            bits(&found) == bits(&expected),
+            "the scores have other bits"
+        );
+        assert_eq!(found.truncated, expected.truncated);
+    }
+}
+
+fn disturbed(n_kills: u32, home: &Home, model: &Path, size: Size) -> JobScores {
+    let mut server = serve(home, model);
     let job = create(&server, size);
     assert_eq!(job.n_pairs, u64::from(size.n_queries * size.n_texts));
     let watch = Watch {
@@ -144,7 +169,7 @@ pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
             );
         }
         (n_done, committed) = (killed.n_done, scores);
-        server = serve(&home, model);
+        server = serve(home, model);
     }
     let ended = server.ask_until(&watch, |it| it.state.ended());
     assert_eq!(
@@ -160,23 +185,5 @@ pub(crate) fn survives(n_kills: u32, model: &Path, size: Size) {
             "what was committed stays"
         );
     }
-    drop(server);
-
-    let undisturbed = Home::new();
-    let server = serve(&undisturbed, model);
-    let job = create(&server, size);
-    server.ask_until(
-        &Watch {
-            job: job.id.clone(),
-        },
-        |it| it.state.ended(),
-    );
-    assert_eq!(n_scored(&server), job.n_pairs);
-    let expected = server.ask(&Fetch { job: job.id });
-    assert!(expected.scores.iter().all(Option::is_some));
-    assert!(
-        bits(&found) == bits(&expected),
-        "the scores have other bits"
-    );
-    assert_eq!(found.truncated, expected.truncated);
+    found
 }

@@ -20,6 +20,7 @@ mod differ;
 mod bad_input;
 mod http;
 mod jobs;
+mod databases;
 mod peer;
 mod rerank;
 mod services;

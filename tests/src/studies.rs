@@ -53,6 +53,11 @@ fn a_killed_study_ends_with_the_same_report() {
     let undisturbed = finish(&home);
     let whole = begun.elapsed();
     assert!(undisturbed.contains(":late"), "{undisturbed}");
+    if let Some(home) = Home::with_postgres() {
+        study(&home);
+        assert_eq!(finish(&home), undisturbed);
+        assert!(!home.path("data/axioscope.db").exists());
+    }
     // Moments by a fixed rule, so that a failure can be seen again: the golden ratio's parts.
     for n in 1..=5_u32 {
         let home = Home::new();

@@ -8,6 +8,7 @@ mod programs;
 mod debian;
 pub(crate) mod browser;
 pub(crate) mod model;
+pub(crate) mod postgres;
 
 use crate::place::Place;
 use crate::process;
@@ -47,6 +48,11 @@ pub(crate) fn run(place: &Place) -> Result<()> {
     if let Err(error) = browser::get(place) {
         say(&format!("no browser, so no browser tests: {error:#}"));
     }
+    if let Err(error) = postgres::get() {
+        say(&format!(
+            "no PostgreSQL, so tests run on SQLite alone: {error:#}"
+        ));
+    }
     if let Err(error) = model::get(place) {
         say(&format!("no default neural model: {error:#}"));
     }
@@ -67,4 +73,28 @@ pub(crate) fn web(place: &Place) -> Result<WebTools> {
 /// One line of progress.
 fn say(what: &str) {
     println!("setup: {what}");
+}
+
+/// The number before the first point of what a program says about its version.
+fn first_number(answer: &str) -> Option<u32> {
+    answer
+        .split_whitespace()
+        .find_map(|word| word.split('.').next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_is_the_first_number() {
+        for (answer, version) in [
+            ("Chromium 156.0.7 built on Debian GNU/Linux 12", Some(156)),
+            ("ChromeDriver 156.0.7 (abc-refs/x@{#1})", Some(156)),
+            ("postgres (PostgreSQL) 15.18 (Debian 15.18-0)", Some(15)),
+            ("no version", None),
+        ] {
+            assert_eq!(first_number(answer), version, "{answer}");
+        }
+    }
 }

@@ -5,18 +5,22 @@
 //! again. For the same reason clippy for wasm uses the profile that the front end is built in.
 
 mod tally;
+mod postgres;
 
 use crate::place::Place;
 use crate::setup::browser::Browser;
 use crate::setup::{self, WebTools};
 use crate::{process, tidy, web};
 use anyhow::{Context, Result, bail};
+use postgres::Server;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
+/// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
+const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 const WASM: &str = "wasm32-unknown-unknown";
 /// What is compiled for this machine: the front end too, whose tests are of what it computes.
 const NATIVE: [&str; 1] = ["--workspace"];
@@ -98,7 +102,7 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
     let mut tally = Tally::default();
     let mut took = Vec::new();
     let mut failed = None;
-    let mut bench = Bench { place, tools: None };
+    let mut bench = Bench::new(place);
     for (position, &step) in steps.iter().enumerate() {
         println!(
             "\n[{}/{}] {}: {}",
@@ -137,7 +141,7 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
 
 /// Long checks with the real model: nothing that they need may be absent.
 pub(crate) fn regress(place: &Place) -> Result<ExitCode> {
-    let tally = Bench { place, tools: None }.long()?;
+    let tally = Bench::new(place).long()?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
@@ -176,13 +180,29 @@ fn list() -> String {
     Step::ALL.into_iter().map(line).collect()
 }
 
-/// Where steps run; what builds the front end is looked for when a step first asks.
+/// Where steps run; what builds the front end, and a server of PostgreSQL, are looked for when a
+/// step first asks.
 struct Bench<'a> {
     place: &'a Place,
     tools: Option<WebTools>,
+    database: Option<Found>,
 }
 
-impl Bench<'_> {
+/// A server of PostgreSQL, or why there is none.
+enum Found {
+    Server(Server),
+    Absent(String),
+}
+
+impl<'a> Bench<'a> {
+    fn new(place: &'a Place) -> Bench<'a> {
+        Bench {
+            place,
+            tools: None,
+            database: None,
+        }
+    }
+
     fn run(&mut self, step: Step) -> Result<Tally> {
         match step {
             Step::Fmt => check(cargo(&["fmt", "--all", "--check"])),
@@ -232,12 +252,17 @@ impl Bench<'_> {
                 fs::write(&exactness, "")
                     .with_context(|| format!("writing {}", exactness.display()))?;
                 let mut beside = cargo(&["test", "--lib", "--bins"]);
-                beside.env("AXIOSCOPE_EXACTNESS", &exactness);
+                let skips = self.skips()?;
+                beside
+                    .env("AXIOSCOPE_EXACTNESS", &exactness)
+                    .env("AXIOSCOPE_SKIPPED", &skips)
+                    .env(DATABASE, self.database());
                 for name in integration_tests(self.place)? {
                     beside.args(["--test", &name]);
                 }
                 let mut tally = tests(&mut beside)?;
                 print!("{}", exactness_table(&fs::read_to_string(&exactness)?));
+                tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
                 tally.add(tests(cargo(&["test"]).arg("--doc"))?);
                 Ok(tally)
             }
@@ -252,13 +277,39 @@ impl Bench<'_> {
         Ok(self.tools.as_ref().expect("set above"))
     }
 
+    /// A file for what tests say that they skipped.
+    fn skips(&self) -> Result<PathBuf> {
+        let file = self.place.target.join("skipped-tests");
+        fs::write(&file, "").with_context(|| format!("writing {}", file.display()))?;
+        Ok(file)
+    }
+
+    /// The address of a server of PostgreSQL; empty where there is none, and tests then say that
+    /// they ran on SQLite alone.
+    fn database(&mut self) -> String {
+        let found = self.database.get_or_insert_with(|| {
+            let started = setup::postgres::get().and_then(|it| Server::start(&it));
+            match started {
+                Ok(server) => Found::Server(server),
+                Err(error) => Found::Absent(format!("{error:#}")),
+            }
+        });
+        match found {
+            Found::Server(server) => server.url(),
+            Found::Absent(reason) => {
+                println!("absent: PostgreSQL ({reason})");
+                String::new()
+            }
+        }
+    }
+
     /// The backend embeds `dist/` and does not compile without that folder.
     fn dist_folder(&self) -> Result<()> {
         fs::create_dir_all(self.place.dist()).context("making dist/")
     }
 
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
-    fn long(&self) -> Result<Tally> {
+    fn long(&mut self) -> Result<Tally> {
         let data = data(self.place).context("set AXIOSCOPE_DATA to the folder of collections")?;
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
@@ -269,7 +320,8 @@ impl Bench<'_> {
             .env("AXIOSCOPE_BIN", program(self.place, "release")?)
             .env("AXIOSCOPE_DIST", self.place.dist())
             .env("AXIOSCOPE_DATA", data)
-            .env("AXIOSCOPE_MODEL", setup::model::get(self.place)?);
+            .env("AXIOSCOPE_MODEL", setup::model::get(self.place)?)
+            .env(DATABASE, self.database());
         let mut tally = Tally::default();
         let status = process::listen(&mut test, |line| tally.hear(line))?;
         if !status.success() && tally.n_failed == 0 {
@@ -283,8 +335,8 @@ impl Bench<'_> {
     fn end_to_end(&mut self) -> Result<Tally> {
         let place = self.place;
         let program = program(place, "debug")?;
-        let skips = place.target.join("skipped-tests");
-        fs::write(&skips, "").with_context(|| format!("writing {}", skips.display()))?;
+        let skips = self.skips()?;
+        let database = self.database();
 
         let mut absent = Vec::new();
         let mut test = cargo(&["test"]);
@@ -292,7 +344,8 @@ impl Bench<'_> {
             .env("PATH", self.tools()?.search_path())
             .env("AXIOSCOPE_BIN", program)
             .env("AXIOSCOPE_DIST", place.dist())
-            .env("AXIOSCOPE_SKIPPED", &skips);
+            .env("AXIOSCOPE_SKIPPED", &skips)
+            .env(DATABASE, database);
         match data(place) {
             Some(folder) => test.env("AXIOSCOPE_DATA", folder),
             None => {

@@ -65,11 +65,14 @@ impl Error {
             }
             Error::Service { .. } => (StatusCode::BAD_GATEWAY, "service"),
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
-            Error::DiskFull { .. } | Error::ReadOnly { .. } => {
-                (StatusCode::SERVICE_UNAVAILABLE, "storage")
-            }
+            Error::NoServer { .. }
+            | Error::NotLetIn { .. }
+            | Error::DiskFull { .. }
+            | Error::ReadOnly { .. } => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
             Error::File { .. }
             | Error::InUse { .. }
+            | Error::JobsInUse { .. }
+            | Error::TooOld { .. }
             | Error::Newer { .. }
             | Error::Database { .. }
             | Error::Migration { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),

@@ -41,7 +41,8 @@ impl Site {
     async fn with(door: Door, models: Models) -> Site {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path()).unwrap();
-        let store = Store::open(&folder).await.unwrap();
+        let database = Database::Sqlite(folder.database());
+        let store = Store::open(&database).await.unwrap();
         for name in ["open", "hidden"] {
             let study = study(name);
             crate::store::studies::files::save(&folder, &study).unwrap();
@@ -505,7 +506,10 @@ async fn a_job_is_made_watched_and_fetched() {
     let site = Site::new(Door::Loopback).await;
     let created: Job = site.ask(&create("tiny:bi")).await.json();
     assert_eq!((created.state, created.n_done), (JobState::Queued, 0));
-    let worker = tokio::spawn(work::work(site.app.jobs.clone(), site.app.stopping.clone()));
+    let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
+    let lock = lock.await.unwrap();
+    let stopping = site.app.stopping.clone();
+    let worker = tokio::spawn(work::work(site.app.jobs.clone(), lock, stopping));
 
     let watch = Watch {
         job: created.id.clone(),

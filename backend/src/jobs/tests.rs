@@ -4,7 +4,9 @@ use shared::score::certificate::Condition;
 
 use super::*;
 use crate::models::{self, Listed};
+use crate::store::Database;
 use crate::store::draft::Draft;
+use crate::store::tests::Place;
 
 /// A job of many small batches: 4 queries, 600 texts of up to 64 pieces.
 pub(crate) fn create(ranker: &str) -> CreateJob {
@@ -26,30 +28,34 @@ pub(crate) fn create(ranker: &str) -> CreateJob {
     }
 }
 
-pub(crate) struct Home {
-    pub home: tempfile::TempDir,
-    pub jobs: Jobs,
+struct Home {
+    place: Place,
+    jobs: Jobs,
 }
 
 impl Home {
-    pub(crate) async fn new() -> Home {
-        let home = tempfile::tempdir().unwrap();
-        let jobs = open(home.path()).await;
-        Home { home, jobs }
+    async fn new() -> Home {
+        Home::at(Place::sqlite()).await
+    }
+
+    async fn at(place: Place) -> Home {
+        let jobs = open(&place).await;
+        Home { place, jobs }
     }
 }
 
-async fn open(home: &std::path::Path) -> Jobs {
-    let folder = DataFolder::open(home).unwrap();
-    let store = Store::open(&folder).await.unwrap();
-    Jobs::new(folder, store, Arc::new(models::tests::tiny()))
+async fn open(place: &Place) -> Jobs {
+    let models = Arc::new(models::tests::tiny());
+    Jobs::new(place.folder.clone(), place.store().await, models)
 }
 
 /// Works until `enough` says so of a step, then drops the worker wherever it stands.
 async fn work_until(jobs: &Jobs, enough: impl Fn(&Job) -> bool) -> Job {
     let (_stop, stopping) = tokio::sync::watch::channel(false);
     let mut steps = jobs.steps();
-    let worker = tokio::spawn(work(jobs.clone(), stopping));
+    let lock = jobs.store.lock_jobs(jobs.folder.lock().unwrap());
+    let lock = lock.await.unwrap();
+    let worker = tokio::spawn(work(jobs.clone(), lock, stopping));
     let job = loop {
         let step = steps.recv().await.unwrap();
         if enough(&step) {
@@ -72,42 +78,47 @@ fn bits(scores: &JobScores) -> Vec<Option<u64>> {
 #[tokio::test]
 async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
     for ranker in ["tiny:bi", "tiny:late"] {
-        let Home { home: _calm, jobs } = Home::new().await;
+        let Home { place: _calm, jobs } = Home::new().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
         work_until(&jobs, |it| it.state.ended()).await;
         let expected = jobs.scores(&id).await.unwrap();
         assert!(expected.scores.iter().all(Option::is_some));
         assert!(!expected.truncated.is_empty());
 
-        let Home { home, jobs } = Home::new().await;
-        let id = jobs.create(create(ranker)).await.unwrap().id;
-        let killed = work_until(&jobs, |it| it.n_done > 0).await;
-        assert_eq!(killed.state, JobState::Running);
-        assert!(killed.n_done < killed.n_pairs, "it is in its middle");
-        let before = jobs.scores(&id).await.unwrap();
-        drop(jobs);
+        for place in Place::each() {
+            let Home { place, jobs } = Home::at(place).await;
+            let id = jobs.create(create(ranker)).await.unwrap().id;
+            let killed = work_until(&jobs, |it| it.n_done > 0).await;
+            assert_eq!(killed.state, JobState::Running);
+            assert!(killed.n_done < killed.n_pairs, "it is in its middle");
+            let before = jobs.scores(&id).await.unwrap();
+            drop(jobs);
 
-        let jobs = open(home.path()).await;
-        let ended = work_until(&jobs, |it| it.state.ended()).await;
-        assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
-        let found = jobs.scores(&id).await.unwrap();
-        assert_eq!(bits(&found), bits(&expected));
-        assert_eq!(found.truncated, expected.truncated);
-        for (before, after) in bits(&before).iter().zip(bits(&found)) {
-            assert!(
-                before.is_none() || *before == after,
-                "what was committed stays"
-            );
+            let jobs = open(&place).await;
+            let ended = work_until(&jobs, |it| it.state.ended()).await;
+            assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+            let found = jobs.scores(&id).await.unwrap();
+            assert_eq!(bits(&found), bits(&expected));
+            assert_eq!(found.truncated, expected.truncated);
+            for (before, after) in bits(&before).iter().zip(bits(&found)) {
+                assert!(
+                    before.is_none() || *before == after,
+                    "what was committed stays"
+                );
+            }
+            let file = jobs.folder.scores(&ended.ranker.fingerprint, &id).unwrap();
+            assert!(file.is_file());
         }
-        let file = jobs.folder.scores(&ended.ranker.fingerprint, &id).unwrap();
-        assert!(file.is_file());
     }
 }
 
 #[tokio::test]
 async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
     for ranker in ["tiny:bi", "tiny:late"] {
-        let Home { home: _home, jobs } = Home::new().await;
+        let Home {
+            place: _place,
+            jobs,
+        } = Home::new().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
         assert_eq!(jobs.scores(&id).await.unwrap().certificate, None);
         work_until(&jobs, |it| it.state.ended()).await;
@@ -139,7 +150,10 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
 
 #[tokio::test]
 async fn the_command_line_gives_the_bits_of_a_job() {
-    let Home { home: _home, jobs } = Home::new().await;
+    let Home {
+        place: _place,
+        jobs,
+    } = Home::new().await;
     let asked = create("tiny:bi");
     let id = jobs.create(asked.clone()).await.unwrap().id;
     work_until(&jobs, |it| it.state.ended()).await;
@@ -161,7 +175,10 @@ async fn the_command_line_gives_the_bits_of_a_job() {
 
 #[tokio::test]
 async fn jobs_take_turns() {
-    let Home { home: _home, jobs } = Home::new().await;
+    let Home {
+        place: _place,
+        jobs,
+    } = Home::new().await;
     let first = jobs.create(create("tiny:bi")).await.unwrap().id;
     let second = jobs.create(create("tiny:late")).await.unwrap().id;
     work_until(&jobs, |it| it.id == second && it.n_done > 0).await;
@@ -171,30 +188,35 @@ async fn jobs_take_turns() {
 
 #[tokio::test]
 async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
-    let Home { home: _home, jobs } = Home::new().await;
-    let id = jobs.create(create("tiny:bi")).await.unwrap().id;
-    work_until(&jobs, |it| it.n_done > 0).await;
-    let cancelled = jobs.cancel(&id).await.unwrap();
-    assert_eq!(cancelled.state, JobState::Cancelled);
-    assert_eq!(
-        jobs.cancel(&id).await.unwrap(),
-        cancelled,
-        "twice is as good as once"
-    );
-    let kept = jobs.scores(&id).await.unwrap();
-    assert_eq!(
-        kept.scores.iter().flatten().count() as u64,
-        cancelled.n_done
-    );
+    for place in Place::each() {
+        let Home {
+            place: _place,
+            jobs,
+        } = Home::at(place).await;
+        let id = jobs.create(create("tiny:bi")).await.unwrap().id;
+        work_until(&jobs, |it| it.n_done > 0).await;
+        let cancelled = jobs.cancel(&id).await.unwrap();
+        assert_eq!(cancelled.state, JobState::Cancelled);
+        assert_eq!(
+            jobs.cancel(&id).await.unwrap(),
+            cancelled,
+            "twice is as good as once"
+        );
+        let kept = jobs.scores(&id).await.unwrap();
+        assert_eq!(
+            kept.scores.iter().flatten().count() as u64,
+            cancelled.n_done
+        );
 
-    assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Queued);
-    let ended = work_until(&jobs, |it| {
-        assert!(it.n_done >= cancelled.n_done, "nothing is done again");
-        it.state.ended()
-    })
-    .await;
-    assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
-    assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Done);
+        assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Queued);
+        let ended = work_until(&jobs, |it| {
+            assert!(it.n_done >= cancelled.n_done, "nothing is done again");
+            it.state.ended()
+        })
+        .await;
+        assert_eq!((ended.state, ended.n_done), (JobState::Done, ended.n_pairs));
+        assert_eq!(jobs.resume(&id).await.unwrap().state, JobState::Done);
+    }
 }
 
 #[tokio::test]
@@ -213,7 +235,8 @@ async fn a_job_whose_model_changed_fails_visibly() {
         let named = [folder.display().to_string()];
         let models = Models::new(&named, neural::Device::Cpu).unwrap();
         let data = DataFolder::open(home.path().join("data")).unwrap();
-        let store = Store::open(&data).await.unwrap();
+        let database = Database::Sqlite(data.database());
+        let store = Store::open(&database).await.unwrap();
         Jobs::new(data, store, Arc::new(models))
     };
     let id = open().await.create(create("tiny:bi")).await.unwrap().id;
@@ -232,7 +255,10 @@ async fn a_job_whose_model_changed_fails_visibly() {
 
 #[tokio::test]
 async fn who_asks_for_no_job_gets_none() {
-    let Home { home: _home, jobs } = Home::new().await;
+    let Home {
+        place: _place,
+        jobs,
+    } = Home::new().await;
     let job = "nothing";
     for error in [
         jobs.job(job).await.unwrap_err(),

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use crate::error::{Error, off_thread};
 use crate::jobs::{Jobs, Speed};
 use crate::models::{CutBatch, Listed, PairScore, Prepared, Ranker, Reads};
+use crate::store::JobsLock;
 use crate::store::jobs::{Committed, Work};
 
 /// Jobs that share the machine; later ones wait, since each keeps its queries in memory.
@@ -56,14 +57,14 @@ impl Running {
     }
 }
 
-/// Works until `stopping` turns true, then ends after the batch at hand. Whoever calls this
-/// holds the lock of the data folder, so a job that is marked as running was left by a process
-/// that is no more.
-pub(crate) async fn work(jobs: Jobs, mut stopping: watch::Receiver<bool>) {
+/// Works until `stopping` turns true, then ends after the batch at hand. While this holds the
+/// lock, a job that is marked as running was left by a process that is no more.
+pub(crate) async fn work(jobs: Jobs, mut lock: JobsLock, mut stopping: watch::Receiver<bool>) {
     let mut running = BTreeMap::new();
     let mut requeued = false;
     while !*stopping.borrow() {
         let turns = async {
+            lock.keep().await?;
             if !requeued {
                 jobs.store.requeue_jobs().await?;
                 requeued = true;

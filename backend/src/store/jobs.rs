@@ -4,17 +4,15 @@
 //! batch that is marked is never done again, and the key of `job_scores` refuses a second
 //! score for a pair: whatever is killed when, no pair is committed twice.
 
+use crate::error::Error;
+use crate::models::PairScore;
+use crate::store::scores::Columns;
+use crate::store::{Store, may_be_stored, places};
 use shared::api::{Job, JobState};
 use shared::error::Error as Wrong;
 use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, RankerKind};
-use sqlx::QueryBuilder;
-use sqlx::sqlite::Sqlite;
-
-use crate::error::Error;
-use crate::models::PairScore;
-use crate::store::Store;
-use crate::store::scores::Columns;
+use sqlx::AssertSqlSafe;
 
 /// A job that is about to be made.
 #[derive(Debug)]
@@ -84,23 +82,24 @@ impl Store {
         let number: i64 = sqlx::query_scalar(
             "INSERT INTO jobs
                  (id, title, ranker, state, token_budget, n_threads, n_pairs, pairs, created)
-             VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
+             VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, $8)
              RETURNING number",
         )
         .bind(&job.id)
         .bind(&job.title)
         .bind(&job.ranker.fingerprint)
-        .bind(job.token_budget)
-        .bind(job.n_threads)
+        .bind(i64::from(job.token_budget))
+        .bind(i64::from(job.n_threads))
         .bind(job.pairs.len() as i64)
         .bind(to_bytes(
             job.pairs.iter().flat_map(|&(query, text)| [query, text]),
         ))
+        .bind(now(Fraction::None))
         .fetch_one(&mut *transaction)
         .await
         .map_err(failed)?;
         for (place, query) in job.queries.iter().enumerate() {
-            sqlx::query("INSERT INTO job_queries (job, place, query) VALUES (?, ?, ?)")
+            sqlx::query("INSERT INTO job_queries (job, place, query) VALUES ($1, $2, $3)")
                 .bind(number)
                 .bind(place as i64)
                 .bind(query)
@@ -109,7 +108,7 @@ impl Store {
                 .map_err(failed)?;
         }
         for (place, text) in job.texts.iter().enumerate() {
-            sqlx::query("INSERT INTO job_texts (job, place, text) VALUES (?, ?, ?)")
+            sqlx::query("INSERT INTO job_texts (job, place, text) VALUES ($1, $2, $3)")
                 .bind(number)
                 .bind(place as i64)
                 .bind(text)
@@ -118,7 +117,7 @@ impl Store {
                 .map_err(failed)?;
         }
         for (batch, texts) in job.batches.iter().enumerate() {
-            sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES (?, ?, ?)")
+            sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES ($1, $2, $3)")
                 .bind(number)
                 .bind(batch as i64)
                 .bind(to_bytes(texts.iter().copied()))
@@ -144,10 +143,13 @@ impl Store {
 
     /// One job.
     pub(crate) async fn job(&self, id: &str) -> Result<Job, Error> {
+        if !may_be_stored(id) {
+            return Err(Wrong::unknown("job", id).into());
+        }
         let row: Option<JobRow> = sqlx::query_as(
             "SELECT id, title, state, problem, n_pairs, n_done, created,
                     fingerprint, spec, label, detail, kind, note
-             FROM jobs JOIN rankers ON fingerprint = ranker WHERE id = ?",
+             FROM jobs JOIN rankers ON fingerprint = ranker WHERE id = $1",
         )
         .bind(id)
         .fetch_optional(&self.pool)
@@ -178,7 +180,7 @@ impl Store {
     /// A worker takes up a job.
     pub(crate) async fn start_job(&self, id: &str) -> Result<(), Error> {
         self.change(
-            "UPDATE jobs SET state = 'running' WHERE id = ? AND state = 'queued'",
+            "UPDATE jobs SET state = 'running' WHERE id = $1 AND state = 'queued'",
             &[id],
         )
         .await
@@ -187,21 +189,21 @@ impl Store {
     /// Stops a job that waits or runs; another is left as it is.
     pub(crate) async fn cancel_job(&self, id: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'cancelled'
-                   WHERE id = ? AND state IN ('queued', 'running')";
+                   WHERE id = $1 AND state IN ('queued', 'running')";
         self.change(sql, &[id]).await
     }
 
     /// Puts a job that was stopped back into the queue; another is left as it is.
     pub(crate) async fn resume_job(&self, id: &str) -> Result<(), Error> {
         let sql = "UPDATE jobs SET state = 'queued', problem = NULL
-                   WHERE id = ? AND state IN ('cancelled', 'failed')";
+                   WHERE id = $1 AND state IN ('cancelled', 'failed')";
         self.change(sql, &[id]).await
     }
 
     /// Stops a job with a reason.
     pub(crate) async fn fail_job(&self, id: &str, problem: &str) -> Result<(), Error> {
-        let sql = "UPDATE jobs SET state = 'failed', problem = ?
-                   WHERE id = ? AND state IN ('queued', 'running')";
+        let sql = "UPDATE jobs SET state = 'failed', problem = $1
+                   WHERE id = $2 AND state IN ('queued', 'running')";
         self.change(sql, &[problem, id]).await
     }
 
@@ -220,14 +222,14 @@ impl Store {
     /// What a worker has to know to go on with a job.
     pub(crate) async fn work(&self, id: &str) -> Result<Work, Error> {
         let failed = |it| self.failed(it);
-        let (number, token_budget, n_threads, pairs): (i64, u32, u32, Vec<u8>) =
-            sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = ?")
+        let (number, token_budget, n_threads, pairs): (i64, i64, i64, Vec<u8>) =
+            sqlx::query_as("SELECT number, token_budget, n_threads, pairs FROM jobs WHERE id = $1")
                 .bind(id)
                 .fetch_one(&self.pool)
                 .await
                 .map_err(failed)?;
         let queries =
-            sqlx::query_scalar("SELECT query FROM job_queries WHERE job = ? ORDER BY place")
+            sqlx::query_scalar("SELECT query FROM job_queries WHERE job = $1 ORDER BY place")
                 .bind(number)
                 .fetch_all(&self.pool)
                 .await
@@ -240,8 +242,8 @@ impl Store {
             .collect();
         Ok(Work {
             ranker: self.job(id).await?.ranker,
-            token_budget,
-            n_threads,
+            token_budget: token_budget as u32,
+            n_threads: n_threads as u32,
             queries,
             pairs,
         })
@@ -256,8 +258,8 @@ impl Store {
         let failed = |it| self.failed(it);
         let found: Option<(i64, i64, Vec<u8>)> = sqlx::query_as(
             "SELECT job, batch, texts FROM job_batches
-             WHERE job = (SELECT number FROM jobs WHERE id = ?) AND done_at IS NULL
-                 AND batch > coalesce(?, -1)
+             WHERE job = (SELECT number FROM jobs WHERE id = $1) AND done_at IS NULL
+                 AND batch > coalesce($2, -1)
              ORDER BY batch LIMIT 1",
         )
         .bind(id)
@@ -271,9 +273,9 @@ impl Store {
         let mut texts = Vec::new();
         for place in from_bytes(&places) {
             let text: String =
-                sqlx::query_scalar("SELECT text FROM job_texts WHERE job = ? AND place = ?")
+                sqlx::query_scalar("SELECT text FROM job_texts WHERE job = $1 AND place = $2")
                     .bind(job)
-                    .bind(place)
+                    .bind(i64::from(place))
                     .fetch_one(&self.pool)
                     .await
                     .map_err(failed)?;
@@ -290,20 +292,21 @@ impl Store {
         batch: i64,
         scores: &[PairScore],
     ) -> Result<Committed, Error> {
-        /// Four values each, and SQLite takes 32,766.
+        /// Four values each; SQLite takes 32,766, PostgreSQL 65,535.
         const ROWS: usize = 8_000;
 
         let failed = |it| self.failed(it);
         let mut transaction = self.begin().await?;
-        let number: i64 = sqlx::query_scalar("SELECT number FROM jobs WHERE id = ?")
+        let number: i64 = sqlx::query_scalar("SELECT number FROM jobs WHERE id = $1")
             .bind(id)
             .fetch_one(&mut *transaction)
             .await
             .map_err(failed)?;
         let marked = sqlx::query(
-            "UPDATE job_batches SET done_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-             WHERE job = ? AND batch = ? AND done_at IS NULL",
+            "UPDATE job_batches SET done_at = $1
+             WHERE job = $2 AND batch = $3 AND done_at IS NULL",
         )
+        .bind(now(Fraction::Milliseconds))
         .bind(number)
         .bind(batch)
         .execute(&mut *transaction)
@@ -313,20 +316,22 @@ impl Store {
             return Ok(Committed::Before);
         }
         for rows in scores.chunks(ROWS) {
-            QueryBuilder::<Sqlite>::new("INSERT INTO job_scores (job, pair, score, truncated) ")
-                .push_values(rows, |mut row, it| {
-                    row.push_bind(number)
-                        .push_bind(it.pair)
-                        .push_bind(it.score)
-                        .push_bind(it.truncated);
-                })
-                .build()
-                .persistent(false)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+            let sql = format!(
+                "INSERT INTO job_scores (job, pair, score, truncated) VALUES {}",
+                places(rows.len(), 4)
+            );
+            let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+            for it in rows {
+                // SQLite keeps no sign of a zero, so that there is none anywhere.
+                insert = insert
+                    .bind(number)
+                    .bind(i64::from(it.pair))
+                    .bind(it.score + 0.0)
+                    .bind(i64::from(it.truncated));
+            }
+            insert.execute(&mut *transaction).await.map_err(failed)?;
         }
-        sqlx::query("UPDATE jobs SET n_done = n_done + ? WHERE number = ?")
+        sqlx::query("UPDATE jobs SET n_done = n_done + $1 WHERE number = $2")
             .bind(scores.len() as i64)
             .bind(number)
             .execute(&mut *transaction)
@@ -338,18 +343,18 @@ impl Store {
 
     /// What a job has scored, in the order of its pairs.
     pub(crate) async fn job_scores(&self, id: &str) -> Result<Vec<PairScore>, Error> {
-        let rows: Vec<(u32, f64, bool)> = sqlx::query_as(
+        let rows: Vec<(i64, f64, i64)> = sqlx::query_as(
             "SELECT pair, score, truncated FROM job_scores
-             WHERE job = (SELECT number FROM jobs WHERE id = ?) ORDER BY pair",
+             WHERE job = (SELECT number FROM jobs WHERE id = $1) ORDER BY pair",
         )
         .bind(id)
         .fetch_all(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
         let pair_score = |(pair, score, truncated)| PairScore {
-            pair,
+            pair: pair as u32,
             score,
-            truncated,
+            truncated: truncated != 0,
         };
         Ok(rows.into_iter().map(pair_score).collect())
     }
@@ -365,7 +370,7 @@ impl Store {
         };
         let texts: Vec<String> = sqlx::query_scalar(
             "SELECT text FROM job_texts
-             WHERE job = (SELECT number FROM jobs WHERE id = ?) ORDER BY place",
+             WHERE job = (SELECT number FROM jobs WHERE id = $1) ORDER BY place",
         )
         .bind(id)
         .fetch_all(&self.pool)
@@ -391,10 +396,10 @@ impl Store {
         for place in places {
             let text = sqlx::query_scalar(
                 "SELECT text FROM job_texts
-                 WHERE job = (SELECT number FROM jobs WHERE id = ?) AND place = ?",
+                 WHERE job = (SELECT number FROM jobs WHERE id = $1) AND place = $2",
             )
             .bind(id)
-            .bind(place)
+            .bind(i64::from(*place))
             .fetch_one(&self.pool)
             .await
             .map_err(|it| self.failed(it))?;
@@ -405,11 +410,12 @@ impl Store {
 
     /// The certificate of a job, once it is done.
     pub(crate) async fn job_certificate(&self, id: &str) -> Result<Option<Certificate>, Error> {
-        let found: Option<String> = sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = ?")
-            .bind(id)
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+        let found: Option<String> =
+            sqlx::query_scalar("SELECT certificate FROM jobs WHERE id = $1")
+                .bind(id)
+                .fetch_one(&self.pool)
+                .await
+                .map_err(|it| self.failed(it))?;
         let read = |json: String| {
             serde_json::from_str(&json).map_err(|it| damaged(id, "certificate", &it.to_string()))
         };
@@ -428,7 +434,7 @@ impl Store {
         let json = json.map_err(|it| damaged(id, "certificate", &it.to_string()))?;
         let mut transaction = self.begin().await?;
         let ended = sqlx::query(
-            "UPDATE jobs SET state = 'done', certificate = ? WHERE id = ? AND state = 'running'",
+            "UPDATE jobs SET state = 'done', certificate = $1 WHERE id = $2 AND state = 'running'",
         )
         .bind(json)
         .bind(id)
@@ -438,12 +444,18 @@ impl Store {
         if ended.rows_affected() == 0 {
             return Ok(());
         }
-        for sql in [
+        sqlx::query(
             "INSERT INTO score_files (ranker, name, n_pairs, made)
-             SELECT ranker, id, n_done, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')
-             FROM jobs WHERE id = ? ON CONFLICT DO NOTHING",
-            "DELETE FROM job_queries WHERE job = (SELECT number FROM jobs WHERE id = ?)",
-            "DELETE FROM job_texts WHERE job = (SELECT number FROM jobs WHERE id = ?)",
+             SELECT ranker, id, n_done, $1 FROM jobs WHERE id = $2 ON CONFLICT DO NOTHING",
+        )
+        .bind(now(Fraction::None))
+        .bind(id)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        for sql in [
+            "DELETE FROM job_queries WHERE job = (SELECT number FROM jobs WHERE id = $1)",
+            "DELETE FROM job_texts WHERE job = (SELECT number FROM jobs WHERE id = $1)",
         ] {
             sqlx::query(sql)
                 .bind(id)
@@ -512,6 +524,21 @@ fn damaged(job: &str, column: &str, found: &str) -> Error {
     Error::Damaged {
         what: format!("job {job}"),
         reason: format!("its {column} is `{found}`"),
+    }
+}
+
+/// Digits behind the seconds.
+enum Fraction {
+    None,
+    Milliseconds,
+}
+
+/// The time in UTC, after RFC 3339.
+fn now(fraction: Fraction) -> String {
+    let now = jiff::Timestamp::now();
+    match fraction {
+        Fraction::None => format!("{now:.0}"),
+        Fraction::Milliseconds => format!("{now:.3}"),
     }
 }
 

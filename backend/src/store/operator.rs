@@ -45,11 +45,14 @@ impl Store {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).expect("the operating system gives random numbers");
         let token = BASE64_URL_SAFE_NO_PAD.encode(secret);
-        sqlx::query("REPLACE INTO operator (one, token_sha256) VALUES (1, ?)")
-            .bind(TokenHash::of(&token).0)
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+        sqlx::query(
+            "INSERT INTO operator (one, token_sha256) VALUES (1, $1)
+             ON CONFLICT (one) DO UPDATE SET token_sha256 = excluded.token_sha256",
+        )
+        .bind(TokenHash::of(&token).0)
+        .execute(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
         Ok(token)
     }
 }

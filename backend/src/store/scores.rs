@@ -127,17 +127,10 @@ impl StudyScores {
         (values, truncated)
     }
 
-    /// Writes a file.
+    /// Writes a file. It appears whole or not at all.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
         let way_out = "make room, or take another data folder";
-        let file = fs::File::create(path).map_err(Error::file(path, way_out))?;
-        let failed = |error: ParquetError| Error::File {
-            path: path.to_owned(),
-            source: std::io::Error::other(error),
-            way_out,
-        };
-        self.write_to(&file).map_err(failed)?;
-        file.sync_all().map_err(Error::file(path, way_out))
+        write_whole(path, way_out, |file| self.write_to(file))
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
@@ -223,7 +216,7 @@ impl Store {
     pub(crate) async fn put_ranker(&self, ranker: &RankerAbout) -> Result<(), Error> {
         sqlx::query(
             "INSERT INTO rankers (fingerprint, spec, label, detail, kind, note)
-             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
         )
         .bind(&ranker.fingerprint)
         .bind(&ranker.spec)

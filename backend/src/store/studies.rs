@@ -7,10 +7,10 @@ pub(crate) mod whitebox;
 use shared::study::Study;
 
 use crate::error::Error;
-use crate::store::Store;
+use crate::store::{Store, may_be_stored};
 
 /// What is known of a study without loading it.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listed {
     /// Name in addresses.
     pub name: String,
@@ -37,29 +37,61 @@ pub(crate) enum Visibility {
     Withdrawn,
 }
 
+/// SQLite has no truth values: 0 and 1 stand for them.
+#[derive(sqlx::FromRow)]
+struct StudyRow {
+    name: String,
+    title: String,
+    made: String,
+    instances_hash: String,
+    n_instances: i64,
+    published: i64,
+    revision: i64,
+}
+
+impl StudyRow {
+    fn into_listed(self) -> Listed {
+        Listed {
+            name: self.name,
+            title: self.title,
+            made: self.made,
+            instances_hash: self.instances_hash,
+            n_instances: self.n_instances,
+            published: self.published != 0,
+            revision: self.revision,
+        }
+    }
+}
+
 impl Store {
     /// Every study by name.
     pub(crate) async fn studies(&self) -> Result<Vec<Listed>, Error> {
-        sqlx::query_as(
+        let rows: Vec<StudyRow> = sqlx::query_as(
             "SELECT name, title, made, instances_hash, n_instances, published, revision
              FROM studies ORDER BY name",
         )
         .fetch_all(&self.pool)
         .await
-        .map_err(|it| self.failed(it))
+        .map_err(|it| self.failed(it))?;
+        Ok(rows.into_iter().map(StudyRow::into_listed).collect())
     }
 
     /// One study.
     pub(crate) async fn study(&self, name: &str) -> Result<Listed, Error> {
-        let found = sqlx::query_as(
+        let unknown = || shared::error::Error::unknown("study", name);
+        if !may_be_stored(name) {
+            return Err(unknown().into());
+        }
+        let found: Option<StudyRow> = sqlx::query_as(
             "SELECT name, title, made, instances_hash, n_instances, published, revision
-             FROM studies WHERE name = ?",
+             FROM studies WHERE name = $1",
         )
         .bind(name)
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        Ok(found.ok_or_else(|| shared::error::Error::unknown("study", name))?)
+        let found = found.ok_or_else(unknown)?;
+        Ok(found.into_listed())
     }
 
     /// Lists a study whose files are in their place. One that was listed before is replaced,
@@ -69,12 +101,12 @@ impl Store {
         sqlx::query(
             "INSERT INTO studies
                  (name, title, made, instances_hash, collection_hash, n_instances)
-             VALUES (?, ?, ?, ?, ?, ?)
+             VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (name) DO UPDATE SET
                  title = excluded.title, made = excluded.made,
                  instances_hash = excluded.instances_hash,
                  collection_hash = excluded.collection_hash,
-                 n_instances = excluded.n_instances, revision = revision + 1",
+                 n_instances = excluded.n_instances, revision = studies.revision + 1",
         )
         .bind(&study.definition.name)
         .bind(&study.definition.title)
@@ -95,10 +127,10 @@ impl Store {
         visibility: Visibility,
     ) -> Result<(), Error> {
         let published = match visibility {
-            Visibility::Published => true,
-            Visibility::Withdrawn => false,
+            Visibility::Published => 1_i64,
+            Visibility::Withdrawn => 0,
         };
-        let changed = sqlx::query("UPDATE studies SET published = ? WHERE name = ?")
+        let changed = sqlx::query("UPDATE studies SET published = $1 WHERE name = $2")
             .bind(published)
             .bind(name)
             .execute(&self.pool)

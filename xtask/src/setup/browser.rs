@@ -1,6 +1,6 @@
 //! A browser and its driver for the browser tests.
 
-use super::{debian, programs, say};
+use super::{debian, first_number, programs, say};
 use crate::place::Place;
 use crate::process;
 use anyhow::{Result, bail};
@@ -77,29 +77,4 @@ fn on_path(program: &str) -> Option<PathBuf> {
 
 fn major_version(program: &PathBuf) -> Option<u32> {
     first_number(&process::answer(Command::new(program).arg("--version"))?)
-}
-
-/// The number before the first point of what a program says about its version.
-fn first_number(answer: &str) -> Option<u32> {
-    answer
-        .split_whitespace()
-        .find_map(|word| word.split('.').next()?.parse().ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_major_version_is_the_first_number() {
-        assert_eq!(
-            first_number("Chromium 156.0.7 built on Debian GNU/Linux 12"),
-            Some(156)
-        );
-        assert_eq!(
-            first_number("ChromeDriver 156.0.7 (abc-refs/x@{#1})"),
-            Some(156)
-        );
-        assert_eq!(first_number("no version"), None);
-    }
 }

@@ -1,0 +1,255 @@
+//! Everything that lasts as one file, and back into an empty place.
+//!
+//! A backup is a `.tar.gz` that other programs can open:
+//!
+//! ```text
+//! backup.json          version of this form, layout of the tables
+//! database/TABLE.jsonl the rows, the same from either database
+//! files/…              the data folder
+//! SHA256SUMS           of all before, as `sha256sum -c` reads it; what has none was cut off
+//! ```
+//!
+//! It is made while others work. The rows are taken at one moment, the files after them: files
+//! appear before the rows that name them, so none is missing, and what came later is in nobody's
+//! way. A collection or a study is copied as it was at one moment of its own; one that is made
+//! again meanwhile may have its new files and its earlier row, as if the program had been stopped
+//! between the two.
+
+mod archive;
+mod files;
+mod tables;
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use shared::error::Error as Wrong;
+
+use crate::error::Error;
+use crate::store::{DataFolder, Database, Lock, Store, write_whole};
+
+use archive::Writer;
+use tables::TABLES;
+
+pub(crate) use tables::Rows;
+
+const HEAD: &str = "backup.json";
+
+/// What `backup.json` says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    /// Version of the form; 1.
+    format: u32,
+    /// Version of the software.
+    software: String,
+    /// [`Database::known_layout`] of the tables.
+    layout: i64,
+    /// RFC 3339.
+    made: String,
+}
+
+/// How much there is in a backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Size {
+    pub n_files: u64,
+    pub n_rows: u64,
+}
+
+/// Writes a backup: rows that were taken before, and the files as they are. It appears whole or
+/// not at all.
+pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size, Error> {
+    const WAY_OUT: &str = "make room, or choose another file";
+
+    let head = Head {
+        format: 1,
+        software: env!("CARGO_PKG_VERSION").to_owned(),
+        layout: rows.layout,
+        made: format!("{:.0}", jiff::Timestamp::now()),
+    };
+    let head = serde_json::to_vec(&head).expect("a head has no maps");
+    let mut size = Size::default();
+    write_whole(path, WAY_OUT, |file| {
+        let mut out = Writer::new(BufWriter::new(file));
+        out.add(HEAD, head.len() as u64, &*head)?;
+        for mut table in rows.tables {
+            let n_bytes = table.file.stream_position()?;
+            table.file.rewind()?;
+            out.add(&tables::member(table.name), n_bytes, table.file)?;
+            size.n_rows += table.n_rows;
+        }
+        files::each(&folder.root, |name, n_bytes, file| {
+            size.n_files += 1;
+            out.add(&format!("files/{name}"), n_bytes, file)
+        })?;
+        out.finish()?.flush()
+    })?;
+    Ok(size)
+}
+
+/// Puts a backup into a data folder and a database with nothing in them.
+pub(crate) async fn restore(
+    folder: &DataFolder,
+    database: &Database,
+    from: &Path,
+) -> Result<Size, Error> {
+    const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+
+    let root = &folder.root;
+    must_be_empty(root)?;
+    fs::create_dir_all(root).map_err(Error::file(root, WAY_OUT))?;
+    let lock = folder.lock()?;
+    let scratch = tempfile::tempdir_in(root).map_err(Error::file(root, WAY_OUT))?;
+    let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
+    let mut head = None;
+    archive::unpack(packed, from, scratch.path(), |json| {
+        head = Some(accept(from, json, database.known_layout())?);
+        Ok(())
+    })?;
+    let head = head.ok_or_else(|| archive::damaged(from, "it is empty"))?;
+
+    // A file of SQLite is filled beside its place and appears last, as rows do behind files.
+    let beside = scratch.path().join("axioscope.db");
+    let store = match database {
+        Database::Sqlite(_) => Store::connect(&Database::Sqlite(beside.clone())).await?,
+        Database::Postgres(_) => Store::connect(database).await?,
+    };
+    let unpacked = Unpacked {
+        backup: from,
+        at: scratch.path(),
+        layout: head.layout,
+    };
+    let filled = unpacked.put(&store, folder, lock).await;
+    store.close().await;
+    let mut size = filled?;
+    if let Database::Sqlite(file) = database {
+        size.n_files = move_all(&unpacked.files(), root)?;
+        fs::rename(&beside, file).map_err(Error::file(file, WAY_OUT))?;
+    }
+    DataFolder::open(root)?;
+    Store::open(database).await?.close().await;
+    Ok(size)
+}
+
+/// A backup whose checksums are right.
+struct Unpacked<'a> {
+    backup: &'a Path,
+    at: &'a Path,
+    layout: i64,
+}
+
+impl Unpacked<'_> {
+    fn files(&self) -> PathBuf {
+        self.at.join("files")
+    }
+
+    /// Fills an empty database, and with a server the data folder too: before the rows are there
+    /// for others.
+    async fn put(&self, store: &Store, folder: &DataFolder, lock: Lock) -> Result<Size, Error> {
+        store.migrate(self.layout).await?;
+        let _lock = store.lock_jobs(lock).await?;
+        let mut transaction = store.begin().await?;
+        let mut size = Size::default();
+        for table in &TABLES {
+            if tables::n_rows(store, &mut transaction, table).await? > 0 {
+                let reason = "holds something already; restore into an empty database";
+                return Err(Wrong::setting(&store.database, reason).into());
+            }
+            let member = tables::member(table.name);
+            let missing = |_| archive::damaged(self.backup, &format!("it has no {member}"));
+            let lines = File::open(self.at.join(&member)).map_err(missing)?;
+            let fill = tables::Fill {
+                store,
+                table,
+                backup: self.backup,
+            };
+            size.n_rows += fill.from(BufReader::new(lines), &mut transaction).await?;
+        }
+        tables::settle(store, &mut transaction).await?;
+        match &store.database {
+            Database::Sqlite(_) => {
+                transaction.commit().await.map_err(|it| store.failed(it))?;
+            }
+            Database::Postgres(_) => {
+                size.n_files = move_all(&self.files(), &folder.root)?;
+                if let Err(error) = transaction.commit().await {
+                    // The folder is to be as empty as it was; that error is the one to tell.
+                    let _ = move_all(&folder.root, &self.at.join("back"));
+                    return Err(store.failed(error));
+                }
+            }
+        }
+        Ok(size)
+    }
+}
+
+/// Takes a backup by what it says of itself.
+fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<Head, Error> {
+    let head: Head = serde_json::from_slice(json)
+        .map_err(|it| archive::damaged(from, &format!("{HEAD}: {it}")))?;
+    if head.format > 1 || head.layout > known_layout {
+        let Head { software, .. } = head;
+        let reason = format!("was made by a later version of axioscope, {software}; update it");
+        return Err(Wrong::setting(from.display(), reason).into());
+    }
+    if head.format < 1 || head.layout < 1 {
+        return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
+    }
+    Ok(head)
+}
+
+fn must_be_empty(root: &Path) -> Result<(), Error> {
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::file(root, "take another folder by `--data`")(error)),
+    };
+    // A restore that was refused leaves its lock.
+    let mut names = entries.flatten().map(|it| it.file_name());
+    match names.find(|it| it != "axioscope.lock") {
+        None => Ok(()),
+        Some(name) => {
+            let name = Path::new(&name).display();
+            let reason = format!(
+                "is not empty, `{name}` lies there; a backup is restored into a folder with \
+                 nothing in it, named by `--data`"
+            );
+            Err(Wrong::setting(root.display(), reason).into())
+        }
+    }
+}
+
+/// Moves what lies in a folder into another, beside the scratch folder and the lock; how many
+/// files these are.
+fn move_all(from: &Path, to: &Path) -> Result<u64, Error> {
+    const WAY_OUT: &str = "empty the data folder and restore again";
+
+    if !from.is_dir() {
+        return Ok(0);
+    }
+    fs::create_dir_all(to).map_err(Error::file(to, WAY_OUT))?;
+    let mut n_files = 0;
+    for part in files::PARTS {
+        let (part, target) = (from.join(part), to.join(part));
+        if part.is_dir() {
+            n_files += n_files_below(&part).map_err(Error::file(&part, WAY_OUT))?;
+            fs::rename(&part, &target).map_err(Error::file(&target, WAY_OUT))?;
+        }
+    }
+    Ok(n_files)
+}
+
+fn n_files_below(folder: &Path) -> io::Result<u64> {
+    let mut n_files = 0;
+    for entry in fs::read_dir(folder)? {
+        let path: PathBuf = entry?.path();
+        n_files += match path.is_dir() {
+            true => n_files_below(&path)?,
+            false => 1,
+        };
+    }
+    Ok(n_files)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! A tar file, packed by gzip, in which every member has a checksum.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
+
+use super::{HEAD, files};
+use crate::error::Error;
+
+const SUMS: &str = "SHA256SUMS";
+
+/// Bounds of what is unpacked, far above what there is in a data folder.
+const MAX_MEMBERS: usize = 4_000_000;
+const MAX_BYTES: u64 = 1 << 42;
+const MAX_BYTES_OF_HEAD: u64 = 1 << 16;
+const MAX_BYTES_OF_NAME: usize = 500;
+const MAX_DEPTH: usize = 12;
+
+/// Writes members one after the other.
+pub(super) struct Writer<W: Write> {
+    tar: tar::Builder<GzEncoder<W>>,
+    sums: String,
+    made_s: u64,
+}
+
+impl<W: Write> Writer<W> {
+    pub(super) fn new(out: W) -> Writer<W> {
+        Writer {
+            tar: tar::Builder::new(GzEncoder::new(out, Compression::fast())),
+            sums: String::new(),
+            made_s: jiff::Timestamp::now().as_second().unsigned_abs(),
+        }
+    }
+
+    /// Adds the first so many bytes.
+    pub(super) fn add(&mut self, name: &str, n_bytes: u64, from: impl Read) -> io::Result<()> {
+        let mut summed = Summed::new(from.take(n_bytes));
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_size(n_bytes);
+        header.set_mode(0o644);
+        header.set_mtime(self.made_s);
+        self.tar.append_data(&mut header, name, &mut summed)?;
+        if summed.n_bytes != n_bytes {
+            let reason = format!("{name} changed while it was copied; make the backup again");
+            return Err(io::Error::other(reason));
+        }
+        self.sums += &summed.line(name);
+        Ok(())
+    }
+
+    /// Writes the checksums and ends the file.
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        let sums = std::mem::take(&mut self.sums);
+        self.add(SUMS, sums.len() as u64, sums.as_bytes())?;
+        self.tar.into_inner()?.finish()
+    }
+}
+
+/// Unpacks into a folder, which is nobody's before all checksums are found to be right. The first
+/// member is shown to `accept` before anything else is looked at.
+pub(super) fn unpack(
+    packed: impl Read,
+    backup: &Path,
+    to: &Path,
+    accept: impl FnOnce(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let unreadable = |it: io::Error| damaged(backup, &it.to_string());
+    let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(packed)));
+    let mut members = archive.entries().map_err(unreadable)?;
+    let mut accept = Some(accept);
+    let mut sums = String::new();
+    let mut n_members = 0;
+    loop {
+        let Some(member) = members.next() else {
+            return Err(damaged(
+                backup,
+                "it was cut off: it ends without its checksums",
+            ));
+        };
+        let mut member = member.map_err(unreadable)?;
+        let name = checked_name(&member).map_err(|it| damaged(backup, &it))?;
+        if let Some(accept) = accept.take() {
+            let mut json = Vec::new();
+            let first = (&mut member).take(MAX_BYTES_OF_HEAD);
+            let mut first = Summed::new(first);
+            first.read_to_end(&mut json).map_err(unreadable)?;
+            if name != HEAD {
+                return Err(damaged(backup, &format!("it does not begin with {HEAD}")));
+            }
+            accept(&json)?;
+            sums += &first.line(HEAD);
+            continue;
+        }
+        n_members += 1;
+        if n_members > MAX_MEMBERS || member.size() > MAX_BYTES {
+            return Err(damaged(
+                backup,
+                &format!("{name}: it is larger than a backup can be"),
+            ));
+        }
+        if name == SUMS {
+            let mut found = String::new();
+            let mut listed = (&mut member).take(sums.len() as u64 + 1);
+            listed.read_to_string(&mut found).map_err(unreadable)?;
+            if found != sums {
+                return Err(damaged(backup, &differing(&sums, &found)));
+            }
+            break;
+        }
+        sums += &write(&mut member, &to.join(&name), &name)
+            .map_err(|it| it.told(backup, &to.join(&name)))?;
+    }
+    // What is left is a few zeros and the checksum of gzip.
+    let mut rest = archive.into_inner();
+    io::copy(&mut rest, &mut io::sink()).map_err(unreadable)?;
+    Ok(())
+}
+
+/// A backup that cannot be taken for one.
+pub(super) fn damaged(backup: &Path, reason: &str) -> Error {
+    Error::Damaged {
+        what: backup.display().to_string(),
+        reason: format!("{reason}; nothing was restored, take another backup"),
+    }
+}
+
+/// Who is at fault when a member cannot be unpacked.
+enum Failed {
+    Backup(String),
+    Disk(io::Error),
+}
+
+impl Failed {
+    fn told(self, backup: &Path, path: &Path) -> Error {
+        match self {
+            Failed::Backup(reason) => damaged(backup, &reason),
+            Failed::Disk(error) => {
+                Error::file(path, "make room, or take another data folder by `--data`")(error)
+            }
+        }
+    }
+}
+
+/// Writes a member into a file that is not there yet, and gives its line of checksums.
+fn write(member: &mut impl Read, path: &Path, name: &str) -> Result<String, Failed> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Failed::Disk)?;
+    }
+    let mut file = match File::create_new(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(Failed::Backup(format!("{name} is in it twice")));
+        }
+        Err(error) => return Err(Failed::Disk(error)),
+    };
+    let mut summed = Summed::new(member);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let n_read = summed
+            .read(&mut buffer)
+            .map_err(|it| Failed::Backup(format!("{name}: {it}")))?;
+        if n_read == 0 {
+            break;
+        }
+        file.write_all(&buffer[..n_read]).map_err(Failed::Disk)?;
+    }
+    file.sync_all().map_err(Failed::Disk)?;
+    Ok(summed.line(name))
+}
+
+/// The name of a member, if it is one of a file below the folder.
+fn checked_name<R: Read>(member: &tar::Entry<'_, R>) -> Result<String, String> {
+    let bytes = member.path_bytes();
+    let name = String::from_utf8_lossy(&bytes).into_owned();
+    let parts: Vec<&str> = name.split('/').collect();
+    let known = match parts[..] {
+        [HEAD | SUMS] | ["database", _] => true,
+        ["files", part, _, ..] => files::PARTS.contains(&part),
+        _ => false,
+    };
+    let is_name = |part: &&str| {
+        !matches!(*part, "" | "." | "..")
+            && !part.contains(|it: char| it.is_control() || matches!(it, '\\' | ':'))
+    };
+    let fits = name.len() <= MAX_BYTES_OF_NAME && parts.len() <= MAX_DEPTH;
+    if !(known && fits && parts.iter().all(is_name)) {
+        let shown: String = name.chars().take(100).collect();
+        return Err(format!("{shown:?} is no place for a file of a backup"));
+    }
+    if member.header().entry_type() != tar::EntryType::Regular {
+        return Err(format!("{name} is no file"));
+    }
+    Ok(name)
+}
+
+/// Names the first member whose checksum is another.
+fn differing(expected: &str, found: &str) -> String {
+    let lines = expected.lines().zip(found.lines());
+    let first = lines.into_iter().find(|(a, b)| a != b);
+    match first.and_then(|(line, _)| line.split_once("  ")) {
+        Some((_, name)) => format!("{name} is not what was put there: its checksum is another"),
+        None => "its list of checksums is another".to_owned(),
+    }
+}
+
+/// Reads through, and knows the SHA-256 of what was read.
+struct Summed<R> {
+    inner: R,
+    hasher: Sha256,
+    n_bytes: u64,
+}
+
+impl<R: Read> Summed<R> {
+    fn new(inner: R) -> Summed<R> {
+        Summed {
+            inner,
+            hasher: Sha256::new(),
+            n_bytes: 0,
+        }
+    }
+
+    /// As `sha256sum` writes it.
+    fn line(self, name: &str) -> String {
+        format!("{}  {name}\n", hex(&self.hasher.finalize()))
+    }
+}
+
+impl<R: Read> Read for Summed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.inner.read(buffer)?;
+        self.hasher.update(&buffer[..n_read]);
+        self.n_bytes += n_read as u64;
+        Ok(n_read)
+    }
+}

@@ -1,0 +1,431 @@
+//! The rows of a backup: each table as lines of JSON, the same from either database.
+//!
+//! The first line names the columns, each other is a row: numbers, texts, `null`, and in base64
+//! what is neither. Rows stand in the order of their key.
+
+use std::fs::File;
+use std::io::{BufRead, BufWriter, Read, Write};
+use std::path::Path;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::TryStreamExt;
+use serde_json::{Value, json};
+use sqlx::any::{Any, AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, Row, Transaction};
+
+use super::archive::damaged;
+use crate::error::Error;
+use crate::store::{Database, Store, places, postgres};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integer,
+    Real,
+    Text,
+    /// In base64.
+    Bytes,
+}
+
+use Kind::{Bytes, Integer, Real, Text};
+
+/// A table as it is now. What a later layout adds is added here: a test compares.
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    /// Columns of the key; they stand first.
+    n_keys: usize,
+    columns: &'static [(&'static str, Kind)],
+}
+
+/// Every table, each behind those that it refers to.
+pub(super) const TABLES: [Table; 9] = [
+    Table {
+        name: "studies",
+        n_keys: 1,
+        columns: &[
+            ("name", Text),
+            ("title", Text),
+            ("made", Text),
+            ("instances_hash", Text),
+            ("collection_hash", Text),
+            ("n_instances", Integer),
+            ("published", Integer),
+            ("revision", Integer),
+        ],
+    },
+    Table {
+        name: "rankers",
+        n_keys: 1,
+        columns: &[
+            ("fingerprint", Text),
+            ("spec", Text),
+            ("label", Text),
+            ("detail", Text),
+            ("kind", Text),
+            ("note", Text),
+        ],
+    },
+    Table {
+        name: "jobs",
+        n_keys: 1,
+        columns: &[
+            ("number", Integer),
+            ("id", Text),
+            ("title", Text),
+            ("ranker", Text),
+            ("state", Text),
+            ("problem", Text),
+            ("token_budget", Integer),
+            ("n_threads", Integer),
+            ("n_pairs", Integer),
+            ("n_done", Integer),
+            ("pairs", Bytes),
+            ("created", Text),
+            ("certificate", Text),
+        ],
+    },
+    Table {
+        name: "job_queries",
+        n_keys: 2,
+        columns: &[("job", Integer), ("place", Integer), ("query", Text)],
+    },
+    Table {
+        name: "job_texts",
+        n_keys: 2,
+        columns: &[("job", Integer), ("place", Integer), ("text", Text)],
+    },
+    Table {
+        name: "job_batches",
+        n_keys: 2,
+        columns: &[
+            ("job", Integer),
+            ("batch", Integer),
+            ("texts", Bytes),
+            ("done_at", Text),
+        ],
+    },
+    Table {
+        name: "job_scores",
+        n_keys: 2,
+        columns: &[
+            ("job", Integer),
+            ("pair", Integer),
+            ("score", Real),
+            ("truncated", Integer),
+        ],
+    },
+    Table {
+        name: "score_files",
+        n_keys: 2,
+        columns: &[
+            ("ranker", Text),
+            ("name", Text),
+            ("n_pairs", Integer),
+            ("made", Text),
+        ],
+    },
+    Table {
+        name: "operator",
+        n_keys: 1,
+        columns: &[("one", Integer), ("token_sha256", Text)],
+    },
+];
+
+/// The name of a table's member.
+pub(super) fn member(table: &str) -> String {
+    format!("database/{table}.jsonl")
+}
+
+/// All rows of a database at one moment, in files without names.
+pub(crate) struct Rows {
+    pub(super) layout: i64,
+    pub(super) tables: Vec<Written>,
+}
+
+/// A table in a file whose end is where it stands.
+pub(super) struct Written {
+    pub(super) name: &'static str,
+    pub(super) file: File,
+    pub(super) n_rows: u64,
+}
+
+impl Store {
+    /// Takes all rows, into files in a folder that has room.
+    pub(crate) async fn rows(&self, scratch: &Path) -> Result<Rows, Error> {
+        let begun = self.pool.begin_with(self.database.snapshot()).await;
+        let mut transaction = begun.map_err(|it| self.failed(it))?;
+        let mut tables = Vec::new();
+        for table in &TABLES {
+            tables.push(self.table(table, &mut transaction, scratch).await?);
+        }
+        transaction.rollback().await.map_err(|it| self.failed(it))?;
+        Ok(Rows {
+            layout: self.database.known_layout(),
+            tables,
+        })
+    }
+
+    async fn table(
+        &self,
+        table: &Table,
+        transaction: &mut Transaction<'static, Any>,
+        scratch: &Path,
+    ) -> Result<Written, Error> {
+        let full = || Error::file(scratch, "make room, or choose another file");
+        let file = tempfile::tempfile_in(scratch).or_else(|_| tempfile::tempfile());
+        let mut out = BufWriter::new(file.map_err(full())?);
+        let names: Vec<&str> = table.columns.iter().map(|it| it.0).collect();
+        writeln!(out, "{}", json!(names)).map_err(full())?;
+        let sql = format!(
+            "SELECT {} FROM {} ORDER BY {}",
+            names.join(", "),
+            table.name,
+            names[..table.n_keys].join(", ")
+        );
+        let mut n_rows = 0;
+        let mut rows = sqlx::query(AssertSqlSafe(sql)).fetch(&mut **transaction);
+        while let Some(row) = rows.try_next().await.map_err(|it| self.failed(it))? {
+            let kinds = table.columns.iter().enumerate();
+            let values: sqlx::Result<Vec<Value>> =
+                kinds.map(|(at, it)| read(&row, at, it.1)).collect();
+            let values = values.map_err(|it| self.failed(it))?;
+            writeln!(out, "{}", Value::Array(values)).map_err(full())?;
+            n_rows += 1;
+        }
+        let file = out.into_inner().map_err(|it| full()(it.into_error()))?;
+        Ok(Written {
+            name: table.name,
+            file,
+            n_rows,
+        })
+    }
+}
+
+fn read(row: &AnyRow, at: usize, kind: Kind) -> sqlx::Result<Value> {
+    Ok(match kind {
+        Integer => json!(row.try_get::<Option<i64>, _>(at)?),
+        Real => json!(row.try_get::<Option<f64>, _>(at)?),
+        Text => json!(row.try_get::<Option<String>, _>(at)?),
+        Bytes => {
+            let bytes = row.try_get::<Option<Vec<u8>>, _>(at)?;
+            json!(bytes.map(|it| BASE64_STANDARD.encode(it)))
+        }
+    })
+}
+
+/// How many rows a table has.
+pub(super) async fn n_rows(
+    store: &Store,
+    transaction: &mut Transaction<'static, Any>,
+    table: &Table,
+) -> Result<i64, Error> {
+    let sql = AssertSqlSafe(format!("SELECT count(*) FROM {}", table.name));
+    let counted = sqlx::query_scalar(sql).fetch_one(&mut **transaction).await;
+    counted.map_err(|it| store.failed(it))
+}
+
+/// After all tables were filled.
+pub(super) async fn settle(
+    store: &Store,
+    transaction: &mut Transaction<'static, Any>,
+) -> Result<(), Error> {
+    match &store.database {
+        // It looks at the largest number by itself.
+        Database::Sqlite(_) => Ok(()),
+        Database::Postgres(_) => {
+            let next = sqlx::query(postgres::NEXT_NUMBER).execute(&mut **transaction);
+            next.await.map_err(|it| store.failed(it))?;
+            Ok(())
+        }
+    }
+}
+
+/// Puts rows of a backup into an empty table.
+pub(super) struct Fill<'a> {
+    pub(super) store: &'a Store,
+    pub(super) table: &'a Table,
+    /// For messages.
+    pub(super) backup: &'a Path,
+}
+
+impl Fill<'_> {
+    /// Reads line by line; how many rows there were.
+    pub(super) async fn from(
+        &self,
+        mut lines: impl BufRead,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<u64, Error> {
+        /// Values and bytes that are sent at once; SQLite takes 32,766 values.
+        const VALUES: usize = 30_000;
+        const BYTES: usize = 1 << 20;
+
+        let columns = self.columns(&self.line(&mut lines, 0)?.unwrap_or_default())?;
+        let names: Vec<&str> = columns.iter().map(|it| it.0).collect();
+        let mut waiting: Vec<Field> = Vec::new();
+        let (mut n_rows, mut n_bytes) = (0, 0);
+        while let Some(line) = self.line(&mut lines, n_rows + 1)? {
+            n_rows += 1;
+            n_bytes += line.len();
+            let wrong = || self.wrong(n_rows, "this is no row of it");
+            let values: Vec<Value> = serde_json::from_slice(&line).map_err(|_| wrong())?;
+            if values.len() != columns.len() {
+                return Err(wrong());
+            }
+            for (value, (_, kind)) in values.into_iter().zip(&columns) {
+                waiting.push(Field::of(value, *kind).ok_or_else(wrong)?);
+            }
+            if n_bytes >= BYTES || waiting.len() + columns.len() > VALUES {
+                self.insert(&names, &mut waiting, transaction).await?;
+                n_bytes = 0;
+            }
+        }
+        self.insert(&names, &mut waiting, transaction).await?;
+        Ok(n_rows)
+    }
+
+    async fn insert(
+        &self,
+        names: &[&str],
+        waiting: &mut Vec<Field>,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), Error> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES {}",
+            self.table.name,
+            names.join(", "),
+            places(waiting.len() / names.len(), names.len())
+        );
+        let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+        for field in waiting.drain(..) {
+            insert = field.bound(insert);
+        }
+        let inserted = insert.execute(&mut **transaction).await;
+        inserted.map_err(|it| self.store.failed(it))?;
+        Ok(())
+    }
+
+    /// The columns that a backup has, which may be of an earlier layout.
+    fn columns(&self, line: &[u8]) -> Result<Vec<(&'static str, Kind)>, Error> {
+        let names: Vec<String> =
+            serde_json::from_slice(line).map_err(|_| self.wrong(0, "names no columns"))?;
+        let known = |name: &String| {
+            let found = self.table.columns.iter().find(|it| it.0 == name);
+            let wrong = || self.wrong(0, "names a column that is not known");
+            found.copied().ok_or_else(wrong)
+        };
+        let columns: Vec<_> = names.iter().map(known).collect::<Result<_, _>>()?;
+        match columns.is_empty() {
+            true => Err(self.wrong(0, "names no columns")),
+            false => Ok(columns),
+        }
+    }
+
+    /// The next line without its end; none at the end of the table.
+    fn line(&self, lines: &mut impl BufRead, at: u64) -> Result<Option<Vec<u8>>, Error> {
+        /// Above the pairs of the largest job.
+        const MAX_BYTES: u64 = 1 << 28;
+
+        let mut line = Vec::new();
+        let read = lines.take(MAX_BYTES).read_until(b'\n', &mut line);
+        read.map_err(|it| self.wrong(at, &it.to_string()))?;
+        match line.pop() {
+            None => Ok(None),
+            Some(b'\n') => Ok(Some(line)),
+            Some(_) => Err(self.wrong(at, "the line has no end")),
+        }
+    }
+
+    /// Line 0 is the one with the names.
+    fn wrong(&self, line: u64, reason: &str) -> Error {
+        let member = member(self.table.name);
+        damaged(
+            self.backup,
+            &format!("{member}, line {}: {reason}", line + 1),
+        )
+    }
+}
+
+/// A value for a column.
+enum Field {
+    Integer(Option<i64>),
+    Real(Option<f64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+}
+
+impl Field {
+    /// None where a column cannot hold the value.
+    fn of(value: Value, kind: Kind) -> Option<Field> {
+        let absent = value.is_null();
+        Some(match (kind, value) {
+            (Integer, Value::Number(it)) => Field::Integer(Some(it.as_i64()?)),
+            (Real, Value::Number(it)) => Field::Real(Some(it.as_f64()?)),
+            (Text, Value::String(it)) => Field::Text(Some(it)),
+            (Bytes, Value::String(it)) => Field::Bytes(Some(BASE64_STANDARD.decode(it).ok()?)),
+            (Integer, _) if absent => Field::Integer(None),
+            (Real, _) if absent => Field::Real(None),
+            (Text, _) if absent => Field::Text(None),
+            (Bytes, _) if absent => Field::Bytes(None),
+            _ => return None,
+        })
+    }
+
+    fn bound<'q>(self, query: Query<'q, Any, AnyArguments>) -> Query<'q, Any, AnyArguments> {
+        match self {
+            Field::Integer(it) => query.bind(it),
+            Field::Real(it) => query.bind(it),
+            Field::Text(it) => query.bind(it),
+            Field::Bytes(it) => query.bind(it),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests::Place;
+
+    /// A table or a column that is forgotten here would be missing from every backup.
+    #[tokio::test]
+    async fn every_column_of_every_table_is_in_a_backup() {
+        for place in Place::each() {
+            let store = place.store().await;
+            let (tables, columns) = match &place.database {
+                Database::Sqlite(_) => (
+                    "SELECT name FROM sqlite_master WHERE type = 'table'
+                     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+                    "SELECT name FROM pragma_table_info($1) ORDER BY cid",
+                ),
+                Database::Postgres(_) => (
+                    "SELECT CAST(table_name AS TEXT) FROM information_schema.tables
+                     WHERE table_schema = 'public' ORDER BY table_name",
+                    "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
+                     WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position",
+                ),
+            };
+            let mut found: Vec<String> = sqlx::query_scalar(tables)
+                .fetch_all(&store.pool)
+                .await
+                .unwrap();
+            found.retain(|it| it != "_sqlx_migrations");
+            found.sort();
+            let mut known: Vec<&str> = TABLES.iter().map(|it| it.name).collect();
+            known.sort_unstable();
+            assert_eq!(found, known);
+            for table in &TABLES {
+                let found: Vec<String> = sqlx::query_scalar(columns)
+                    .bind(table.name)
+                    .fetch_all(&store.pool)
+                    .await
+                    .unwrap();
+                let known: Vec<&str> = table.columns.iter().map(|it| it.0).collect();
+                assert_eq!(found, known, "{}", table.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,373 @@
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::models::PairScore;
+use crate::store::tests::{Place, job};
+
+const FILES: [(&str, &str); 6] = [
+    ("collections/rivers/corpus.jsonl", "{}\n"),
+    ("demo/transfer/fluency.jsonl", ""),
+    ("drafts/draft-0", "a record"),
+    ("scores/f/0.parquet", "PAR1"),
+    ("studies/s/instances-1.parquet", "PAR1"),
+    (
+        "studies/s/study.json",
+        "{\"instances\": \"instances-1.parquet\"}",
+    ),
+];
+
+/// Something in every table and every part, and things that do not last.
+async fn fill(place: &Place) {
+    for (name, text) in FILES {
+        put(place, name, text);
+    }
+    put(place, "studies/s/.tmpAb12", "half of it");
+    put(place, "notes.txt", "somebody's own");
+    let store = place.store().await;
+    let score = |pair, score| PairScore {
+        pair,
+        score,
+        truncated: pair == 1,
+    };
+    let mut done = job(4);
+    done.id = "1".repeat(32);
+    done.title = "Ein Fluß, \"quoted\"\n".to_owned();
+    for it in [&job(4), &done] {
+        store.add_job(it).await.unwrap();
+        let scores = [score(0, 0.1 + 0.2), score(1, -1e-300)];
+        store.commit_batch(&it.id, 0, &scores).await.unwrap();
+    }
+    store.start_job(&done.id).await.unwrap();
+    let rest = [score(2, -0.0), score(3, 5.0)];
+    store.commit_batch(&done.id, 1, &rest).await.unwrap();
+    store.finish_job(&done.id, None).await.unwrap();
+    store.new_operator_token().await.unwrap();
+    sqlx::query("INSERT INTO studies VALUES ('s', 'S', '2026-11-20', 'a', 'b', 3, 1, 7)")
+        .execute(&store.pool)
+        .await
+        .unwrap();
+    store.close().await;
+}
+
+fn put(place: &Place, name: &str, text: &str) {
+    let path = place.folder.root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+async fn back_up(place: &Place, to: &Path) -> Size {
+    let store = place.store().await;
+    let rows = store.rows(to.parent().unwrap()).await.unwrap();
+    write(&place.folder, rows, to).unwrap()
+}
+
+/// Where a backup can be restored: a folder that is not there yet, and an empty database.
+fn empty(place: Place) -> Place {
+    fs::remove_dir_all(&place.folder.root).unwrap();
+    place
+}
+
+async fn restored(place: &Place, from: &Path) -> Result<Size, Error> {
+    restore(&place.folder, &place.database, from).await
+}
+
+/// Every member but the first, which has the time.
+fn members(backup: &Path) -> BTreeMap<String, String> {
+    let packed = flate2::read::GzDecoder::new(File::open(backup).unwrap());
+    let mut members = BTreeMap::new();
+    for member in tar::Archive::new(packed).entries().unwrap() {
+        let mut member = member.unwrap();
+        let name = String::from_utf8(member.path_bytes().into_owned()).unwrap();
+        let mut text = String::new();
+        member.read_to_string(&mut text).unwrap();
+        members.insert(name, text);
+    }
+    members.remove(HEAD);
+    let sums = members.get_mut("SHA256SUMS").unwrap();
+    *sums = sums.lines().skip(1).collect::<Vec<_>>().join("\n");
+    members
+}
+
+#[tokio::test]
+async fn a_backup_of_either_database_is_restored_into_either() {
+    let home = tempfile::tempdir().unwrap();
+    let (first, again) = (home.path().join("first"), home.path().join("again"));
+    for from in Place::each() {
+        fill(&from).await;
+        let size = back_up(&from, &first).await;
+        assert_eq!((size.n_files, size.n_rows), (6, 21));
+        let expected = members(&first);
+        for (name, text) in FILES {
+            assert_eq!(expected[&format!("files/{name}")], text);
+        }
+        assert_eq!(expected.len(), FILES.len() + TABLES.len() + 1);
+        assert!(expected["database/job_scores.jsonl"].contains("0.30000000000000004,0]"));
+        for to in Place::each().map(empty) {
+            assert_eq!(restored(&to, &first).await.unwrap(), size);
+            assert_eq!(back_up(&to, &again).await, size);
+            assert_eq!(members(&again), expected);
+
+            // Later jobs have later numbers.
+            let store = to.store().await;
+            let mut next = job(2);
+            next.id = "2".repeat(32);
+            store.add_job(&next).await.unwrap();
+            let ids: Vec<String> = store
+                .jobs()
+                .await
+                .unwrap()
+                .into_iter()
+                .map(|it| it.id)
+                .collect();
+            assert_eq!(ids, ["2", "1", "0"].map(|it| it.repeat(32)));
+            assert!(store.operator().await.unwrap().is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_backup_of_an_earlier_layout_is_brought_forward() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("early.tar.gz");
+    let head = r#"{"format":1,"software":"0.0.9","layout":1,"made":"2026-01-01T00:00:00Z"}"#;
+    let jobs = "[\"number\",\"id\",\"title\",\"ranker\",\"state\",\"token_budget\",\"n_threads\",\
+                \"n_pairs\",\"pairs\",\"created\"]\n\
+                [3,\"early\",\"A job\",\"f\",\"queued\",100,1,1,\"AAAAAAAAAAA=\",\"2026\"]\n";
+    let rankers = "[\"fingerprint\",\"spec\",\"label\",\"detail\",\"kind\"]\n\
+                   [\"f\",\"tiny:bi\",\"Tiny\",\"\",\"neural\"]\n";
+    let mut out = Writer::new(File::create(&path).unwrap());
+    out.add(HEAD, head.len() as u64, head.as_bytes()).unwrap();
+    for table in &TABLES {
+        let text = match table.name {
+            "jobs" => jobs,
+            "rankers" => rankers,
+            "studies" => "[\"name\"]\n",
+            "operator" => "[\"one\"]\n",
+            "score_files" => "[\"ranker\"]\n",
+            _ => "[\"job\"]\n",
+        };
+        let name = tables::member(table.name);
+        out.add(&name, text.len() as u64, text.as_bytes()).unwrap();
+    }
+    out.finish().unwrap();
+    for place in Place::each().map(empty) {
+        restored(&place, &path).await.unwrap();
+        let store = place.store().await;
+        assert_eq!(store.work("early").await.unwrap().pairs, [(0, 0)]);
+        assert_eq!(store.job_certificate("early").await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_backup_is_restored_only_where_nothing_is() {
+    let home = tempfile::tempdir().unwrap();
+    let backup = home.path().join("backup.tar.gz");
+    let place = Place::sqlite();
+    fill(&place).await;
+    back_up(&place, &backup).await;
+
+    let error = restored(&place, &backup).await.unwrap_err().to_string();
+    assert!(
+        error.contains("is not empty") && error.contains("--data"),
+        "{error}"
+    );
+    if let Some(place) = Place::postgres().map(empty) {
+        place.store().await.add_job(&job(2)).await.unwrap();
+        let error = restored(&place, &backup).await.unwrap_err().to_string();
+        assert!(error.contains("holds something already"), "{error}");
+        assert_eq!(place.store().await.jobs().await.unwrap().len(), 1);
+        assert_eq!(left_in(&place), ["axioscope.lock"]);
+    }
+}
+
+fn left_in(place: &Place) -> Vec<String> {
+    let entries = fs::read_dir(&place.folder.root).unwrap();
+    let name = |it: io::Result<fs::DirEntry>| it.unwrap().file_name().into_string().unwrap();
+    entries.map(name).collect()
+}
+
+#[tokio::test]
+async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
+    let home = tempfile::tempdir().unwrap();
+    let (whole, broken) = (home.path().join("whole"), home.path().join("broken"));
+    let place = Place::sqlite();
+    fill(&place).await;
+    let size = back_up(&place, &whole).await;
+    let bytes = fs::read(&whole).unwrap();
+    let to = empty(Place::sqlite());
+    let check = async |bytes: &[u8], what: String| {
+        fs::write(&broken, bytes).unwrap();
+        let error = restored(&to, &broken).await.expect_err(&what).to_string();
+        assert_eq!(left_in(&to), ["axioscope.lock"], "{what}");
+        error
+    };
+    for n_bytes in (0..bytes.len()).step_by(bytes.len() / 50) {
+        let error = check(&bytes[..n_bytes], format!("cut after {n_bytes}")).await;
+        assert!(error.contains("nothing was restored"), "{n_bytes}: {error}");
+    }
+    // Bytes of gzip's header may be others, as its time; so may a few bits before its end.
+    for at in (10..bytes.len()).step_by(bytes.len() / 50) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0xff;
+        check(&changed, format!("changed at {at}")).await;
+    }
+    assert_eq!(restored(&to, &whole).await.unwrap(), size);
+}
+
+#[tokio::test]
+async fn a_backup_that_leads_elsewhere_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("backup.tar.gz");
+    let head = |format: u32, layout: u32| {
+        format!(r#"{{"format":{format},"software":"9.9","layout":{layout},"made":"2030"}}"#)
+    };
+    let member = |name: &str| (name.to_owned(), String::new());
+    let of = |names: &[&str]| {
+        let mut members = vec![(HEAD.to_owned(), head(1, 1))];
+        members.extend(names.iter().map(|it| member(it)));
+        members
+    };
+    let to = empty(Place::sqlite());
+    for (members, reason) in [
+        (of(&["files/studies/../../x"]), "is no place for a file"),
+        (of(&["files/studies//x"]), "is no place for a file"),
+        (of(&["files/studies/a\\b"]), "is no place for a file"),
+        (of(&["files/else/x"]), "is no place for a file"),
+        (of(&["database/a/b"]), "is no place for a file"),
+        (of(&["axioscope.db"]), "is no place for a file"),
+        (
+            of(&["files/studies/s", "files/studies/s"]),
+            "is in it twice",
+        ),
+        (
+            of(&[&format!("files/studies/{}", "x".repeat(500))]),
+            "is no place",
+        ),
+        (of(&[]), "it has no database/studies.jsonl"),
+        (
+            vec![member("database/jobs.jsonl")],
+            "does not begin with backup.json",
+        ),
+        (
+            vec![(HEAD.to_owned(), "{}".to_owned())],
+            "backup.json: missing field",
+        ),
+        (
+            vec![(HEAD.to_owned(), head(2, 1))],
+            "a later version of axioscope, 9.9",
+        ),
+        (
+            vec![(HEAD.to_owned(), head(1, 999))],
+            "a later version of axioscope, 9.9",
+        ),
+    ] {
+        let mut out = unchecked(&path);
+        for (name, text) in &members {
+            out.add(name, text);
+        }
+        out.finish();
+        let error = restored(&to, &path).await.unwrap_err().to_string();
+        assert!(error.contains(reason), "{members:?}: {error}");
+        assert_eq!(left_in(&to), ["axioscope.lock"]);
+    }
+    let mut out = unchecked(&path);
+    out.add(HEAD, &head(1, 1));
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(tar::EntryType::Symlink);
+    link.set_size(0);
+    let name = "files/studies/s";
+    out.tar.append_link(&mut link, name, "/etc").unwrap();
+    out.finish();
+    let error = restored(&to, &path).await.unwrap_err().to_string();
+    assert!(error.contains("files/studies/s is no file"), "{error}");
+}
+
+/// A writer that takes any name, as `tar::Builder` does not.
+struct Unchecked {
+    tar: tar::Builder<flate2::write::GzEncoder<File>>,
+    sums: String,
+}
+
+fn unchecked(path: &Path) -> Unchecked {
+    let file = File::create(path).unwrap();
+    let packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    Unchecked {
+        tar: tar::Builder::new(packed),
+        sums: String::new(),
+    }
+}
+
+impl Unchecked {
+    fn add(&mut self, name: &str, text: &str) {
+        use sha2::{Digest, Sha256};
+
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Regular);
+        header.set_size(text.len() as u64);
+        let field = &mut header.as_gnu_mut().unwrap().name;
+        match name.len() <= field.len() {
+            true => {
+                field[..name.len()].copy_from_slice(name.as_bytes());
+                header.set_cksum();
+                self.tar.append(&header, text.as_bytes()).unwrap();
+            }
+            false => {
+                let text = text.as_bytes();
+                self.tar.append_data(&mut header, name, text).unwrap();
+            }
+        }
+        let sum = shared::collection::hex(&Sha256::digest(text));
+        self.sums += &format!("{sum}  {name}\n");
+    }
+
+    fn finish(mut self) {
+        let sums = std::mem::take(&mut self.sums);
+        self.add("SHA256SUMS", &sums);
+        self.tar.into_inner().unwrap().finish().unwrap();
+    }
+}
+
+#[test]
+fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
+    let place = Place::sqlite();
+    let make = |at: usize| {
+        put(&place, &format!("studies/s/{at}.columns"), &at.to_string());
+        put(&place, "studies/s/.tmphead", &format!("{at}.columns"));
+        let folder = place.folder.root.join("studies/s");
+        fs::rename(folder.join(".tmphead"), folder.join("study.json")).unwrap();
+        let earlier = at
+            .checked_sub(1)
+            .map(|it| folder.join(format!("{it}.columns")));
+        if let Some(earlier) = earlier {
+            fs::remove_file(earlier).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(3));
+    };
+    make(0);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let going_on = |_: &usize| !stop.load(Ordering::Relaxed);
+            (1..).take_while(going_on).for_each(make);
+        });
+        for _ in 0..50 {
+            let mut found = BTreeMap::new();
+            files::each(&place.folder.root, |name, n_bytes, file| {
+                let mut text = String::new();
+                file.take(n_bytes).read_to_string(&mut text)?;
+                found.insert(name.to_owned(), text);
+                Ok(())
+            })
+            .unwrap();
+            let named = &found["studies/s/study.json"];
+            let columns = found.get(&format!("studies/s/{named}"));
+            assert_eq!(
+                columns.map(|it| format!("{it}.columns")).as_ref(),
+                Some(named)
+            );
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}

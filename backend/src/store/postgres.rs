@@ -1,0 +1,362 @@
+//! What is PostgreSQL's own: addresses that are never shown whole, who works on the jobs, the
+//! codes of its errors.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use shared::error::Error as Wrong;
+use sqlx::any::AnyConnectOptions;
+use sqlx::migrate::Migrator;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AnyConnection, Connection, Executor};
+
+use crate::error::Error;
+use crate::store::Database;
+use crate::store::database::VARIABLE;
+
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/postgres");
+
+/// Writers need not stand in line as those of SQLite do: whatever a transaction decides, it decides
+/// by an `UPDATE … WHERE`, which locks its row until the end, and whoever waited for that row looks
+/// at it once more. That is so at this level, whatever the server's usual one is.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+/// All queries see what was there at the first.
+pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// Rows that were put there with their numbers do not move the numbers of later ones.
+pub(super) const NEXT_NUMBER: &str = "
+    SELECT setval(pg_get_serial_sequence('jobs', 'number'), max(number))
+    FROM jobs HAVING max(number) IS NOT NULL";
+
+/// The oldest version that the tests run on, as `server_version_num` has it.
+const OLDEST: i64 = 150_000;
+
+/// A server that says nothing for so long does not answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// After the end of a process its server still knows it for a moment, also if it was killed.
+const LETTING_GO: Duration = Duration::from_secs(5);
+
+/// Of the advisory lock that stands for the right to work on the jobs.
+const JOBS: i64 = i64::from_be_bytes(*b"axioscop");
+
+/// What may stand behind the `?` of an address, beside `options[NAME]`. sqlx would write any other
+/// with its value into the log.
+const PARAMETERS: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+/// The address of a server and a database in it. It may hold a password, so what is shown of it is
+/// host, port and name.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Address(Arc<Parts>);
+
+#[derive(PartialEq, Eq)]
+struct Parts {
+    whole: String,
+    shown: String,
+}
+
+impl Address {
+    pub(super) fn options(&self) -> sqlx::Result<AnyConnectOptions> {
+        self.0.whole.parse()
+    }
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    /// What is wrong is said without a part of the address that could be one of the password.
+    fn from_str(url: &str) -> Result<Address, Error> {
+        let wrong = |reason: &str| Error::from(Wrong::setting(VARIABLE, reason));
+        let no_address = "is no address as postgres://USER:PASSWORD@HOST:5432/NAME";
+        let schemes = ["postgres://", "postgresql://"];
+        let Some(rest) = schemes.iter().find_map(|it| url.strip_prefix(it)) else {
+            return Err(wrong(
+                "must begin with postgres:// or postgresql://; leave it out for SQLite, in the \
+                 data folder",
+            ));
+        };
+        // The password ends before an `@`: one behind these means that they are a part of it.
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        if rest[end..].contains(['@', '#']) {
+            return Err(wrong(
+                "holds characters that have to be spelled: in a password, write @ as %40, / as \
+                 %2F, ? as %3F, # as %23 and % as %25",
+            ));
+        }
+        let parsed: AnyConnectOptions = url.parse().map_err(|_| wrong(no_address))?;
+        for (name, _) in parsed.database_url.query_pairs() {
+            let known = PARAMETERS.contains(&name.as_ref()) || name.starts_with("options[");
+            if !known {
+                let reason = format!("has a parameter `{name}` that is not known");
+                return Err(wrong(&reason));
+            }
+        }
+        let read = PgConnectOptions::from_str(url)
+            .map_err(|_| wrong("has a parameter with a value that cannot be taken"))?;
+        let name = read.get_database().unwrap_or(read.get_username());
+        let shown = match read.get_socket() {
+            Some(socket) => format!("postgres:{}, {name}", socket.display()),
+            None => format!("postgres://{}:{}/{name}", read.get_host(), read.get_port()),
+        };
+        let whole = url.to_owned();
+        Ok(Address(Arc::new(Parts { whole, shown })))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Connects to a server that is new enough.
+pub(super) async fn connect(
+    address: &Address,
+    options: &AnyConnectOptions,
+) -> Result<AnyConnection, Error> {
+    let connected = tokio::time::timeout(PATIENCE, async {
+        let mut connection = AnyConnection::connect_with(options).await?;
+        let version =
+            sqlx::query_scalar("SELECT CAST(current_setting('server_version_num') AS BIGINT)");
+        let version: i64 = version.fetch_one(&mut connection).await?;
+        Ok::<_, sqlx::Error>((connection, version))
+    });
+    let (connection, version) = match connected.await {
+        Ok(connected) => connected.map_err(|it| error(address, it))?,
+        Err(_) => return Err(silent(address)),
+    };
+    check_version(address, version)?;
+    Ok(connection)
+}
+
+fn check_version(address: &Address, version: i64) -> Result<(), Error> {
+    if version >= OLDEST {
+        return Ok(());
+    }
+    Err(Error::TooOld {
+        at: Database::Postgres(address.clone()),
+        found: version / 10_000,
+        oldest: OLDEST / 10_000,
+    })
+}
+
+fn silent(address: &Address) -> Error {
+    Error::NoServer {
+        at: Database::Postgres(address.clone()),
+        reason: format!("there was no answer within {} s", PATIENCE.as_secs()),
+    }
+}
+
+/// The right to work on the jobs of a database, whatever data folder a process has: an advisory
+/// lock of a connection that does nothing else. The server takes it back when the connection
+/// ends, however it ends.
+pub(super) struct Session {
+    address: Address,
+    connection: AnyConnection,
+}
+
+impl Session {
+    /// Takes it, unless somebody else keeps it.
+    pub(super) async fn take(address: &Address) -> Result<Session, Error> {
+        /// The server notices a machine that is gone within a minute, not after hours, and does
+        /// not end a connection for being quiet.
+        const SETTINGS: &str = "SET tcp_keepalives_idle = 30;
+                                SET tcp_keepalives_interval = 10;
+                                SET tcp_keepalives_count = 3;
+                                SET idle_session_timeout = 0";
+
+        let failed = |it| error(address, it);
+        let options = address.options().map_err(failed)?;
+        let mut connection = connect(address, &options).await?;
+        connection.execute(SETTINGS).await.map_err(failed)?;
+        let since = Instant::now();
+        loop {
+            let taken: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
+                .bind(JOBS)
+                .fetch_one(&mut connection)
+                .await
+                .map_err(failed)?;
+            if taken {
+                let address = address.clone();
+                return Ok(Session {
+                    address,
+                    connection,
+                });
+            }
+            if since.elapsed() > LETTING_GO {
+                let at = Database::Postgres(address.clone());
+                return Err(Error::JobsInUse { at });
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Makes sure that it is still ours: a connection that broke is made again, and the right
+    /// taken once more, if nobody else has it by now.
+    pub(super) async fn keep(&mut self) -> Result<(), Error> {
+        let answer = tokio::time::timeout(PATIENCE, self.connection.ping());
+        if matches!(answer.await, Ok(Ok(()))) {
+            return Ok(());
+        }
+        tracing::warn!(
+            "{}: the connection broke, taking its jobs again",
+            self.address
+        );
+        *self = Session::take(&self.address).await?;
+        Ok(())
+    }
+}
+
+/// Codes that a person can do something about (PostgreSQL's manual, appendix A).
+pub(super) fn error(address: &Address, source: sqlx::Error) -> Error {
+    let at = Database::Postgres(address.clone());
+    let (code, reason) = match &source {
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            (code.into_owned(), error.message().to_owned())
+        }
+        sqlx::Error::Io(error) => {
+            let reason = error.to_string();
+            return Error::NoServer { at, reason };
+        }
+        sqlx::Error::PoolTimedOut => return silent(address),
+        _ => return Error::Database { at, source },
+    };
+    let not_let_in = |way_out| Error::NotLetIn {
+        at: at.clone(),
+        reason: reason.clone(),
+        way_out,
+    };
+    match code.as_str() {
+        // disk_full
+        "53100" => Error::DiskFull { at },
+        // read_only_sql_transaction
+        "25006" => Error::ReadOnly { at },
+        // cannot_connect_now: it is starting or ending
+        "57P03" => Error::NoServer { at, reason },
+        // invalid_authorization_specification, invalid_password
+        "28000" | "28P01" => not_let_in("check user and password in `DATABASE_URL`"),
+        // invalid_catalog_name
+        "3D000" => not_let_in("make it by `createdb`, or name another by `DATABASE_URL`"),
+        // insufficient_privilege
+        "42501" => not_let_in("let the user of `DATABASE_URL` own the database"),
+        // character_not_in_repertoire: no text holds NUL there
+        "22021" => {
+            let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
+            Wrong::setting("a text", reason).into()
+        }
+        _ => Error::Database { at, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(url: &str) -> String {
+        match url.parse::<Address>() {
+            Ok(address) => format!("{address} {address:?}"),
+            Err(error) => format!("{error} {error:?}"),
+        }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_user_and_password() {
+        for (url, expected) in [
+            (
+                "postgres://ann:s3cret@db.example/axio",
+                "postgres://db.example:5432/axio",
+            ),
+            (
+                "postgresql://ann:s3cret@db.example:5433/axio",
+                "postgres://db.example:5433/axio",
+            ),
+            (
+                "postgres://ann@db.example/axio?password=s3cret",
+                "postgres://db.example:5432/axio",
+            ),
+            (
+                "postgres://ann:s3cret@db.example",
+                "postgres://db.example:5432/ann",
+            ),
+            (
+                "postgres:///axio?host=/run/postgresql&user=ann",
+                "postgres:/run/postgresql, axio",
+            ),
+        ] {
+            assert_eq!(shown(url), format!("{expected} {expected}"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_showing_a_password() {
+        for (url, reason) in [
+            (
+                "mysql://ann:s3cret@db.example/axio",
+                "must begin with postgres://",
+            ),
+            ("sqlite:s3cret", "leave it out for SQLite"),
+            ("s3cret", "must begin with postgres://"),
+            ("postgres://ann:s3cret/@db.example/axio", "/ as %2F"),
+            ("postgres://ann:1?s3cret@db.example/axio", "? as %3F"),
+            ("postgres://ann:1#s3cret@db.example/axio", "# as %23"),
+            (
+                "postgres://ann:s3cret@db.example:port/axio",
+                "is no address as postgres://USER",
+            ),
+            (
+                "postgres://ann:s3cret@db.example/axio?sslmod=require",
+                "parameter `sslmod`",
+            ),
+            (
+                "postgres://ann:s3cret@db.example/axio?sslmode=s3cret",
+                "value that cannot be",
+            ),
+        ] {
+            let shown = shown(url);
+            assert!(shown.contains(reason), "{url}: {shown}");
+            assert!(shown.contains(VARIABLE), "{url}: {shown}");
+            assert!(!shown.contains("s3cret"), "{url}: {shown}");
+        }
+    }
+
+    #[test]
+    fn servers_that_are_too_old_are_named() {
+        let address: Address = "postgres://db.example/axio".parse().unwrap();
+        assert!(check_version(&address, 150_000).is_ok());
+        assert!(check_version(&address, 180_001).is_ok());
+        let error = check_version(&address, 140_022).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "postgres://db.example:5432/axio: PostgreSQL 14 is too old; 15 or later is needed"
+        );
+    }
+}

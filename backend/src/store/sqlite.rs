@@ -1,0 +1,85 @@
+//! What is SQLite's own: settings of a connection, the layout it knows, its result codes.
+
+use std::path::Path;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::migrate::Migrator;
+use sqlx::{AnyConnection, AnyPool, Connection, Executor};
+
+use crate::error::Error;
+use crate::store::Database;
+
+pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/sqlite");
+
+/// Holds the right to write from the beginning, so that it cannot be refused in the middle.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// In WAL mode a reader sees what was there at its first query.
+pub(super) const SNAPSHOT: &str = "BEGIN";
+
+/// The first is for the others, which may meet another process that writes. WAL: readers and the
+/// writer do not wait for each other; FULL: what was committed survives a loss of power.
+const SETTINGS: &str = "PRAGMA busy_timeout = 10000;
+                        PRAGMA journal_mode = WAL;
+                        PRAGMA synchronous = FULL;
+                        PRAGMA foreign_keys = ON";
+
+/// The address of a file, which is made if it is not there. Every byte of the path is spelled,
+/// so that none has a meaning in an address.
+pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
+    let bytes = file.as_os_str().as_encoded_bytes();
+    let spelled: String = bytes.iter().map(|it| format!("%{it:02X}")).collect();
+    format!("sqlite:{spelled}?mode=rwc").parse()
+}
+
+pub(super) async fn connect(options: &AnyConnectOptions) -> sqlx::Result<AnyConnection> {
+    let mut connection = AnyConnection::connect_with(options).await?;
+    set_up(&mut connection).await?;
+    Ok(connection)
+}
+
+pub(super) async fn set_up(connection: &mut AnyConnection) -> sqlx::Result<()> {
+    connection.execute(SETTINGS).await?;
+    Ok(())
+}
+
+/// The layout that the file says it has; 0 in one that is new.
+pub(super) async fn layout(pool: &AnyPool) -> sqlx::Result<i64> {
+    sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(pool)
+        .await
+}
+
+/// Writes the layout into the file, for versions and programs that look there.
+pub(super) async fn set_layout(pool: &AnyPool, layout: i64) -> sqlx::Result<()> {
+    // A PRAGMA takes no parameters; the version is a number of ours.
+    let set = sqlx::AssertSqlSafe(format!("PRAGMA user_version = {layout}"));
+    sqlx::query(set).execute(pool).await?;
+    Ok(())
+}
+
+/// Result codes that a person can do something about (sqlite.org/rescode.html).
+pub(super) fn error(file: &Path, source: sqlx::Error) -> Error {
+    const READONLY: u32 = 8;
+    const CORRUPT: u32 = 11;
+    const FULL: u32 = 13;
+    const CANTOPEN: u32 = 14;
+    const NOTADB: u32 = 26;
+
+    let at = Database::Sqlite(file.to_owned());
+    let code = match &source {
+        sqlx::Error::Database(error) => error.code().and_then(|it| it.parse::<u32>().ok()),
+        _ => None,
+    };
+    match code.map(|it| it & 0xff) {
+        Some(FULL) => Error::DiskFull { at },
+        Some(READONLY | CANTOPEN) => Error::ReadOnly { at },
+        Some(CORRUPT | NOTADB) => Error::Damaged {
+            what: file.display().to_string(),
+            reason: "it is no database; restore it from a copy, or take another folder by \
+                     `--data`"
+                .to_owned(),
+        },
+        _ => Error::Database { at, source },
+    }
+}

@@ -1,0 +1,188 @@
+//! SQLite and PostgreSQL: backups from one to the other while a server works, and what is said of a
+//! server that cannot be used.
+
+use shared::api::{CreateJob, Fetch, Job, JobState, Studies, Watch};
+
+use crate::harness::{Home, LIMITS, Ran, Server, tiny, tiny_model};
+
+fn serve(home: &Home) -> Server {
+    home.serve(&["--model", &tiny_model().to_string_lossy()])
+}
+
+/// Long enough to be met in its middle.
+fn create(server: &Server) -> Job {
+    let ranker = server.ask(&shared::api::About {}).models.remove(0).spec;
+    let text = |at: u32| format!("{at} {}", "river bank stone ".repeat(1 + at as usize % 40));
+    server.ask(&CreateJob {
+        ranker,
+        title: "Backed up in the middle".to_owned(),
+        queries: vec!["river".to_owned(), "bank".to_owned()],
+        texts: (0..4_000).map(text).collect(),
+        pairs: (0..4_000).flat_map(|it| [(0, it), (1, it)]).collect(),
+    })
+}
+
+/// The bits of all scores of a job that has ended.
+fn ended(server: &Server, job: &Job) -> Vec<u64> {
+    let id = || job.id.clone();
+    let ended = server.ask_until(&Watch { job: id() }, |it| it.state.ended());
+    assert_eq!((ended.state, ended.problem), (JobState::Done, None));
+    let scores = server.ask(&Fetch { job: id() }).scores;
+    scores.iter().map(|it| it.unwrap().to_bits()).collect()
+}
+
+fn make_study(home: &Home) {
+    let text = format!(
+        "format = 1\nname = \"small\"\ntitle = \"Small\"\ncollection = \"{}\"\n\
+         pool = \"all\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\", \"ql\"]\n\
+         {LIMITS}",
+        tiny()
+    );
+    home.write("study.toml", text);
+    home.run("study run study.toml").done();
+    home.run("study publish small").done();
+}
+
+#[test]
+fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
+    for home in Home::of_each_database() {
+        make_study(&home);
+        let server = serve(&home);
+        let job = create(&server);
+        let watch = || Watch {
+            job: job.id.clone(),
+        };
+        server.ask_until(&watch(), |it| it.n_done > 0);
+        let told = home.run("backup backup.tar.gz").done();
+        assert!(told.starts_with("backup.tar.gz holds "), "{told}");
+        let expected = ended(&server, &job);
+        let listed = home.run("study list").done();
+        let report = home.run("report small").done();
+        assert!(listed.contains("\tpublished\t"), "{listed}");
+        drop(server);
+
+        let backup = home.path("backup.tar.gz");
+        for other in Home::of_each_database() {
+            let restored = other.run_with(&["restore", &backup.to_string_lossy()]);
+            let restored = restored.done();
+            let (_, counts) = told.split_once(" holds ").unwrap();
+            assert_eq!(
+                restored,
+                format!("data holds {} again\n", counts.trim_end())
+            );
+            assert_eq!(other.run("study list").done(), listed);
+            assert_eq!(other.run("report small").done(), report);
+            let server = serve(&other);
+            let n_done = server.ask(&watch()).n_done;
+            assert!(n_done > 0 && n_done <= job.n_pairs, "{n_done}");
+            assert!(
+                ended(&server, &job) == expected,
+                "the scores have other bits"
+            );
+            assert_eq!(server.ask(&Studies {}).len(), 1);
+
+            let refused = other.run_with(&["restore", &backup.to_string_lossy()]);
+            let refused = refused.refused();
+            assert!(refused.contains("data: is not empty"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_backup_names_what_is_not_there() {
+    let home = Home::new();
+    let refused = home.run("backup backup.tar.gz").refused();
+    assert!(refused.contains("data: is no folder"), "{refused}");
+    let refused = home.run("restore backup.tar.gz").refused();
+    assert!(refused.contains("give the path of a backup"), "{refused}");
+    home.write("notes.txt", "no backup");
+    let refused = home.run("restore notes.txt").refused();
+    assert!(refused.contains("notes.txt is damaged"), "{refused}");
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_before_anything_is_made() {
+    let home = Home::new();
+    for url in [
+        "mysql://ann:s3cret@localhost/a",
+        "postgres://ann:s3/cret@localhost/a",
+    ] {
+        for line in ["study list", "serve --listen 127.0.0.1:0", "restore none"] {
+            let mut program = home.program();
+            program.args(["--data", "data"]).args(line.split(' '));
+            let refused = Ran::of(program.env("DATABASE_URL", url)).refused();
+            assert!(refused.starts_with("DATABASE_URL: "), "{refused}");
+            assert!(!refused.contains("cret"), "{refused}");
+        }
+    }
+    assert!(!home.path("data/axioscope.db").exists());
+}
+
+#[test]
+fn a_server_that_cannot_be_used_is_named_without_its_password() {
+    let Some(home) = Home::with_postgres() else {
+        return;
+    };
+    let database = home.database.as_ref().unwrap();
+    let secret = database.password().split('%').next().unwrap();
+    let list = |url: &str| {
+        let mut program = home.program();
+        program.args(["--data", "data", "study", "list"]);
+        program
+            .env("DATABASE_URL", url)
+            .env("AXIOSCOPE_LOG", "trace");
+        let ran = Ran::of(&mut program);
+        assert!(!ran.err.contains(secret), "{}", ran.err);
+        ran
+    };
+    assert_eq!(list(&database.url).done(), "");
+    let wrong = format!("{}x", database.password());
+    for (what, by, reason) in [
+        (
+            database.password(),
+            wrong.as_str(),
+            "check user and password",
+        ),
+        (database.name(), "nowhere", "make it by `createdb`"),
+        (
+            database.host(),
+            "127.0.0.1:9",
+            "start the server, or correct",
+        ),
+    ] {
+        let refused = list(&database.url_with(what, by)).refused();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
+#[test]
+fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
+    let Some(home) = Home::with_postgres() else {
+        return;
+    };
+    let url = &home.database.as_ref().unwrap().url;
+    let other = Home::new();
+    let program = || {
+        let mut program = other.program();
+        program.env("DATABASE_URL", url);
+        program
+    };
+    let server = serve(&home);
+    let mut second = program();
+    second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
+    let refused = Ran::of(&mut second).refused();
+    assert!(
+        refused.contains("another axioscope works on its jobs; stop that one, or name another"),
+        "{refused}"
+    );
+    // Whoever was killed is out of the way at once, and others go on where it was.
+    let job = create(&server);
+    let watch = Watch {
+        job: job.id.clone(),
+    };
+    server.ask_until(&watch, |it| it.n_done > 0);
+    server.kill();
+    let model = tiny_model();
+    let server = other.serve_by(program(), &["--model", &model.to_string_lossy()]);
+    ended(&server, &job);
+}

@@ -1,0 +1,112 @@
+//! A database of its own for a test, on the server that `cargo xtask test` starts.
+//!
+//! `AXIOSCOPE_TEST_DATABASE_URL` is the address of that server, as
+//! `postgres://USER:PASSWORD@HOST:PORT/NAME`, whose user may make databases. It is empty where
+//! there is no server: tests then say that they were skipped.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+const VARIABLE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
+
+/// A database that goes with its test.
+pub struct Database {
+    name: String,
+    server: String,
+    /// Its address.
+    pub url: String,
+}
+
+impl Database {
+    /// One with nothing in it; none where there is no server.
+    pub fn new() -> Option<Database> {
+        static N_MADE: AtomicU32 = AtomicU32::new(0);
+
+        let server = std::env::var(VARIABLE).unwrap_or_else(|_| {
+            panic!("{VARIABLE} is not set: `cargo xtask test` starts a server of PostgreSQL for it")
+        });
+        if server.is_empty() {
+            let thread = std::thread::current();
+            crate::skip(
+                thread.name().unwrap_or("a test"),
+                "there is no PostgreSQL, so it ran on SQLite alone",
+            );
+            return None;
+        }
+        let (base, _) = server.rsplit_once('/').unwrap();
+        let n_made = N_MADE.fetch_add(1, Ordering::Relaxed);
+        let name = format!("axioscope_{}_{n_made}", std::process::id());
+        let url = format!("{base}/{name}");
+        let database = Database { name, server, url };
+        // Whoever had this number before may have been killed.
+        database.tell_server(format!("DROP DATABASE IF EXISTS {}", database.name));
+        database.tell_server(format!("CREATE DATABASE {}", database.name));
+        Some(database)
+    }
+
+    /// Its address with another user, password, host or name: `what` is replaced.
+    pub fn url_with(&self, what: &str, by: &str) -> String {
+        assert!(self.url.contains(what), "{what}");
+        self.url.replacen(what, by, 1)
+    }
+
+    /// What stands in the address between the user and the `@`.
+    pub fn password(&self) -> &str {
+        let (_, rest) = self.url.split_once("://").unwrap();
+        let (user, _) = rest.rsplit_once('@').unwrap();
+        user.split_once(':').unwrap().1
+    }
+
+    /// What stands in the address between the `@` and the name.
+    pub fn host(&self) -> &str {
+        let (_, rest) = self.url.rsplit_once('@').unwrap();
+        rest.split_once('/').unwrap().0
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs statements in it.
+    pub fn tell(&self, sql: &str) {
+        run(&self.url, sql.to_owned());
+    }
+
+    fn tell_server(&self, sql: String) {
+        run(&self.server, sql);
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // Also from under a server that its test has just killed. A test that fails says so itself.
+        if !std::thread::panicking() {
+            self.tell_server(format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        }
+    }
+}
+
+fn run(url: &str, sql: String) {
+    let url = url.to_owned();
+    wait(async move {
+        let mut connection = PgConnection::connect(&url).await?;
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&mut connection)
+            .await?;
+        connection.close().await
+    });
+}
+
+/// On a thread of its own, since a test may be within a runtime already.
+fn wait(work: impl Future<Output = Result<(), sqlx::Error>> + Send + 'static) {
+    let runtime = || {
+        let built = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        built.unwrap().block_on(work).unwrap();
+    };
+    std::thread::scope(|it| it.spawn(runtime).join().unwrap());
+}

@@ -1,0 +1,176 @@
+//! A server of PostgreSQL for the tests of one run: in a folder of its own, on a free port of
+//! loopback, with a password, and gone with the run.
+
+use crate::process;
+use crate::setup::postgres::Programs;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const USER: &str = "axioscope";
+/// With characters that an address has to spell.
+const PASSWORD: (&str, &str) = ("of/the@tests", "of%2Fthe%40tests");
+
+/// A machine that is busy may take its time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Nothing that it keeps has to survive a loss of power; tests run side by side.
+const SETTINGS: [&str; 7] = [
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+    "max_connections=200",
+    "shared_buffers=64MB",
+];
+
+/// A server that ends when this is dropped.
+pub(super) struct Server {
+    child: Child,
+    folder: PathBuf,
+    port: u16,
+}
+
+impl Server {
+    /// Starts one, and returns when it answers.
+    pub(super) fn start(programs: &Programs) -> Result<Server> {
+        let name = format!("axioscope-postgres-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        // Of an earlier process with the same number.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).with_context(|| format!("making {}", folder.display()))?;
+        let owner = Owner::new();
+        let password = folder.join("password");
+        fs::write(&password, PASSWORD.0)?;
+        for path in [&folder, &password] {
+            owner.give(path)?;
+        }
+        let data = folder.join("data");
+        let mut initdb = owner.command(&programs.initdb, &folder);
+        initdb
+            .arg("--pgdata")
+            .arg(&data)
+            .args(["--username", USER, "--auth", "scram-sha-256"])
+            .args(["--encoding", "UTF8", "--no-locale", "--no-sync"])
+            .arg("--pwfile")
+            .arg(&password)
+            .stdout(Stdio::null());
+        let made = process::run(&mut initdb);
+        if made.is_err() {
+            fs::remove_dir_all(&folder)?;
+        }
+        made?;
+
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let log = fs::File::create(folder.join("log"))?;
+        let mut postgres = owner.command(&programs.postgres, &folder);
+        postgres
+            .arg("-D")
+            .arg(&data)
+            .args(["-p", &port.to_string()]);
+        for setting in SETTINGS {
+            postgres.args(["-c", setting]);
+        }
+        let child = postgres
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("starting `{}`", process::line(&postgres)))?;
+        let mut server = Server {
+            child,
+            folder,
+            port,
+        };
+        server.wait()?;
+        Ok(server)
+    }
+
+    /// Its address, with a user who may do everything.
+    pub(super) fn url(&self) -> String {
+        format!(
+            "postgres://{USER}:{}@127.0.0.1:{}/postgres",
+            PASSWORD.1, self.port
+        )
+    }
+
+    /// Until it says in its file that it is ready, as `pg_ctl` does.
+    fn wait(&mut self) -> Result<()> {
+        let file = self.folder.join("data/postmaster.pid");
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            if fs::read_to_string(&file).is_ok_and(|it| it.lines().any(|it| it.trim() == "ready")) {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+                bail!("PostgreSQL ended ({status}): {log}");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        bail!("PostgreSQL was not ready after {} s", PATIENCE.as_secs())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // By SIGINT it sends everybody away and clears up after itself.
+        let id = self.child.id().to_string();
+        let asked = process::answer(Command::new("kill").args(["-INT", &id]));
+        if asked.is_none() {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            eprintln!("{}: {error}", self.folder.display());
+        }
+    }
+}
+
+/// Who runs the server: it refuses to be run by root.
+struct Owner(Option<(u32, u32)>);
+
+impl Owner {
+    /// We, unless we are root.
+    fn new() -> Owner {
+        let number = |args: &[&str]| -> Option<u32> {
+            process::answer(Command::new("id").args(args))?.parse().ok()
+        };
+        if number(&["-u"]) != Some(0) {
+            return Owner(None);
+        }
+        let users = ["postgres", "nobody"].into_iter();
+        let mut known = users.filter_map(|it| Some((number(&["-u", it])?, number(&["-g", it])?)));
+        Owner(known.next())
+    }
+
+    #[cfg(unix)]
+    fn give(&self, path: &Path) -> Result<()> {
+        if let Owner(Some((user, group))) = *self {
+            let given = std::os::unix::fs::chown(path, Some(user), Some(group));
+            given.with_context(|| format!("giving {} away", path.display()))?;
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn give(&self, _: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    /// A program of theirs, in a folder that they may enter.
+    fn command(&self, program: &Path, folder: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(folder);
+        #[cfg(unix)]
+        if let Owner(Some((user, group))) = *self {
+            use std::os::unix::process::CommandExt;
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
