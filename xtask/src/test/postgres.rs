@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const USER: &str = "axioscope";
 /// With characters that an address has to spell.
-const PASSWORD: (&str, &str) = ("of/the@tests", "of%2Fthe%40tests");
+const PASSWORD: (&str, &str) = ("Xa7q/the@tests", "Xa7q%2Fthe%40tests");
 
 /// A machine that is busy may take its time.
 const PATIENCE: Duration = Duration::from_secs(60);
