@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use shared::collection::{Collection, beir, trec};
 use shared::study::Definition;
+use shared::whitebox::Head;
 
 use crate::error::Error;
 use crate::models::Models;
-use crate::pipeline;
+use crate::pipeline::{self, Looking};
 use crate::runtime::with_store;
-use crate::store::studies::Visibility;
+use crate::store::studies::{Visibility, whitebox};
 use crate::store::{DataFolder, Store};
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
@@ -60,7 +61,7 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
         && stored.definition.limits == definition.limits
         && stored.definition.probes == definition.probes
     {
-        return Ok(());
+        return look_inside(folder, models, &stored.definition, Again::Missing);
     }
     eprintln!("making the demo study; with a neural model this takes a few minutes, once");
     let files = unpack(folder)?;
@@ -70,7 +71,61 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
         store
             .set_visibility(&study.definition.name, Visibility::Published)
             .await
-    })
+    })?;
+    look_inside(folder, models, &study.definition, Again::All)
+}
+
+/// Which rankers are looked into.
+enum Again {
+    /// Those that were not.
+    Missing,
+    /// All, since the study is another.
+    All,
+}
+
+/// Looks into the rankers of the study that compare piece by piece.
+fn look_inside(
+    folder: &DataFolder,
+    models: &Models,
+    definition: &Definition,
+    again: Again,
+) -> Result<(), Error> {
+    /// The least vectors of a piece whose spectrum is taken, as of the command.
+    const FLOOR: u64 = 10;
+
+    let known = whitebox::load(folder, &definition.name)?;
+    let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
+    for spec in late {
+        let is_known = known.iter().any(|it| it.head.ranker.spec == *spec);
+        if is_known && matches!(again, Again::Missing) {
+            continue;
+        }
+        let collection = collection()?;
+        let index = pipeline::index(&collection, &definition.analyzer)?;
+        let ranker = models.get(spec)?;
+        let found = pipeline::look(Looking {
+            collection: &collection,
+            index: &index,
+            pool: &definition.pool,
+            folder: &folder.demo()?,
+            ranker: &ranker,
+            before: None,
+            head: Head {
+                name: definition.name.clone(),
+                title: definition.title.clone(),
+                collection: definition.collection.clone(),
+                pool: definition.pool.to_string(),
+                ranker: ranker.about.clone(),
+                made: pipeline::today(),
+                queries: Vec::new(),
+                n_pairs: 0,
+                n_texts: 0,
+                floor: FLOOR,
+            },
+        })?;
+        whitebox::save(folder, &definition.name, &found)?;
+    }
+    Ok(())
 }
 
 /// The folder with the pairs of texts.

@@ -52,6 +52,10 @@ pub(crate) fn App() -> impl IntoView {
                             path=path!("/replay")
                             view=|| view! { <Apart path=Page::Replay.href() name="Replay"/> }
                         />
+                        <Route path=path!("/review") view=Review/>
+                        <Route path=path!("/review/*any") view=Review/>
+                        <Route path=path!("/join") view=Review/>
+                        <Route path=path!("/people") view=Review/>
                         <Route
                             path=path!("/operator")
                             view=|| {
@@ -110,6 +114,13 @@ fn Differ() -> impl IntoView {
         let path = Page::Differ { study }.href();
         view! { <Apart path name="Where they differ"/> }
     }
+}
+
+/// Whichever page of reviewing the address names.
+#[component]
+fn Review() -> impl IntoView {
+    let path = use_location().pathname;
+    move || view! { <Apart path=path.get() name="Review"/> }
 }
 
 /// The instance that the address names; the next one takes its place without a pause.

@@ -25,6 +25,7 @@ use crate::pages::instance::Instance;
 use crate::pages::operator::Operator;
 use crate::pages::playground::Playground;
 use crate::pages::replay::Replay;
+use crate::pages::review;
 use crate::pages::study::behaviours::Behaviours;
 
 /// A page of the lab while it is shown.
@@ -130,10 +131,13 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
     let differ = Page::differ_at(path).map(str::to_owned);
     let study = Page::study_at(path).map(str::to_owned);
     let instance = Page::instance_at(path).is_some();
+    let reviewing = Page::review_at(path);
     let told = address.clone();
     let mounted = leptos::mount::mount_to(place, move || {
         provide_context(told);
-        if about {
+        if let Some(page) = reviewing {
+            review::view(page)
+        } else if about {
             view! { <About/> }.into_any()
         } else if replay {
             view! { <Replay/> }.into_any()

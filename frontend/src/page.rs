@@ -1,5 +1,6 @@
 //! Where each page is: addresses are written here and nowhere else.
 
+use shared::api::review::TaskNo;
 use shared::probe::{Mode, Probe};
 
 /// A page with all that its path says.
@@ -53,6 +54,29 @@ pub(crate) enum Page {
     Playground,
     /// Own files to a study.
     Workbench,
+    /// Review tasks of the caller.
+    Review,
+    /// The queue of a task.
+    Annotate {
+        /// Which task.
+        task: TaskNo,
+    },
+    /// How far a task is and what came out of it.
+    Curate {
+        /// Which task.
+        task: TaskNo,
+    },
+    /// A new task.
+    MakeTask,
+    /// A few instances of a study to try reviewing with.
+    Try {
+        /// Name of the study.
+        study: String,
+    },
+    /// Where the link of an invitation leads, and where people sign in.
+    Join,
+    /// People and invitations.
+    People,
     /// Models and jobs of the server.
     Operator,
     /// What each axiom says, and how to cite.
@@ -90,6 +114,13 @@ impl Page {
             Page::Replay => "/replay".to_owned(),
             Page::Playground => "/playground".to_owned(),
             Page::Workbench => "/workbench".to_owned(),
+            Page::Review => "/review".to_owned(),
+            Page::Annotate { task } => format!("/review/{}", task.0),
+            Page::Curate { task } => format!("/review/{}/curate", task.0),
+            Page::MakeTask => "/review/new".to_owned(),
+            Page::Try { study } => format!("/review/try/{study}"),
+            Page::Join => "/join".to_owned(),
+            Page::People => "/people".to_owned(),
             Page::Operator => "/operator".to_owned(),
             Page::About => "/about".to_owned(),
         }
@@ -125,11 +156,33 @@ impl Page {
         }
     }
 
+    /// The page of reviewing that is at a path.
+    pub(crate) fn review_at(path: &str) -> Option<Page> {
+        let task = |text: &str| text.parse().ok().map(TaskNo);
+        let mut parts = path.strip_prefix('/')?.split('/');
+        let parts = [(); 4].map(|()| parts.next());
+        match parts {
+            [Some("join"), None, ..] => Some(Page::Join),
+            [Some("people"), None, ..] => Some(Page::People),
+            [Some("review"), None, ..] => Some(Page::Review),
+            [Some("review"), Some("new"), None, _] => Some(Page::MakeTask),
+            [Some("review"), Some("try"), Some(study), None] => Some(Page::Try {
+                study: study.to_owned(),
+            }),
+            [Some("review"), Some(no), None, _] => Some(Page::Annotate { task: task(no)? }),
+            [Some("review"), Some(no), Some("curate"), None] => {
+                Some(Page::Curate { task: task(no)? })
+            }
+            _ => None,
+        }
+    }
+
     /// The pages of the header with their names.
-    pub(crate) const NAVIGATION: [(Page, &str); 5] = [
+    pub(crate) const NAVIGATION: [(Page, &str); 6] = [
         (Page::Studies, "Studies"),
         (Page::Playground, "Playground"),
         (Page::Workbench, "Workbench"),
+        (Page::Review, "Review"),
         (Page::Replay, "Replay"),
         (Page::About, "About"),
     ];
@@ -138,6 +191,7 @@ impl Page {
     pub(crate) fn holds(&self, path: &str) -> bool {
         match self {
             Page::Studies => path == "/" || path.starts_with("/study/"),
+            Page::Review => path == "/review" || path.starts_with("/review/"),
             other => path == other.href(),
         }
     }
@@ -160,6 +214,27 @@ pub(crate) fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_page_of_reviewing_is_found_where_it_says_it_is() {
+        let task = TaskNo(7);
+        let study = "demo".to_owned();
+        for page in [
+            Page::Review,
+            Page::Annotate { task },
+            Page::Curate { task },
+            Page::MakeTask,
+            Page::Try { study },
+            Page::Join,
+            Page::People,
+        ] {
+            assert_eq!(Page::review_at(&page.href()), Some(page.clone()));
+        }
+        assert!(Page::Review.holds("/review/7"));
+        for none in ["/review/x", "/review/7/curate/8", "/join/7", "/replay", "/"] {
+            assert_eq!(Page::review_at(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn a_page_below_a_study_belongs_to_studies() {

@@ -4,6 +4,8 @@
 //! everything else a POST with a JSON body. Errors come as [`Problem`] with a status.
 
 pub mod operator;
+pub mod people;
+pub mod review;
 pub mod rerank;
 pub mod worker;
 

@@ -24,9 +24,11 @@ pub mod sample;
 pub mod log;
 pub mod said;
 pub mod queue;
+pub mod content;
 pub mod agreement;
 pub mod estimate;
 pub mod progress;
+pub mod trial;
 pub mod export;
 
 use serde::{Deserialize, Serialize};

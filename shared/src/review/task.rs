@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Answer;
-use super::written::{LONGEST_NAME, check_guidelines, check_note};
+use super::written::{LONGEST_NAME, check_guidelines, check_note, check_tags};
 use crate::error::Error;
 use crate::probe::{ClaimKind, Mode, Probe};
 use crate::study::dials::Dials;
@@ -39,7 +39,16 @@ pub struct Task {
     pub seed: u64,
     /// Of so many items that a person gets, one is gold, while there are any; 0 for no gold.
     pub gold_every: u32,
-    /// How to decide, in plain text.
+    /// Whether people see what rankers make of an item only after the task: no scores, no verdict.
+    #[serde(default = "yes")]
+    pub blind: bool,
+    /// Whether query terms are marked in the texts.
+    #[serde(default = "yes")]
+    pub mark_terms: bool,
+    /// Tags that people can put on a decision by one click; they may write others.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// How to decide, in Markdown. It is untrusted: no HTML of it is ever shown.
     #[serde(default)]
     pub guidelines: String,
     /// What everybody does first, in this order.
@@ -48,6 +57,10 @@ pub struct Task {
     /// What is strewn in.
     #[serde(default)]
     pub gold: Vec<Known>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Which instances are drawn from.
@@ -294,6 +307,7 @@ impl Task {
                 "say whose outcome or margin is meant",
             ));
         }
+        self.tags = check_tags(&self.tags)?;
         self.guidelines = check_guidelines(&self.guidelines)?;
         for known in self.training.iter_mut().chain(&mut self.gold) {
             known.why = check_note(&known.why)?;

@@ -151,10 +151,34 @@ fn plots_have_tables_and_files() {
 
 #[test]
 fn a_study_that_was_not_looked_into_says_how() {
+    let home = Home::new();
+    home.write(
+        "study.toml",
+        format!(
+            "format = 1\nname = \"plain\"\ntitle = \"Plain\"\ncollection = {:?}\npool = \"all\"\n\
+             probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n{LIMITS}",
+            tiny()
+        ),
+    );
+    home.run("study run study.toml").done();
+    home.run("study publish plain").done();
+    let served = Served::start(home, &[]);
+    with_tab(&served.origin, |tab| {
+        tab.open("/study/plain/inside");
+        tab.see("No ranker of this study was looked into");
+        tab.see("axioscope whitebox --study plain");
+    });
+}
+
+#[test]
+fn the_demo_was_looked_into() {
     with_tab(site::origin(), |tab| {
         tab.open("/study/demo/inside");
-        tab.see("No ranker of this study was looked into");
-        tab.see("axioscope whitebox --study demo");
+        tab.until(
+            "the plots",
+            "return document.querySelectorAll('.plots svg.drawing').length >= 3",
+        );
+        tab.see("not fine-tuned for late interaction");
     });
 }
 

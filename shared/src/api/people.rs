@@ -1,0 +1,318 @@
+//! Who is at the page, and whom else they let in.
+//!
+//! A session is a random token in a cookie that no script can read. A request that changes
+//! something and is known by its cookie also carries [`Who::csrf`] in the header [`CSRF`].
+
+use serde::{Deserialize, Serialize};
+
+use super::{Endpoint, Method};
+use crate::review::PersonNo;
+
+/// The header of [`Who::csrf`].
+pub const CSRF: &str = "x-axioscope-csrf";
+
+/// A password has at least so many characters.
+pub const SHORTEST_PASSWORD: usize = 10;
+
+/// An invitation holds at most so many hours, thirty days.
+pub const LONGEST_INVITATION_H: u32 = 720;
+
+/// What somebody may do; each may do what those before may.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Reads what is published.
+    #[default]
+    Visitor,
+    /// Decides on items of open tasks.
+    Annotator,
+    /// Makes tasks, invites annotators, sees what they do.
+    Curator,
+    /// Everything.
+    Operator,
+}
+
+impl Role {
+    /// Every role, in order.
+    pub const ALL: &[Role] = &[
+        Role::Visitor,
+        Role::Annotator,
+        Role::Curator,
+        Role::Operator,
+    ];
+
+    /// The name in files and commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Visitor => "visitor",
+            Role::Annotator => "annotator",
+            Role::Curator => "curator",
+            Role::Operator => "operator",
+        }
+    }
+}
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Me {}
+
+impl Endpoint for Me {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/me";
+    type Reply = Who;
+}
+
+/// Who somebody is to this server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Who {
+    /// What they may do.
+    pub role: Role,
+    /// None for a visitor, and for an operator by token or on loopback who has no name yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
+    /// To be sent in the header [`CSRF`] of every POST; none without a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csrf: Option<String>,
+}
+
+/// Somebody with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Person {
+    /// As the server numbers them.
+    pub no: PersonNo,
+    /// As they chose it.
+    pub name: String,
+    /// Whether they can sign in again without an invitation.
+    pub has_password: bool,
+}
+
+/// What an invitation is to, before it is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Invitation {
+    /// What stands behind `#` in the link.
+    pub token: String,
+}
+
+impl Endpoint for Invitation {
+    // A token in an address would stand in logs.
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/invitation";
+    type Reply = InvitedTo;
+}
+
+/// Reply to [`Invitation`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InvitedTo {
+    /// The role that it gives.
+    pub role: Role,
+    /// The name of the person it lets in again; none for somebody new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// Until then it can be used, in milliseconds since 1970.
+    pub until_ms: u64,
+}
+
+/// Uses an invitation, once, and begins a session. An operator without a name may take one
+/// without an invitation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Join {
+    /// What stands behind `#` in the link; none for an operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Nobody else's. Not read where the invitation is for a person who has one.
+    #[serde(default)]
+    pub name: String,
+    /// To sign in again with, on other devices too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+}
+
+impl Endpoint for Join {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/join";
+    type Reply = Who;
+}
+
+/// Begins a session of somebody with a password.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SignIn {
+    /// The name, in upper or lower case.
+    pub name: String,
+    /// The password.
+    pub password: String,
+}
+
+impl Endpoint for SignIn {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/sign-in";
+    type Reply = Who;
+}
+
+/// Ends this session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SignOut {
+    /// All others of the person too.
+    #[serde(default)]
+    pub everywhere: bool,
+}
+
+impl Endpoint for SignOut {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/sign-out";
+    type Reply = Who;
+}
+
+/// Sets the caller's own password; all their other sessions end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SetPassword {
+    /// The one that is set, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// None takes it away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+}
+
+impl Endpoint for SetPassword {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/me/password";
+    type Reply = Who;
+}
+
+/// Everybody with a name, and invitations that are not used. For curators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct People {}
+
+impl Endpoint for People {
+    const METHOD: Method = Method::Get;
+    const PATH: &'static str = "/api/people";
+    type Reply = Everybody;
+}
+
+/// Reply to [`People`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Everybody {
+    /// By their numbers.
+    pub people: Vec<Somebody>,
+    /// The newest first.
+    pub invited: Vec<Invited>,
+}
+
+/// A person as curators see them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Somebody {
+    /// Who.
+    pub person: Person,
+    /// What they may do.
+    pub role: Role,
+    /// When they joined, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// When they were last seen, to the hour.
+    pub seen_ms: u64,
+    /// Browsers that they are signed in with.
+    pub n_sessions: u32,
+    /// Whether they were turned away. What they did stays.
+    pub revoked: bool,
+}
+
+/// An invitation that can still be used. Its token is nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Invited {
+    /// As the server numbers them.
+    pub no: u32,
+    /// The role that it gives.
+    pub role: Role,
+    /// Whom it lets in again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonNo>,
+    /// Whom it is for, in the words of who made it.
+    #[serde(default)]
+    pub note: String,
+    /// Until then, in milliseconds since 1970.
+    pub until_ms: u64,
+}
+
+/// Makes an invitation. Curators invite annotators, operators everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Invite {
+    /// The role that it gives; not read for a person who has one.
+    pub role: Role,
+    /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
+    pub hours: u32,
+    /// Lets this person in again, on a new device or after they were turned away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonNo>,
+    /// Whom it is for.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl Endpoint for Invite {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/people/invite";
+    type Reply = NewInvitation;
+}
+
+/// Reply to [`Invite`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NewInvitation {
+    /// What is kept of it.
+    pub invited: Invited,
+    /// Shown this once; the link is `/join#TOKEN`.
+    pub token: String,
+}
+
+/// Turns a person away, with all their sessions, or takes back an invitation. What they did
+/// stays. Curators turn annotators away, operators everybody but themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Revoke {
+    /// A person.
+    Person {
+        /// Who.
+        no: PersonNo,
+    },
+    /// An invitation.
+    Invitation {
+        /// [`Invited::no`].
+        no: u32,
+    },
+}
+
+impl Endpoint for Revoke {
+    const METHOD: Method = Method::Post;
+    const PATH: &'static str = "/api/people/revoke";
+    type Reply = Everybody;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_may_do_what_those_before_may() {
+        assert!(Role::ALL.is_sorted());
+        for &role in Role::ALL {
+            assert_eq!(serde_json::to_value(role).unwrap(), role.name());
+        }
+    }
+}
