@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use shared::api::people::Role;
+
 use crate::store::Database;
 
 /// Why a command or a request was not done.
@@ -52,6 +54,18 @@ pub(crate) enum Error {
          it at its first start, and `--new-token` makes another"
     )]
     NeedsToken,
+
+    /// A request of a visitor that is for people with a role.
+    #[error("this needs you to be signed in; /sign-in lets you in, or the link of an invitation")]
+    NeedsSession,
+
+    /// A request that is kept under a name, of an operator without one.
+    #[error("this is kept under a name, and you have none yet; choose one at /join")]
+    NeedsName,
+
+    /// A request of somebody whose role is not enough.
+    #[error("this is for {}s, and you are here as {}", least.name(), role.name())]
+    NotYours { role: Role, least: Role },
 
     /// A request that came by a way that is not trusted.
     #[error("{reason}")]

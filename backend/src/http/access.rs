@@ -1,20 +1,27 @@
 //! Who may ask for what.
 //!
-//! On loopback everybody who reaches the server is its operator; what has to be kept out are
-//! pages of other sites in the operator's browser (DNS rebinding, forged requests). Anywhere
-//! else whoever has the token is the operator and everybody else a visitor.
+//! Whoever has the operator's token is the operator. Whoever has a session is a person with a
+//! role. Else, on loopback everybody who reaches the server is its operator, and anywhere else a
+//! visitor. What has to be kept out everywhere are pages of other sites in somebody's browser
+//! (forged requests): see [`way`].
 
-use std::convert::Infallible;
+mod way;
+
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use shared::api::people::{Person, Role};
+use shared::review::PersonNo;
 
 use crate::error::Error;
 use crate::http::App;
+use crate::http::limits::Asker;
+
+pub(super) use way::check_way;
 
 /// Where the server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,23 +32,31 @@ pub(super) enum Door {
     Open,
 }
 
-/// Who asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
-    /// May do everything.
-    Operator,
-    /// Reads what is published and scores a little.
-    Visitor(IpAddr),
+/// Who asks. [`check`] finds out, once for each request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// What they may do.
+    pub(super) role: Role,
+    /// None for visitors, and for an operator by token or on loopback.
+    pub(super) person: Option<Person>,
+    /// Where they are.
+    pub(super) ip: IpAddr,
 }
 
-/// Who may ask for something.
+/// Who may ask for something. Each lets in whom those behind it let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// Everybody, at the pace of somebody who reads.
     Everybody,
     /// Everybody, at a slower pace, since a model has to work.
     Scorers,
-    /// The operator.
+    /// Everybody, at the pace of somebody who types a password: it could be a guess.
+    Secrets,
+    /// Everybody with a role.
+    Annotator,
+    /// Curators and operators.
+    Curator,
+    /// Operators.
     Operator,
 }
 
@@ -55,113 +70,126 @@ impl Door {
     }
 }
 
-/// Put into a request by [`check_way`].
-impl FromRequestParts<App> for Caller {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Caller, Infallible> {
-        Ok(caller(app, &parts.headers, address(parts.extensions.get())))
+impl Access {
+    /// The least role that is let in.
+    pub(super) fn role(self) -> Role {
+        match self {
+            Access::Everybody | Access::Scorers | Access::Secrets => Role::Visitor,
+            Access::Annotator => Role::Annotator,
+            Access::Curator => Role::Curator,
+            Access::Operator => Role::Operator,
+        }
     }
 }
 
-/// Lets through whom `access` lets through, not faster than it should be.
+impl Caller {
+    /// Whether they may do what a role may.
+    pub(super) fn may(&self, role: Role) -> bool {
+        self.role >= role
+    }
+
+    /// Their number, if they have a name.
+    pub(super) fn person_no(&self) -> Option<PersonNo> {
+        self.person.as_ref().map(|it| it.no)
+    }
+
+    /// Who they are, where what they do is kept under their name.
+    pub(super) fn named(&self) -> Result<&Person, Error> {
+        self.person.as_ref().ok_or(Error::NeedsName)
+    }
+
+    /// As whom they are counted.
+    fn asker(&self) -> Asker {
+        match &self.person {
+            Some(person) => Asker::Person(person.no),
+            None => Asker::Address(self.ip),
+        }
+    }
+
+    async fn of(app: &App, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
+        // A proxy on this machine brings people from elsewhere.
+        let brought = [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-host",
+            "x-real-ip",
+            "via",
+        ]
+        .iter()
+        .any(|it| headers.contains_key(*it));
+        let by_door = match app.door {
+            Door::Loopback => !brought,
+            Door::Open => false,
+        };
+        let token = text(headers, header::AUTHORIZATION)
+            .and_then(|it| it.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim());
+        let by_token = token
+            .zip(app.operator.as_ref())
+            .is_some_and(|(token, hash)| hash.matches(token));
+        let role = match by_door || by_token {
+            true => Role::Operator,
+            false => Role::Visitor,
+        };
+        Ok(Caller {
+            role,
+            person: None,
+            ip,
+        })
+    }
+}
+
+/// Put into a request by [`check`].
+impl FromRequestParts<App> for Caller {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Caller, Error> {
+        let found = parts.extensions.get::<Caller>().cloned();
+        found.ok_or(Error::Crashed {
+            what: "finding out who asks",
+        })
+    }
+}
+
+/// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
 pub(super) async fn check(
     State((app, access)): State<(App, Access)>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = caller(&app, request.headers(), address(request.extensions().get()));
-    let checked = match (caller, access) {
-        (Caller::Operator, _) => Ok(()),
-        (Caller::Visitor(_), Access::Operator) => Err(Error::NeedsToken),
-        (Caller::Visitor(ip), Access::Everybody) => app.limits.reads.take(ip),
-        (Caller::Visitor(ip), Access::Scorers) => app.limits.scores.take(ip),
-    };
+    let ip = address(request.extensions().get());
+    let found = Caller::of(&app, request.headers(), ip).await;
+    let checked = found.and_then(|caller| {
+        let_in(&app, access, &caller)?;
+        Ok(caller)
+    });
     match checked {
-        Ok(()) => next.run(request).await,
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
         Err(error) => error.into_response(),
     }
 }
 
-/// On loopback, refuses requests that a page of another site has its visitor's browser send.
-pub(super) async fn check_way(State(app): State<App>, request: Request, next: Next) -> Response {
-    let checked = match app.door {
-        Door::Loopback => from_this_machine(&request),
-        Door::Open => Ok(()),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(reason) => Error::Refused { reason }.into_response(),
+fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
+    let least = access.role();
+    if !caller.may(least) {
+        return Err(match (caller.role, access) {
+            (Role::Visitor, Access::Operator) => Error::NeedsToken,
+            (Role::Visitor, _) => Error::NeedsSession,
+            (role, _) => Error::NotYours { role, least },
+        });
     }
-}
-
-fn from_this_machine(request: &Request) -> Result<(), String> {
-    let headers = request.headers();
-    let host = text(headers, header::HOST)
-        .or_else(|| request.uri().authority().map(|it| it.as_str()))
-        .unwrap_or_default();
-    if !names_loopback(host) {
-        return Err(format!(
-            "this server answers on this machine only, as localhost, not as `{}`; to serve \
-             others start it with `--listen 0.0.0.0:PORT`",
-            host.escape_debug()
-        ));
+    if caller.may(Role::Operator) {
+        return Ok(());
     }
-    let origin = text(headers, header::ORIGIN);
-    let same = origin.is_none_or(|it| it.strip_prefix("http://") == Some(host));
-    let site = headers.get("sec-fetch-site").map(|it| it.as_bytes());
-    let foreign = matches!(site, Some(b"cross-site" | b"same-site"));
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
-    if !reads && (!same || foreign) {
-        return Err("a page of another site may not change anything here".to_owned());
-    }
-    Ok(())
-}
-
-/// `localhost`, `127.0.0.1`, `[::1]` with any port.
-fn names_loopback(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {
-            name
-        }
-        _ => host,
-    };
-    let name = name
-        .strip_prefix('[')
-        .and_then(|it| it.strip_suffix(']'))
-        .unwrap_or(name);
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|it| it.to_canonical().is_loopback())
-}
-
-fn caller(app: &App, headers: &HeaderMap, ip: IpAddr) -> Caller {
-    // A proxy on this machine brings people from elsewhere.
-    let brought = [
-        "forwarded",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-real-ip",
-        "via",
-    ]
-    .iter()
-    .any(|it| headers.contains_key(*it));
-    let by_door = match app.door {
-        Door::Loopback => !brought,
-        Door::Open => false,
-    };
-    let token = text(headers, header::AUTHORIZATION)
-        .and_then(|it| it.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim());
-    let by_token = token
-        .zip(app.operator.as_ref())
-        .is_some_and(|(token, hash)| hash.matches(token));
-    if by_door || by_token {
-        Caller::Operator
-    } else {
-        Caller::Visitor(ip)
+    match (access, &caller.person) {
+        (Access::Secrets, _) => app.limits.secrets.take(Asker::Address(caller.ip)),
+        (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
+        (_, Some(person)) => app.limits.people.take(Asker::Person(person.no)),
+        (_, None) => app.limits.reads.take(Asker::Address(caller.ip)),
     }
 }
 
@@ -172,32 +200,4 @@ fn address(connection: Option<&ConnectInfo<SocketAddr>>) -> IpAddr {
 
 fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_of_this_machine_name_it() {
-        for host in [
-            "localhost",
-            "LOCALHOST:80",
-            "127.0.0.1:8080",
-            "127.1.2.3",
-            "[::1]:1",
-            "[::1]",
-        ] {
-            assert!(names_loopback(host), "{host}");
-        }
-        for host in [
-            "",
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example",
-            "10.0.0.1:1",
-        ] {
-            assert!(!names_loopback(host), "{host}");
-        }
-    }
 }

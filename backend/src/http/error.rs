@@ -52,6 +52,9 @@ impl Error {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too-large")
             }
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
+            Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
+            Error::NeedsName => (StatusCode::FORBIDDEN, "name"),
+            Error::NotYours { .. } => (StatusCode::FORBIDDEN, "role"),
             Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
             Error::NoSuchPath { .. } | Error::NoCollection { .. } | Error::NoFile { .. } => {
                 (StatusCode::NOT_FOUND, "unknown")

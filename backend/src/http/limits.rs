@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use shared::review::PersonNo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
@@ -36,13 +37,22 @@ const READS: (u32, Duration) = (120, Duration::from_millis(100));
 /// Somebody who types: the page waits for a pause before it asks.
 const SCORES: (u32, Duration) = (10, Duration::from_secs(2));
 
-/// Addresses that are remembered before those that have been quiet are forgotten.
+/// Somebody who is signed in, whoever shares their address: one who decides by a key each second
+/// makes a few requests for each.
+const PEOPLE: (u32, Duration) = (300, Duration::from_millis(50));
+
+/// Somebody who tries tokens and passwords.
+const SECRETS: (u32, Duration) = (10, Duration::from_secs(6));
+
+/// Addresses and people that are remembered before those that have been quiet are forgotten.
 const REMEMBERED: usize = 10_000;
 
 /// All of them.
 pub(super) struct Limits {
     pub(super) reads: Rate,
     pub(super) scores: Rate,
+    pub(super) people: Rate,
+    pub(super) secrets: Rate,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
@@ -74,6 +84,8 @@ impl Limits {
         Limits {
             reads: Rate::new(READS),
             scores: Rate::new(SCORES),
+            people: Rate::new(PEOPLE),
+            secrets: Rate::new(SECRETS),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
@@ -138,9 +150,30 @@ pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -
     }
 }
 
-/// How often one address may ask.
+/// As whom somebody is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Asker {
+    /// Whoever is there. Whoever has IPv6 has a whole /64, which counts as one.
+    Address(IpAddr),
+    /// Somebody who is signed in, wherever they are.
+    Person(PersonNo),
+}
+
+impl Asker {
+    fn key(self) -> Asker {
+        match self {
+            Asker::Address(IpAddr::V6(ip)) => {
+                let [a, b, c, d, ..] = ip.segments();
+                Asker::Address(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+            }
+            Asker::Address(IpAddr::V4(_)) | Asker::Person(_) => self,
+        }
+    }
+}
+
+/// How often one may ask.
 pub(super) struct Rate {
-    by_address: DefaultKeyedRateLimiter<IpAddr>,
+    by_asker: DefaultKeyedRateLimiter<Asker>,
     clock: DefaultClock,
 }
 
@@ -149,24 +182,17 @@ impl Rate {
         let quota = Quota::with_period(every).expect("a period is not zero");
         let burst = NonZeroU32::new(burst).expect("a burst is not zero");
         Rate {
-            by_address: RateLimiter::keyed(quota.allow_burst(burst)),
+            by_asker: RateLimiter::keyed(quota.allow_burst(burst)),
             clock: DefaultClock::default(),
         }
     }
 
-    /// One request of an address. Whoever has IPv6 has a whole /64, which counts as one.
-    pub(super) fn take(&self, ip: IpAddr) -> Result<(), Error> {
-        let key = match ip {
-            IpAddr::V4(_) => ip,
-            IpAddr::V6(ip) => {
-                let [a, b, c, d, ..] = ip.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-        };
-        if self.by_address.len() > REMEMBERED {
-            self.by_address.retain_recent();
+    /// One request.
+    pub(super) fn take(&self, asker: Asker) -> Result<(), Error> {
+        if self.by_asker.len() > REMEMBERED {
+            self.by_asker.retain_recent();
         }
-        self.by_address.check_key(&key).map_err(|until| {
+        self.by_asker.check_key(&asker.key()).map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());
             Error::TooOften {
                 retry_after_s: wait.as_secs() + 1,
@@ -182,7 +208,9 @@ mod tests {
     #[test]
     fn a_burst_is_fine_and_then_one_address_waits_alone() {
         let rate = Rate::new((2, Duration::from_secs(60)));
-        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        let [one, other] = [one, other].map(|it| Asker::Address(it.into()));
+        let person = Asker::Person(PersonNo(1));
         assert!(rate.take(one).is_ok());
         assert!(rate.take(one).is_ok());
         let refused = rate.take(one).unwrap_err();
@@ -196,13 +224,15 @@ mod tests {
             "{refused}"
         );
         assert!(rate.take(other).is_ok());
+        assert!(rate.take(person).is_ok());
     }
 
     #[test]
     fn neighbours_in_ipv6_are_one() {
         let rate = Rate::new((1, Duration::from_secs(60)));
-        assert!(rate.take("2001:db8::1".parse().unwrap()).is_ok());
-        assert!(rate.take("2001:db8::2".parse().unwrap()).is_err());
-        assert!(rate.take("2001:db8:0:1::1".parse().unwrap()).is_ok());
+        let take = |ip: &str| rate.take(Asker::Address(ip.parse().unwrap()));
+        assert!(take("2001:db8::1").is_ok());
+        assert!(take("2001:db8::2").is_err());
+        assert!(take("2001:db8:0:1::1").is_ok());
     }
 }

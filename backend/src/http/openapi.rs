@@ -149,8 +149,8 @@ fn document() -> OpenApi {
             )),
         };
         let operation = match it.access {
-            Access::Everybody | Access::Scorers => operation,
-            Access::Operator => {
+            Access::Everybody | Access::Scorers | Access::Secrets => operation,
+            Access::Annotator | Access::Curator | Access::Operator => {
                 operation.security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []))
             }
         };
@@ -187,7 +187,10 @@ fn said_of(access: Access) -> &'static str {
     match access {
         Access::Everybody => "For everybody; visitors see what is published.",
         Access::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
-        Access::Operator => "For the operator; on loopback for everybody.",
+        Access::Secrets => "For everybody, and after some that were wrong slowly.",
+        Access::Annotator => "For annotators, curators and operators.",
+        Access::Curator => "For curators and operators.",
+        Access::Operator => "For operators; on loopback for everybody without a session.",
     }
 }
 
