@@ -45,7 +45,10 @@ pub(crate) enum Error {
     },
 
     /// A request of too many bytes.
-    #[error("the request is too large: 16 MiB at most, 256 MiB for a job; send less at once")]
+    #[error(
+        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review; send less \
+         at once"
+    )]
     BodyTooLarge,
 
     /// A request that only the operator may make.
@@ -83,6 +86,10 @@ pub(crate) enum Error {
     #[error("too many requests; try again in {retry_after_s} s")]
     TooOften { retry_after_s: u64 },
 
+    /// Something that cannot be done as things stand.
+    #[error("{reason}")]
+    Conflict { reason: String },
+
     // Everybody at once.
     /// More rankings than wait for their turn.
     #[error("{n_before} requests for a ranking wait already; try again in {retry_after_s} s")]
@@ -94,6 +101,13 @@ pub(crate) enum Error {
         what: &'static str,
         retry_after_s: u64,
     },
+
+    /// What people did could not be written down.
+    #[error(
+        "nothing of this was kept: {reason}; send it again in {retry_after_s} s, as it is: what \
+         comes twice is kept once"
+    )]
+    NotKept { reason: String, retry_after_s: u64 },
 
     // Whoever runs it.
     /// A file or folder that cannot be read or written.

@@ -12,6 +12,7 @@ mod studies;
 mod score;
 mod rerank;
 mod jobs;
+mod review;
 mod operator;
 mod health;
 mod openapi;
@@ -38,6 +39,7 @@ use crate::http::pages::Pages;
 use crate::http::studies::Shelf;
 use crate::jobs::{self as work, Jobs};
 use crate::models::Models;
+use crate::review::Reviews;
 use crate::store::operator::TokenHash;
 use crate::store::{DataFolder, Database, Store};
 
@@ -79,6 +81,7 @@ pub(crate) struct Parts {
     shelf: Shelf,
     models: Arc<Models>,
     jobs: Jobs,
+    reviews: Reviews,
     limits: Limits,
     pages: Pages,
     health: health::Canary,
@@ -121,6 +124,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
         shelf: Shelf::new(folder),
         models: models.clone(),
         jobs,
+        reviews: Reviews::new(store.clone()),
         limits: Limits::new(),
         pages: Pages::embedded(),
         health: health::Canary::default(),

@@ -10,6 +10,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::operator::{LoadModel, Models};
 use shared::api::rerank::{Rerank, RerankDocuments};
+use shared::api::review::{
+    Again, AskAgreement, AskProgress, Change, Disputes, Download, History, Make, Mine, NextItems,
+    OneTask, Preview, Results, Send, Tasks, Try, WholeTask,
+};
 use shared::api::{
     About, Attend, Behave, Cancel, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint,
     Export, Fetch, Inside, InsideQuery, Jobs, List, Look, Method, Replay, Resume, Score, Show,
@@ -20,6 +24,7 @@ use utoipa::ToSchema;
 use crate::error::Error;
 use crate::http::access::{self, Access};
 use crate::http::openapi::Operation;
+use crate::http::review::{self, curate};
 use crate::http::{App, about, jobs, operator, rerank, score, studies};
 
 /// A request is answered in this time, or not at all.
@@ -30,6 +35,9 @@ const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
 
 /// Body of a new job, in bytes.
 const MAX_JOB: usize = 256 << 20;
+
+/// Body of a request of a review, in bytes: as many events with notes as are sent at once.
+const MAX_REVIEW: usize = 1 << 20;
 
 /// Every endpoint.
 pub(super) struct Endpoints(Vec<Listed>);
@@ -73,6 +81,23 @@ impl Endpoints {
             on::<Cancel, _, _>(Access::Operator, jobs::cancel),
             on::<Resume, _, _>(Access::Operator, jobs::resume),
             on::<Fetch, _, _>(Access::Operator, jobs::scores),
+            on::<Results, _, _>(Access::Everybody, review::results).within(TIME_OF_A_JOB),
+            on::<Try, _, _>(Access::Everybody, review::try_it),
+            on::<Tasks, _, _>(Access::Everybody, review::tasks),
+            on::<OneTask, _, _>(Access::Annotator, review::task),
+            on::<NextItems, _, _>(Access::Annotator, review::next).with_body(MAX_REVIEW),
+            on::<Again, _, _>(Access::Annotator, review::again),
+            on::<Mine, _, _>(Access::Annotator, review::mine),
+            on::<Send, _, _>(Access::Annotator, review::send).with_body(MAX_REVIEW),
+            on::<Preview, _, _>(Access::Curator, curate::preview).with_body(MAX_REVIEW),
+            on::<Make, _, _>(Access::Curator, curate::make).with_body(MAX_REVIEW),
+            on::<WholeTask, _, _>(Access::Curator, curate::task),
+            on::<Change, _, _>(Access::Curator, curate::change).with_body(MAX_REVIEW),
+            on::<AskProgress, _, _>(Access::Curator, curate::progress),
+            on::<AskAgreement, _, _>(Access::Curator, curate::agreement).within(TIME_OF_A_JOB),
+            on::<Disputes, _, _>(Access::Curator, curate::disputes),
+            on::<History, _, _>(Access::Curator, curate::history),
+            download(),
             on::<Models, _, _>(Access::Operator, operator::models),
             on::<LoadModel, _, _>(Access::Operator, operator::load).within(TIME_OF_A_JOB),
         ])
@@ -149,6 +174,19 @@ fn events() -> Listed {
     Listed {
         operation,
         route: get(jobs::events),
+        time: TIME,
+    }
+}
+
+/// The reply is the file itself.
+fn download() -> Listed {
+    let operation = Operation {
+        reply: "text/plain",
+        ..Operation::of::<Download>(Access::Curator)
+    };
+    Listed {
+        operation,
+        route: get(curate::download),
         time: TIME,
     }
 }

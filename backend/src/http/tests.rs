@@ -2,6 +2,7 @@
 
 mod operator;
 mod rerank;
+mod review;
 
 use std::net::IpAddr;
 
@@ -66,6 +67,7 @@ impl Site {
             door,
             operator: store.operator().await.unwrap(),
             jobs: Jobs::new(folder.clone(), store.clone(), models.clone()),
+            reviews: Reviews::new(store.clone()),
             store,
             shelf: Shelf::new(folder.clone()),
             models,

@@ -9,10 +9,12 @@
 
 pub(crate) mod events;
 
+use std::collections::BTreeMap;
+
 use shared::api::review::{State, TaskNo};
 use shared::error::Error as Wrong;
 use shared::review::export::Named;
-use shared::review::{Item, ItemNo, Task};
+use shared::review::{Item, ItemNo, PersonNo, Task};
 use sqlx::AssertSqlSafe;
 
 use crate::error::Error;
@@ -104,16 +106,13 @@ impl Store {
         Ok(TaskNo(no as u32))
     }
 
-    /// Every task, the newest first.
-    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskRow>, Error> {
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT no, study_hash, task, state, results_public, made_ms, n_candidates
-             FROM review_task ORDER BY no DESC",
-        )
-        .fetch_all(&self.pool)
-        .await
-        .map_err(|it| self.failed(it))?;
-        rows.into_iter().map(Row::into_task).collect()
+    /// The numbers of all tasks, the newest first.
+    pub(crate) async fn review_tasks(&self) -> Result<Vec<TaskNo>, Error> {
+        let numbers: Vec<i64> = sqlx::query_scalar("SELECT no FROM review_task ORDER BY no DESC")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(numbers.into_iter().map(|it| TaskNo(it as u32)).collect())
     }
 
     /// One task.
@@ -148,6 +147,25 @@ impl Store {
             })
         };
         (0..).zip(rows).map(read).collect()
+    }
+
+    /// Everybody who did anything in a task, with their names.
+    pub(crate) async fn review_people(
+        &self,
+        task: TaskNo,
+    ) -> Result<BTreeMap<PersonNo, String>, Error> {
+        let rows: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT no, name FROM person
+             WHERE no IN (SELECT person FROM review_event WHERE task = $1)",
+        )
+        .bind(i64::from(task.0))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let named = rows
+            .into_iter()
+            .map(|(no, name)| (PersonNo(no as u32), name));
+        Ok(named.collect())
     }
 
     /// Writes what may change of a task: its state, who sees its results, its guidelines.
