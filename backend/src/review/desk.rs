@@ -169,11 +169,6 @@ impl Desk {
         self.read().tally.n_people()
     }
 
-    /// Everybody who did anything, ascending.
-    pub(crate) fn people(&self) -> Vec<PersonNo> {
-        self.read().tally.people().collect()
-    }
-
     /// Finds the next items for somebody and promises them, in memory. It takes time in proportion
     /// to the items, so it runs off the async threads, with [`Desk::turn`] held.
     pub(super) fn promise(&self, person: PersonNo, n: usize) -> Promised {

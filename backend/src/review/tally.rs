@@ -163,11 +163,6 @@ impl Tally {
     pub(super) fn keys(&self, person: PersonNo) -> &[Key] {
         self.people.get(&person).map_or(&[], |it| &it.keys)
     }
-
-    /// Everybody who did anything, ascending.
-    pub(super) fn people(&self) -> impl Iterator<Item = PersonNo> {
-        self.people.keys().copied()
-    }
 }
 
 /// Whether people learn by it.

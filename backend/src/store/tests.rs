@@ -81,7 +81,7 @@ impl Place {
 }
 
 /// Runs a statement on every connection that there can be.
-async fn tell(store: &Store, sql: &'static str) {
+pub(crate) async fn tell(store: &Store, sql: &'static str) {
     let mut all = Vec::new();
     for _ in 0..CONNECTIONS {
         all.push(store.pool.acquire().await.unwrap());

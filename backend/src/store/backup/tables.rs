@@ -40,7 +40,7 @@ pub(super) struct Table {
 }
 
 /// Every table, each behind those that it refers to.
-pub(super) const TABLES: [Table; 9] = [
+pub(super) const TABLES: [Table; 13] = [
     Table {
         name: "studies",
         n_keys: 1,
@@ -130,6 +130,52 @@ pub(super) const TABLES: [Table; 9] = [
         name: "operator",
         n_keys: 1,
         columns: &[("one", Integer), ("token_sha256", Text)],
+    },
+    Table {
+        name: "review_task",
+        n_keys: 1,
+        columns: &[
+            ("no", Integer),
+            ("study", Text),
+            ("study_hash", Text),
+            ("task", Text),
+            ("state", Text),
+            ("results_public", Integer),
+            ("made_ms", Integer),
+            ("n_candidates", Integer),
+        ],
+    },
+    Table {
+        name: "review_item",
+        n_keys: 2,
+        columns: &[
+            ("task", Integer),
+            ("no", Integer),
+            ("item", Text),
+            ("named", Text),
+        ],
+    },
+    Table {
+        name: "review_event",
+        n_keys: 2,
+        columns: &[
+            ("task", Integer),
+            ("seq", Integer),
+            ("key", Text),
+            ("person", Integer),
+            ("at_ms", Integer),
+            ("event", Text),
+        ],
+    },
+    Table {
+        name: "review_lease",
+        n_keys: 3,
+        columns: &[
+            ("task", Integer),
+            ("item", Integer),
+            ("person", Integer),
+            ("until_ms", Integer),
+        ],
     },
 ];
 
@@ -235,8 +281,10 @@ pub(super) async fn settle(
         // It looks at the largest number by itself.
         Database::Sqlite(_) => Ok(()),
         Database::Postgres(_) => {
-            let next = sqlx::query(postgres::NEXT_NUMBER).execute(&mut **transaction);
-            next.await.map_err(|it| store.failed(it))?;
+            for sql in postgres::NEXT_NUMBERS {
+                let next = sqlx::query(sql).execute(&mut **transaction);
+                next.await.map_err(|it| store.failed(it))?;
+            }
             Ok(())
         }
     }
