@@ -13,6 +13,7 @@ use shared::review::{Answer, Item, Key, Log, Sides, event, sample};
 use shared::study::make::{Brought, Maker, Stage};
 
 use super::*;
+use crate::store::backup;
 use crate::store::reviews::ItemRow;
 use crate::store::reviews::events::Writing;
 use crate::store::tests::{Place, tell};
@@ -446,6 +447,61 @@ async fn what_is_on_the_disk_after_all_is_found_there() {
         let outcomes = send(&reviews, &desk, ANN, &[lost, next]).await.unwrap();
         assert_eq!(outcomes, [Outcome::Known, Outcome::Kept]);
         assert_eq!(desk.n_events(), 2);
+    }
+}
+
+/// As `axioscope backup` beside a server that people send to.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_beside_people_who_decide_holds_all_that_was_kept_before() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let (reviews, desk) = opened(&store).await;
+        given(&reviews, &desk, ANN, 8).await;
+        let no = desk.row().no;
+        let (asked, sent) = (reviews.clone(), desk.clone());
+        let sending = tokio::spawn(async move {
+            for number in 0..200 {
+                let one = event(number, decided(ItemNo(2), Answer::Equal));
+                send(&asked, &sent, BOB, &[one]).await.unwrap();
+            }
+        });
+        while desk.n_events() < 20 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let n_before = desk.n_events();
+        let home = tempfile::tempdir().unwrap();
+        let rows = store.rows(home.path()).await.unwrap();
+        let file = home.path().join("backup");
+        backup::write(&place.folder, rows, &file).unwrap();
+        sending.await.unwrap();
+
+        for to in Place::each() {
+            std::fs::remove_dir_all(
+                to.folder
+                    .collection("x")
+                    .unwrap()
+                    .ancestors()
+                    .nth(2)
+                    .unwrap(),
+            )
+            .unwrap();
+            let restored = backup::restore(&to.folder, &to.database, &file).await;
+            restored.unwrap();
+            let store = to.store().await;
+            let reviews = Reviews::new(store.clone());
+            let again = reviews.desk(no).await.unwrap();
+            let n_kept = again.n_events();
+            assert!((n_before..=200).contains(&n_kept), "{n_before} {n_kept}");
+            let whole = desk.log();
+            for entry in again.log().entries() {
+                assert_eq!(whole.entry(entry.event.key), Some(entry));
+            }
+            assert_eq!((again.row(), again.items()), (desk.row(), desk.items()));
+            assert!(again.promised_until(ANN, ItemNo(0)).is_some());
+            // Later tasks have later numbers.
+            let next = reviews.make(&new_task(&study("open"))).await.unwrap();
+            assert!(next.row().no > no);
+        }
     }
 }
 
