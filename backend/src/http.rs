@@ -13,6 +13,7 @@ mod score;
 mod rerank;
 mod jobs;
 mod operator;
+mod people;
 mod health;
 mod openapi;
 mod pages;
