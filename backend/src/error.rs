@@ -1,5 +1,6 @@
 //! What can go wrong, by who can do something about it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use shared::api::people::Role;
@@ -46,8 +47,8 @@ pub(crate) enum Error {
 
     /// A request of too many bytes.
     #[error(
-        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review; send less \
-         at once"
+        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review, 64 KiB \
+         for what is said of people; send less at once"
     )]
     BodyTooLarge,
 
@@ -67,8 +68,33 @@ pub(crate) enum Error {
     NeedsName,
 
     /// A request of somebody whose role is not enough.
-    #[error("this is for {}s, and you are here as {}", least.name(), role.name())]
+    #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
     NotYours { role: Role, least: Role },
+
+    /// A token that no invitation has.
+    #[error(
+        "there is no such invitation; see that the link is whole, or ask whoever invited you for \
+         another"
+    )]
+    NoInvitation,
+
+    /// An invitation that cannot be used any more.
+    #[error("{over}")]
+    InvitationOver { over: Over },
+
+    /// A name that somebody else has.
+    #[error(
+        "`{name}` is somebody's name already; take another, or, if it is you, sign in with your \
+         password or ask a curator for a link that lets you in again"
+    )]
+    NameTaken { name: String },
+
+    /// A name and a password that do not belong together; which of them is wrong is not said.
+    #[error(
+        "there is nobody of this name with this password; if you have none or forgot it, ask a \
+         curator for a link that lets you in again"
+    )]
+    WrongPassword,
 
     /// A request that came by a way that is not trusted.
     #[error("{reason}")]
@@ -228,6 +254,32 @@ pub(crate) enum Error {
     /// A part of the program panicked.
     #[error("{what} failed by a fault in axioscope; the log says more")]
     Crashed { what: &'static str },
+}
+
+/// Why an invitation cannot be used any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Somebody did.
+    Used,
+    /// Whoever made it took it back.
+    TakenBack,
+    /// Its time is over.
+    Expired,
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Over::Used => {
+                "this invitation was used already, and each lets in once; if it was not you, tell \
+                 whoever invited you, else sign in with your password or ask for another link"
+            }
+            Over::TakenBack => {
+                "this invitation was taken back; ask whoever invited you for another"
+            }
+            Over::Expired => "this invitation has expired; ask whoever invited you for another",
+        })
+    }
 }
 
 impl Error {

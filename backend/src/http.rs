@@ -14,6 +14,7 @@ mod rerank;
 mod jobs;
 mod review;
 mod operator;
+mod people;
 mod health;
 mod openapi;
 mod pages;

@@ -5,23 +5,26 @@
 //! visitor. What has to be kept out everywhere are pages of other sites in somebody's browser
 //! (forged requests): see [`way`].
 
+mod cookie;
 mod way;
 
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use shared::api::people::{Person, Role};
+use shared::api::people::{CSRF, Person, Role, Who};
 use shared::review::PersonNo;
 
 use crate::error::Error;
 use crate::http::App;
 use crate::http::limits::Asker;
+use crate::store::secret::{self, Secret};
 
-pub(super) use way::check_way;
+pub(super) use cookie::{forget, keep};
+pub(super) use way::{check_way, names_loopback};
 
 /// Where the server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,10 @@ pub(super) struct Caller {
     pub(super) person: Option<Person>,
     /// Where they are.
     pub(super) ip: IpAddr,
+    /// That of their browser, if they are known by it.
+    pub(super) session: Option<Secret>,
+    /// What they may do without it.
+    unnamed: Role,
 }
 
 /// Who may ask for something. Each lets in whom those behind it let in.
@@ -106,37 +113,94 @@ impl Caller {
         }
     }
 
+    /// What the server tells a page of who is at it.
+    pub(super) fn who(&self) -> Who {
+        Who {
+            role: self.role,
+            person: self.person.clone(),
+            csrf: self.session.as_ref().map(Secret::csrf),
+        }
+    }
+
+    /// The same browser, now with a session or without one.
+    pub(super) async fn with(self, app: &App, session: Option<Secret>) -> Result<Caller, Error> {
+        match session {
+            Some(session) => {
+                let found = Caller::by_session(app, session, self.ip).await?;
+                found.ok_or(Error::NeedsSession)
+            }
+            None => Ok(Caller::unnamed(self.unnamed, self.ip)),
+        }
+    }
+
     async fn of(app: &App, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
-        // A proxy on this machine brings people from elsewhere.
-        let brought = [
-            "forwarded",
-            "x-forwarded-for",
-            "x-forwarded-host",
-            "x-real-ip",
-            "via",
-        ]
-        .iter()
-        .any(|it| headers.contains_key(*it));
-        let by_door = match app.door {
-            Door::Loopback => !brought,
-            Door::Open => false,
+        if by_token(app, headers) {
+            return Ok(Caller::unnamed(Role::Operator, ip));
+        }
+        let unnamed = by_door(app.door, headers);
+        let by_session = match cookie::shown(app.door, headers) {
+            Some(session) => Caller::by_session(app, session, ip).await?,
+            None => None,
         };
-        let token = text(headers, header::AUTHORIZATION)
-            .and_then(|it| it.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim());
-        let by_token = token
-            .zip(app.operator.as_ref())
-            .is_some_and(|(token, hash)| hash.matches(token));
-        let role = match by_door || by_token {
-            true => Role::Operator,
-            false => Role::Visitor,
-        };
-        Ok(Caller {
+        Ok(match by_session {
+            Some(caller) => Caller { unnamed, ..caller },
+            None => Caller::unnamed(unnamed, ip),
+        })
+    }
+
+    async fn by_session(app: &App, session: Secret, ip: IpAddr) -> Result<Option<Caller>, Error> {
+        let found = app.store.session(&session, now_ms()).await?;
+        Ok(found.map(|it| Caller {
+            role: it.role,
+            person: Some(it.person),
+            ip,
+            session: Some(session),
+            unnamed: Role::Visitor,
+        }))
+    }
+
+    fn unnamed(role: Role, ip: IpAddr) -> Caller {
+        Caller {
             role,
             person: None,
             ip,
-        })
+            session: None,
+            unnamed: role,
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Whether somebody shows the operator's token.
+fn by_token(app: &App, headers: &HeaderMap) -> bool {
+    let token = text(headers, header::AUTHORIZATION)
+        .and_then(|it| it.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim());
+    token
+        .zip(app.operator.as_ref())
+        .is_some_and(|(token, hash)| hash.matches(token))
+}
+
+/// What somebody may do by where they come in.
+fn by_door(door: Door, headers: &HeaderMap) -> Role {
+    // A proxy on this machine brings people from elsewhere.
+    let brought = [
+        "forwarded",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-real-ip",
+        "via",
+    ]
+    .iter()
+    .any(|it| headers.contains_key(*it));
+    match door {
+        Door::Loopback if !brought => Role::Operator,
+        Door::Loopback | Door::Open => Role::Visitor,
     }
 }
 
@@ -161,15 +225,47 @@ pub(super) async fn check(
     let ip = address(request.extensions().get());
     let found = Caller::of(&app, request.headers(), ip).await;
     let checked = found.and_then(|caller| {
+        not_forged(&caller, &request)?;
         let_in(&app, access, &caller)?;
         Ok(caller)
     });
-    match checked {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(error) => error.into_response(),
+    let caller = match checked {
+        Ok(caller) => caller,
+        Err(error) => return error.into_response(),
+    };
+    let guesser = (access == Access::Secrets).then(|| Asker::Address(ip).key());
+    request.extensions_mut().insert(caller);
+    let response = next.run(request).await;
+    let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
+    if let Some(guesser) = guesser
+        && wrong
+    {
+        app.limits.guesses.count(guesser);
+    }
+    response
+}
+
+/// Whoever is known by a cookie, which a browser sends by itself, shows that one of our pages
+/// asks: only these are told [`Secret::csrf`].
+fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
+    let Some(session) = &caller.session else {
+        return Ok(());
+    };
+    if [Method::GET, Method::HEAD].contains(request.method()) {
+        return Ok(());
+    }
+    let shown = request.headers().get(CSRF).and_then(|it| it.to_str().ok());
+    match shown {
+        Some(shown) if secret::equal(shown, &session.csrf()) => Ok(()),
+        Some(_) => Err(Error::Refused {
+            reason: format!("the header `{CSRF}` is not that of this session; load the page again"),
+        }),
+        None => Err(Error::Refused {
+            reason: format!(
+                "the header `{CSRF}` is missing; whoever is signed in by a cookie sends with it \
+                 the `csrf` that /api/me says"
+            ),
+        }),
     }
 }
 
@@ -185,8 +281,11 @@ fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
     if caller.may(Role::Operator) {
         return Ok(());
     }
+    if access == Access::Secrets {
+        let address = Asker::Address(caller.ip).key();
+        app.limits.guesses.check(&address)?;
+    }
     match (access, &caller.person) {
-        (Access::Secrets, _) => app.limits.secrets.take(Asker::Address(caller.ip)),
         (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
         (_, Some(person)) => app.limits.people.take(Asker::Person(person.no)),
         (_, None) => app.limits.reads.take(Asker::Address(caller.ip)),

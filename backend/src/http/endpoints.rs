@@ -9,6 +9,9 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::operator::{LoadModel, Models};
+use shared::api::people::{
+    Invitation, Invite, Join, Me, People, Revoke, SetPassword, SignIn, SignOut,
+};
 use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::review::{
     Again, AskAgreement, AskProgress, Change, Disputes, Download, History, Make, Mine, NextItems,
@@ -25,7 +28,7 @@ use crate::error::Error;
 use crate::http::access::{self, Access};
 use crate::http::openapi::Operation;
 use crate::http::review::{self, curate};
-use crate::http::{App, about, jobs, operator, rerank, score, studies};
+use crate::http::{App, about, jobs, operator, people, rerank, score, studies};
 
 /// A request is answered in this time, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -38,6 +41,9 @@ const MAX_JOB: usize = 256 << 20;
 
 /// Body of a request of a review, in bytes: as many events with notes as are sent at once.
 const MAX_REVIEW: usize = 1 << 20;
+
+/// Body of what is said of people, in bytes: a few lines.
+const WRITTEN: usize = 64 << 10;
 
 /// Every endpoint.
 pub(super) struct Endpoints(Vec<Listed>);
@@ -53,6 +59,15 @@ impl Endpoints {
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
             on::<About, _, _>(Access::Everybody, about::about),
+            on::<Me, _, _>(Access::Everybody, people::me),
+            on::<Invitation, _, _>(Access::Secrets, people::invitation).with_body(WRITTEN),
+            on::<Join, _, _>(Access::Secrets, people::join).with_body(WRITTEN),
+            on::<SignIn, _, _>(Access::Secrets, people::sign_in).with_body(WRITTEN),
+            on::<SignOut, _, _>(Access::Annotator, people::sign_out).with_body(WRITTEN),
+            on::<SetPassword, _, _>(Access::Annotator, people::set_password).with_body(WRITTEN),
+            on::<People, _, _>(Access::Curator, people::list),
+            on::<Invite, _, _>(Access::Curator, people::invite).with_body(WRITTEN),
+            on::<Revoke, _, _>(Access::Curator, people::revoke).with_body(WRITTEN),
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
             on::<Draw, _, _>(Access::Everybody, studies::figures),

@@ -54,6 +54,10 @@ impl Error {
             }
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
             Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
+            Error::NoInvitation => (StatusCode::NOT_FOUND, "invitation"),
+            Error::InvitationOver { .. } => (StatusCode::GONE, "invitation"),
+            Error::NameTaken { .. } => (StatusCode::CONFLICT, "name"),
+            Error::WrongPassword => (StatusCode::UNAUTHORIZED, "password"),
             Error::NeedsName => (StatusCode::FORBIDDEN, "name"),
             Error::NotYours { .. } => (StatusCode::FORBIDDEN, "role"),
             Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),

@@ -1,5 +1,7 @@
 //! How much is done at once, and for one visitor.
 
+mod guesses;
+
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 use crate::http::App;
+
+use guesses::Guesses;
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;
@@ -41,8 +45,17 @@ const SCORES: (u32, Duration) = (10, Duration::from_secs(2));
 /// makes a few requests for each.
 const PEOPLE: (u32, Duration) = (300, Duration::from_millis(50));
 
-/// Somebody who tries tokens and passwords.
-const SECRETS: (u32, Duration) = (10, Duration::from_secs(6));
+/// Tokens and passwords that were wrong, of one address.
+const GUESSES: (u32, Duration) = (10, Duration::from_secs(6));
+
+/// Passwords of one name that were wrong, wherever from. Somebody could keep it full and so lock
+/// out whom they mean, who then needs a link; a password that is tried from a thousand addresses
+/// at once would be worse.
+const GUESSES_OF_NAME: (u32, Duration) = (20, Duration::from_secs(20));
+
+/// Passwords that are worked on at once: each takes a core and 19 MiB for some tens of
+/// milliseconds.
+const PASSWORDS: usize = 2;
 
 /// Addresses and people that are remembered before those that have been quiet are forgotten.
 const REMEMBERED: usize = 10_000;
@@ -52,7 +65,9 @@ pub(super) struct Limits {
     pub(super) reads: Rate,
     pub(super) scores: Rate,
     pub(super) people: Rate,
-    pub(super) secrets: Rate,
+    pub(super) guesses: Guesses<Asker>,
+    pub(super) guesses_of_name: Guesses<String>,
+    passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
@@ -85,7 +100,9 @@ impl Limits {
             reads: Rate::new(READS),
             scores: Rate::new(SCORES),
             people: Rate::new(PEOPLE),
-            secrets: Rate::new(SECRETS),
+            guesses: Guesses::new(GUESSES),
+            guesses_of_name: Guesses::new(GUESSES_OF_NAME),
+            passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
@@ -128,6 +145,15 @@ impl Limits {
         self.watchers.clone().try_acquire_owned().map_err(busy)
     }
 
+    /// A place for a password, kept as long as what is returned.
+    pub(super) async fn password(&self) -> OwnedSemaphorePermit {
+        self.passwords
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
     /// A place for what keeps a core busy, kept as long as what is returned.
     pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
         self.heavy
@@ -160,7 +186,8 @@ pub(super) enum Asker {
 }
 
 impl Asker {
-    fn key(self) -> Asker {
+    /// What stands for them in a table.
+    pub(super) fn key(self) -> Asker {
         match self {
             Asker::Address(IpAddr::V6(ip)) => {
                 let [a, b, c, d, ..] = ip.segments();

@@ -70,7 +70,7 @@ fn is_same(origin: &str, host: &str, door: Door) -> bool {
 }
 
 /// `localhost`, `127.0.0.1`, `[::1]` with any port.
-fn names_loopback(host: &str) -> bool {
+pub(in crate::http) fn names_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {
             name
