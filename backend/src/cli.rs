@@ -12,6 +12,7 @@ mod transfer;
 mod tune;
 mod vectors;
 mod whitebox;
+mod people;
 mod backup;
 
 use std::borrow::Cow;
@@ -84,6 +85,8 @@ enum Command {
     Serve(serve::Serve),
     /// List, fetch and inspect neural models
     Models(serve::ModelsArgs),
+    /// Let people in and turn them away, also while a server is running
+    People(people::PeopleArgs),
     /// Write everything that lasts into one file, also while a server is running
     ///
     /// The file is a .tar.gz with the data folder, the rows of the database and a checksum of each.
@@ -116,6 +119,7 @@ impl Cli {
             Command::Whitebox(it) => it.run(data),
             Command::Serve(it) => it.run(data),
             Command::Models(it) => it.run(),
+            Command::People(it) => it.run(data),
             Command::Backup(it) => it.run(data),
             Command::Restore(it) => it.run(data),
         }

@@ -1,6 +1,9 @@
 //! What can go wrong, by who can do something about it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+use shared::api::people::Role;
 
 use crate::store::Database;
 
@@ -43,7 +46,10 @@ pub(crate) enum Error {
     },
 
     /// A request of too many bytes.
-    #[error("the request is too large: 16 MiB at most, 256 MiB for a job; send less at once")]
+    #[error(
+        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review, 64 KiB \
+         for what is said of people; send less at once"
+    )]
     BodyTooLarge,
 
     /// A request that only the operator may make.
@@ -52,6 +58,43 @@ pub(crate) enum Error {
          it at its first start, and `--new-token` makes another"
     )]
     NeedsToken,
+
+    /// A request of a visitor that is for people with a role.
+    #[error("this needs you to be signed in; /sign-in lets you in, or the link of an invitation")]
+    NeedsSession,
+
+    /// A request that is kept under a name, of an operator without one.
+    #[error("this is kept under a name, and you have none yet; choose one at /join")]
+    NeedsName,
+
+    /// A request of somebody whose role is not enough.
+    #[error("this is for a {} and you are none, your role is {}", least.name(), role.name())]
+    NotYours { role: Role, least: Role },
+
+    /// A token that no invitation has.
+    #[error(
+        "there is no such invitation; see that the link is whole, or ask whoever invited you for \
+         another"
+    )]
+    NoInvitation,
+
+    /// An invitation that cannot be used any more.
+    #[error("{over}")]
+    InvitationOver { over: Over },
+
+    /// A name that somebody else has.
+    #[error(
+        "`{name}` is somebody's name already; take another, or, if it is you, sign in with your \
+         password or ask a curator for a link that lets you in again"
+    )]
+    NameTaken { name: String },
+
+    /// A name and a password that do not belong together; which of them is wrong is not said.
+    #[error(
+        "there is nobody of this name with this password; if you have none or forgot it, ask a \
+         curator for a link that lets you in again"
+    )]
+    WrongPassword,
 
     /// A request that came by a way that is not trusted.
     #[error("{reason}")]
@@ -69,6 +112,10 @@ pub(crate) enum Error {
     #[error("too many requests; try again in {retry_after_s} s")]
     TooOften { retry_after_s: u64 },
 
+    /// Something that cannot be done as things stand.
+    #[error("{reason}")]
+    Conflict { reason: String },
+
     // Everybody at once.
     /// More rankings than wait for their turn.
     #[error("{n_before} requests for a ranking wait already; try again in {retry_after_s} s")]
@@ -80,6 +127,13 @@ pub(crate) enum Error {
         what: &'static str,
         retry_after_s: u64,
     },
+
+    /// What people did could not be written down.
+    #[error(
+        "nothing of this was kept: {reason}; send it again in {retry_after_s} s, as it is: what \
+         comes twice is kept once"
+    )]
+    NotKept { reason: String, retry_after_s: u64 },
 
     // Whoever runs it.
     /// A file or folder that cannot be read or written.
@@ -200,6 +254,32 @@ pub(crate) enum Error {
     /// A part of the program panicked.
     #[error("{what} failed by a fault in axioscope; the log says more")]
     Crashed { what: &'static str },
+}
+
+/// Why an invitation cannot be used any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Somebody did.
+    Used,
+    /// Whoever made it took it back.
+    TakenBack,
+    /// Its time is over.
+    Expired,
+}
+
+impl fmt::Display for Over {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Over::Used => {
+                "this invitation was used already, and each lets in once; if it was not you, tell \
+                 whoever invited you, else sign in with your password or ask for another link"
+            }
+            Over::TakenBack => {
+                "this invitation was taken back; ask whoever invited you for another"
+            }
+            Over::Expired => "this invitation has expired; ask whoever invited you for another",
+        })
+    }
 }
 
 impl Error {

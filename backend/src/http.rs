@@ -12,7 +12,9 @@ mod studies;
 mod score;
 mod rerank;
 mod jobs;
+mod review;
 mod operator;
+mod people;
 mod health;
 mod openapi;
 mod pages;
@@ -38,6 +40,7 @@ use crate::http::pages::Pages;
 use crate::http::studies::Shelf;
 use crate::jobs::{self as work, Jobs};
 use crate::models::Models;
+use crate::review::Reviews;
 use crate::store::operator::TokenHash;
 use crate::store::{DataFolder, Database, Store};
 
@@ -79,6 +82,7 @@ pub(crate) struct Parts {
     shelf: Shelf,
     models: Arc<Models>,
     jobs: Jobs,
+    reviews: Reviews,
     limits: Limits,
     pages: Pages,
     health: health::Canary,
@@ -121,6 +125,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
         shelf: Shelf::new(folder),
         models: models.clone(),
         jobs,
+        reviews: Reviews::new(store.clone()),
         limits: Limits::new(),
         pages: Pages::embedded(),
         health: health::Canary::default(),

@@ -1,8 +1,8 @@
 //! What lasts: the data folder and its database.
 //!
 //! ```text
-//! axioscope.db        studies, jobs, rankers, what the score store holds, unless a server of
-//!                     PostgreSQL has them
+//! axioscope.db        studies, jobs, rankers, people, reviews, what the score store holds, unless
+//!                     a server of PostgreSQL has them
 //! collections/NAME/   imported collections
 //! studies/NAME/       what a study holds
 //! scores/RANKER/      score store: columns of query hash, text hash, score
@@ -22,7 +22,10 @@ pub(crate) mod studies;
 pub(crate) mod scores;
 pub(crate) mod draft;
 pub(crate) mod jobs;
+pub(crate) mod secret;
 pub(crate) mod operator;
+pub(crate) mod people;
+pub(crate) mod reviews;
 pub(crate) mod backup;
 
 use std::fs::{self, File, TryLockError};

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use shared::api::people::Role;
 use shared::api::{About, Server};
 
 use crate::error::{Error, off_thread};
@@ -27,7 +28,7 @@ pub(super) async fn about(
     Ok(Json(Server {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         models,
-        may_create_jobs: caller == Caller::Operator,
-        max_texts: score::Bounds::of(caller).texts,
+        may_create_jobs: caller.may(Role::Operator),
+        max_texts: score::Bounds::of(&caller).texts,
     }))
 }

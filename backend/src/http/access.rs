@@ -1,20 +1,30 @@
 //! Who may ask for what.
 //!
-//! On loopback everybody who reaches the server is its operator; what has to be kept out are
-//! pages of other sites in the operator's browser (DNS rebinding, forged requests). Anywhere
-//! else whoever has the token is the operator and everybody else a visitor.
+//! Whoever has the operator's token is the operator. Whoever has a session is a person with a
+//! role. Else, on loopback everybody who reaches the server is its operator, and anywhere else a
+//! visitor. What has to be kept out everywhere are pages of other sites in somebody's browser
+//! (forged requests): see [`way`].
 
-use std::convert::Infallible;
+mod cookie;
+mod way;
+
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use shared::api::people::{CSRF, Person, Role, Who};
+use shared::review::PersonNo;
 
 use crate::error::Error;
 use crate::http::App;
+use crate::http::limits::Asker;
+use crate::store::secret::{self, Secret};
+
+pub(super) use cookie::{forget, keep};
+pub(super) use way::{check_way, names_loopback};
 
 /// Where the server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,23 +35,35 @@ pub(super) enum Door {
     Open,
 }
 
-/// Who asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
-    /// May do everything.
-    Operator,
-    /// Reads what is published and scores a little.
-    Visitor(IpAddr),
+/// Who asks. [`check`] finds out, once for each request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// What they may do.
+    pub(super) role: Role,
+    /// None for visitors, and for an operator by token or on loopback.
+    pub(super) person: Option<Person>,
+    /// Where they are.
+    pub(super) ip: IpAddr,
+    /// That of their browser, if they are known by it.
+    pub(super) session: Option<Secret>,
+    /// What they may do without it.
+    unnamed: Role,
 }
 
-/// Who may ask for something.
+/// Who may ask for something. Each lets in whom those behind it let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// Everybody, at the pace of somebody who reads.
     Everybody,
     /// Everybody, at a slower pace, since a model has to work.
     Scorers,
-    /// The operator.
+    /// Everybody, at the pace of somebody who types a password: it could be a guess.
+    Secrets,
+    /// Everybody with a role.
+    Annotator,
+    /// Curators and operators.
+    Curator,
+    /// Operators.
     Operator,
 }
 
@@ -55,88 +77,117 @@ impl Door {
     }
 }
 
-/// Put into a request by [`check_way`].
-impl FromRequestParts<App> for Caller {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Caller, Infallible> {
-        Ok(caller(app, &parts.headers, address(parts.extensions.get())))
-    }
-}
-
-/// Lets through whom `access` lets through, not faster than it should be.
-pub(super) async fn check(
-    State((app, access)): State<(App, Access)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let caller = caller(&app, request.headers(), address(request.extensions().get()));
-    let checked = match (caller, access) {
-        (Caller::Operator, _) => Ok(()),
-        (Caller::Visitor(_), Access::Operator) => Err(Error::NeedsToken),
-        (Caller::Visitor(ip), Access::Everybody) => app.limits.reads.take(ip),
-        (Caller::Visitor(ip), Access::Scorers) => app.limits.scores.take(ip),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
-    }
-}
-
-/// On loopback, refuses requests that a page of another site has its visitor's browser send.
-pub(super) async fn check_way(State(app): State<App>, request: Request, next: Next) -> Response {
-    let checked = match app.door {
-        Door::Loopback => from_this_machine(&request),
-        Door::Open => Ok(()),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(reason) => Error::Refused { reason }.into_response(),
-    }
-}
-
-fn from_this_machine(request: &Request) -> Result<(), String> {
-    let headers = request.headers();
-    let host = text(headers, header::HOST)
-        .or_else(|| request.uri().authority().map(|it| it.as_str()))
-        .unwrap_or_default();
-    if !names_loopback(host) {
-        return Err(format!(
-            "this server answers on this machine only, as localhost, not as `{}`; to serve \
-             others start it with `--listen 0.0.0.0:PORT`",
-            host.escape_debug()
-        ));
-    }
-    let origin = text(headers, header::ORIGIN);
-    let same = origin.is_none_or(|it| it.strip_prefix("http://") == Some(host));
-    let site = headers.get("sec-fetch-site").map(|it| it.as_bytes());
-    let foreign = matches!(site, Some(b"cross-site" | b"same-site"));
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
-    if !reads && (!same || foreign) {
-        return Err("a page of another site may not change anything here".to_owned());
-    }
-    Ok(())
-}
-
-/// `localhost`, `127.0.0.1`, `[::1]` with any port.
-fn names_loopback(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|it| it.is_ascii_digit()) => {
-            name
+impl Access {
+    /// The least role that is let in.
+    pub(super) fn role(self) -> Role {
+        match self {
+            Access::Everybody | Access::Scorers | Access::Secrets => Role::Visitor,
+            Access::Annotator => Role::Annotator,
+            Access::Curator => Role::Curator,
+            Access::Operator => Role::Operator,
         }
-        _ => host,
-    };
-    let name = name
-        .strip_prefix('[')
-        .and_then(|it| it.strip_suffix(']'))
-        .unwrap_or(name);
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|it| it.to_canonical().is_loopback())
+    }
 }
 
-fn caller(app: &App, headers: &HeaderMap, ip: IpAddr) -> Caller {
+impl Caller {
+    /// Whether they may do what a role may.
+    pub(super) fn may(&self, role: Role) -> bool {
+        self.role >= role
+    }
+
+    /// Their number, if they have a name.
+    pub(super) fn person_no(&self) -> Option<PersonNo> {
+        self.person.as_ref().map(|it| it.no)
+    }
+
+    /// Who they are, where what they do is kept under their name.
+    pub(super) fn named(&self) -> Result<&Person, Error> {
+        self.person.as_ref().ok_or(Error::NeedsName)
+    }
+
+    /// As whom they are counted.
+    fn asker(&self) -> Asker {
+        match &self.person {
+            Some(person) => Asker::Person(person.no),
+            None => Asker::Address(self.ip),
+        }
+    }
+
+    /// What the server tells a page of who is at it.
+    pub(super) fn who(&self) -> Who {
+        Who {
+            role: self.role,
+            person: self.person.clone(),
+            csrf: self.session.as_ref().map(Secret::csrf),
+        }
+    }
+
+    /// The same browser, now with a session or without one.
+    pub(super) async fn with(self, app: &App, session: Option<Secret>) -> Result<Caller, Error> {
+        match session {
+            Some(session) => {
+                let found = Caller::by_session(app, session, self.ip).await?;
+                found.ok_or(Error::NeedsSession)
+            }
+            None => Ok(Caller::unnamed(self.unnamed, self.ip)),
+        }
+    }
+
+    async fn of(app: &App, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
+        if by_token(app, headers) {
+            return Ok(Caller::unnamed(Role::Operator, ip));
+        }
+        let unnamed = by_door(app.door, headers);
+        let by_session = match cookie::shown(app.door, headers) {
+            Some(session) => Caller::by_session(app, session, ip).await?,
+            None => None,
+        };
+        Ok(match by_session {
+            Some(caller) => Caller { unnamed, ..caller },
+            None => Caller::unnamed(unnamed, ip),
+        })
+    }
+
+    async fn by_session(app: &App, session: Secret, ip: IpAddr) -> Result<Option<Caller>, Error> {
+        let found = app.store.session(&session, now_ms()).await?;
+        Ok(found.map(|it| Caller {
+            role: it.role,
+            person: Some(it.person),
+            ip,
+            session: Some(session),
+            unnamed: Role::Visitor,
+        }))
+    }
+
+    fn unnamed(role: Role, ip: IpAddr) -> Caller {
+        Caller {
+            role,
+            person: None,
+            ip,
+            session: None,
+            unnamed: role,
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Whether somebody shows the operator's token.
+fn by_token(app: &App, headers: &HeaderMap) -> bool {
+    let token = text(headers, header::AUTHORIZATION)
+        .and_then(|it| it.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim());
+    token
+        .zip(app.operator.as_ref())
+        .is_some_and(|(token, hash)| hash.matches(token))
+}
+
+/// What somebody may do by where they come in.
+fn by_door(door: Door, headers: &HeaderMap) -> Role {
     // A proxy on this machine brings people from elsewhere.
     let brought = [
         "forwarded",
@@ -147,21 +198,97 @@ fn caller(app: &App, headers: &HeaderMap, ip: IpAddr) -> Caller {
     ]
     .iter()
     .any(|it| headers.contains_key(*it));
-    let by_door = match app.door {
-        Door::Loopback => !brought,
-        Door::Open => false,
+    match door {
+        Door::Loopback if !brought => Role::Operator,
+        Door::Loopback | Door::Open => Role::Visitor,
+    }
+}
+
+/// Put into a request by [`check`].
+impl FromRequestParts<App> for Caller {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Caller, Error> {
+        let found = parts.extensions.get::<Caller>().cloned();
+        found.ok_or(Error::Crashed {
+            what: "finding out who asks",
+        })
+    }
+}
+
+/// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
+pub(super) async fn check(
+    State((app, access)): State<(App, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let ip = address(request.extensions().get());
+    let found = Caller::of(&app, request.headers(), ip).await;
+    let checked = found.and_then(|caller| {
+        not_forged(&caller, &request)?;
+        let_in(&app, access, &caller)?;
+        Ok(caller)
+    });
+    let caller = match checked {
+        Ok(caller) => caller,
+        Err(error) => return error.into_response(),
     };
-    let token = text(headers, header::AUTHORIZATION)
-        .and_then(|it| it.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim());
-    let by_token = token
-        .zip(app.operator.as_ref())
-        .is_some_and(|(token, hash)| hash.matches(token));
-    if by_door || by_token {
-        Caller::Operator
-    } else {
-        Caller::Visitor(ip)
+    let guesser = (access == Access::Secrets).then(|| Asker::Address(ip).key());
+    request.extensions_mut().insert(caller);
+    let response = next.run(request).await;
+    let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
+    if let Some(guesser) = guesser
+        && wrong
+    {
+        app.limits.guesses.count(guesser);
+    }
+    response
+}
+
+/// Whoever is known by a cookie, which a browser sends by itself, shows that one of our pages
+/// asks: only these are told [`Secret::csrf`].
+fn not_forged(caller: &Caller, request: &Request) -> Result<(), Error> {
+    let Some(session) = &caller.session else {
+        return Ok(());
+    };
+    if [Method::GET, Method::HEAD].contains(request.method()) {
+        return Ok(());
+    }
+    let shown = request.headers().get(CSRF).and_then(|it| it.to_str().ok());
+    match shown {
+        Some(shown) if secret::equal(shown, &session.csrf()) => Ok(()),
+        Some(_) => Err(Error::Refused {
+            reason: format!("the header `{CSRF}` is not that of this session; load the page again"),
+        }),
+        None => Err(Error::Refused {
+            reason: format!(
+                "the header `{CSRF}` is missing; whoever is signed in by a cookie sends with it \
+                 the `csrf` that /api/me says"
+            ),
+        }),
+    }
+}
+
+fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
+    let least = access.role();
+    if !caller.may(least) {
+        return Err(match (caller.role, access) {
+            (Role::Visitor, Access::Operator) => Error::NeedsToken,
+            (Role::Visitor, _) => Error::NeedsSession,
+            (role, _) => Error::NotYours { role, least },
+        });
+    }
+    if caller.may(Role::Operator) {
+        return Ok(());
+    }
+    if access == Access::Secrets {
+        let address = Asker::Address(caller.ip).key();
+        app.limits.guesses.check(&address)?;
+    }
+    match (access, &caller.person) {
+        (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
+        (_, Some(person)) => app.limits.people.take(Asker::Person(person.no)),
+        (_, None) => app.limits.reads.take(Asker::Address(caller.ip)),
     }
 }
 
@@ -172,32 +299,4 @@ fn address(connection: Option<&ConnectInfo<SocketAddr>>) -> IpAddr {
 
 fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_of_this_machine_name_it() {
-        for host in [
-            "localhost",
-            "LOCALHOST:80",
-            "127.0.0.1:8080",
-            "127.1.2.3",
-            "[::1]:1",
-            "[::1]",
-        ] {
-            assert!(names_loopback(host), "{host}");
-        }
-        for host in [
-            "",
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example",
-            "10.0.0.1:1",
-        ] {
-            assert!(!names_loopback(host), "{host}");
-        }
-    }
 }

@@ -9,7 +9,14 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::operator::{LoadModel, Models};
+use shared::api::people::{
+    Invitation, Invite, Join, Me, People, Revoke, SetPassword, SignIn, SignOut,
+};
 use shared::api::rerank::{Rerank, RerankDocuments};
+use shared::api::review::{
+    Again, AskAgreement, AskProgress, Change, Disputes, Download, History, Make, Mine, NextItems,
+    OneTask, Preview, Results, Send, Tasks, Try, WholeTask,
+};
 use shared::api::{
     About, Attend, Behave, Cancel, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint,
     Export, Fetch, Inside, InsideQuery, Jobs, List, Look, Method, Replay, Resume, Score, Show,
@@ -20,7 +27,8 @@ use utoipa::ToSchema;
 use crate::error::Error;
 use crate::http::access::{self, Access};
 use crate::http::openapi::Operation;
-use crate::http::{App, about, jobs, operator, rerank, score, studies};
+use crate::http::review::{self, curate};
+use crate::http::{App, about, jobs, operator, people, rerank, score, studies};
 
 /// A request is answered in this time, or not at all.
 const TIME: Duration = Duration::from_secs(60);
@@ -30,6 +38,12 @@ const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
 
 /// Body of a new job, in bytes.
 const MAX_JOB: usize = 256 << 20;
+
+/// Body of a request of a review, in bytes: as many events with notes as are sent at once.
+const MAX_REVIEW: usize = 1 << 20;
+
+/// Body of what is said of people, in bytes: a few lines.
+const WRITTEN: usize = 64 << 10;
 
 /// Every endpoint.
 pub(super) struct Endpoints(Vec<Listed>);
@@ -45,6 +59,15 @@ impl Endpoints {
     pub(super) fn all() -> Endpoints {
         Endpoints(vec![
             on::<About, _, _>(Access::Everybody, about::about),
+            on::<Me, _, _>(Access::Everybody, people::me),
+            on::<Invitation, _, _>(Access::Secrets, people::invitation).with_body(WRITTEN),
+            on::<Join, _, _>(Access::Secrets, people::join).with_body(WRITTEN),
+            on::<SignIn, _, _>(Access::Secrets, people::sign_in).with_body(WRITTEN),
+            on::<SignOut, _, _>(Access::Annotator, people::sign_out).with_body(WRITTEN),
+            on::<SetPassword, _, _>(Access::Annotator, people::set_password).with_body(WRITTEN),
+            on::<People, _, _>(Access::Curator, people::list),
+            on::<Invite, _, _>(Access::Curator, people::invite).with_body(WRITTEN),
+            on::<Revoke, _, _>(Access::Curator, people::revoke).with_body(WRITTEN),
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
             on::<Draw, _, _>(Access::Everybody, studies::figures),
@@ -73,6 +96,23 @@ impl Endpoints {
             on::<Cancel, _, _>(Access::Operator, jobs::cancel),
             on::<Resume, _, _>(Access::Operator, jobs::resume),
             on::<Fetch, _, _>(Access::Operator, jobs::scores),
+            on::<Results, _, _>(Access::Everybody, review::results).within(TIME_OF_A_JOB),
+            on::<Try, _, _>(Access::Everybody, review::try_it),
+            on::<Tasks, _, _>(Access::Everybody, review::tasks),
+            on::<OneTask, _, _>(Access::Annotator, review::task),
+            on::<NextItems, _, _>(Access::Annotator, review::next).with_body(MAX_REVIEW),
+            on::<Again, _, _>(Access::Annotator, review::again),
+            on::<Mine, _, _>(Access::Annotator, review::mine),
+            on::<Send, _, _>(Access::Annotator, review::send).with_body(MAX_REVIEW),
+            on::<Preview, _, _>(Access::Curator, curate::preview).with_body(MAX_REVIEW),
+            on::<Make, _, _>(Access::Curator, curate::make).with_body(MAX_REVIEW),
+            on::<WholeTask, _, _>(Access::Curator, curate::task),
+            on::<Change, _, _>(Access::Curator, curate::change).with_body(MAX_REVIEW),
+            on::<AskProgress, _, _>(Access::Curator, curate::progress),
+            on::<AskAgreement, _, _>(Access::Curator, curate::agreement).within(TIME_OF_A_JOB),
+            on::<Disputes, _, _>(Access::Curator, curate::disputes),
+            on::<History, _, _>(Access::Curator, curate::history),
+            download(),
             on::<Models, _, _>(Access::Operator, operator::models),
             on::<LoadModel, _, _>(Access::Operator, operator::load).within(TIME_OF_A_JOB),
         ])
@@ -149,6 +189,19 @@ fn events() -> Listed {
     Listed {
         operation,
         route: get(jobs::events),
+        time: TIME,
+    }
+}
+
+/// The reply is the file itself.
+fn download() -> Listed {
+    let operation = Operation {
+        reply: "text/plain",
+        ..Operation::of::<Download>(Access::Curator)
+    };
+    Listed {
+        operation,
+        route: get(curate::download),
         time: TIME,
     }
 }

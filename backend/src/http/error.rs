@@ -25,6 +25,7 @@ impl IntoResponse for Error {
         let headers = response.headers_mut();
         if let Error::TooOften { retry_after_s }
         | Error::Busy { retry_after_s, .. }
+        | Error::NotKept { retry_after_s, .. }
         | Error::Crowded { retry_after_s, .. } = self
         {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after_s));
@@ -52,11 +53,19 @@ impl Error {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too-large")
             }
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
+            Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
+            Error::NoInvitation => (StatusCode::NOT_FOUND, "invitation"),
+            Error::InvitationOver { .. } => (StatusCode::GONE, "invitation"),
+            Error::NameTaken { .. } => (StatusCode::CONFLICT, "name"),
+            Error::WrongPassword => (StatusCode::UNAUTHORIZED, "password"),
+            Error::NeedsName => (StatusCode::FORBIDDEN, "name"),
+            Error::NotYours { .. } => (StatusCode::FORBIDDEN, "role"),
             Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
             Error::NoSuchPath { .. } | Error::NoCollection { .. } | Error::NoFile { .. } => {
                 (StatusCode::NOT_FOUND, "unknown")
             }
             Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
+            Error::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
             Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),
             Error::Crowded { .. } => (StatusCode::TOO_MANY_REQUESTS, "overloaded"),
             Error::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "overloaded"),
@@ -67,6 +76,7 @@ impl Error {
             Error::Unhealthy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
             Error::NoServer { .. }
             | Error::NotLetIn { .. }
+            | Error::NotKept { .. }
             | Error::DiskFull { .. }
             | Error::ReadOnly { .. } => (StatusCode::SERVICE_UNAVAILABLE, "storage"),
             Error::File { .. }

@@ -1,5 +1,7 @@
 //! How much is done at once, and for one visitor.
 
+mod guesses;
+
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,10 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use shared::review::PersonNo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 use crate::http::App;
+
+use guesses::Guesses;
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;
@@ -36,13 +41,33 @@ const READS: (u32, Duration) = (120, Duration::from_millis(100));
 /// Somebody who types: the page waits for a pause before it asks.
 const SCORES: (u32, Duration) = (10, Duration::from_secs(2));
 
-/// Addresses that are remembered before those that have been quiet are forgotten.
+/// Somebody who is signed in, whoever shares their address: one who decides by a key each second
+/// makes a few requests for each.
+const PEOPLE: (u32, Duration) = (300, Duration::from_millis(50));
+
+/// Tokens and passwords that were wrong, of one address.
+const GUESSES: (u32, Duration) = (10, Duration::from_secs(6));
+
+/// Passwords of one name that were wrong, wherever from. Somebody could keep it full and so lock
+/// out whom they mean, who then needs a link; a password that is tried from a thousand addresses
+/// at once would be worse.
+const GUESSES_OF_NAME: (u32, Duration) = (20, Duration::from_secs(20));
+
+/// Passwords that are worked on at once: each takes a core and 19 MiB for some tens of
+/// milliseconds.
+const PASSWORDS: usize = 2;
+
+/// Addresses and people that are remembered before those that have been quiet are forgotten.
 const REMEMBERED: usize = 10_000;
 
 /// All of them.
 pub(super) struct Limits {
     pub(super) reads: Rate,
     pub(super) scores: Rate,
+    pub(super) people: Rate,
+    pub(super) guesses: Guesses<Asker>,
+    pub(super) guesses_of_name: Guesses<String>,
+    passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
@@ -74,6 +99,10 @@ impl Limits {
         Limits {
             reads: Rate::new(READS),
             scores: Rate::new(SCORES),
+            people: Rate::new(PEOPLE),
+            guesses: Guesses::new(GUESSES),
+            guesses_of_name: Guesses::new(GUESSES_OF_NAME),
+            passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
@@ -116,6 +145,15 @@ impl Limits {
         self.watchers.clone().try_acquire_owned().map_err(busy)
     }
 
+    /// A place for a password, kept as long as what is returned.
+    pub(super) async fn password(&self) -> OwnedSemaphorePermit {
+        self.passwords
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
     /// A place for what keeps a core busy, kept as long as what is returned.
     pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
         self.heavy
@@ -138,9 +176,31 @@ pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -
     }
 }
 
-/// How often one address may ask.
+/// As whom somebody is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Asker {
+    /// Whoever is there. Whoever has IPv6 has a whole /64, which counts as one.
+    Address(IpAddr),
+    /// Somebody who is signed in, wherever they are.
+    Person(PersonNo),
+}
+
+impl Asker {
+    /// What stands for them in a table.
+    pub(super) fn key(self) -> Asker {
+        match self {
+            Asker::Address(IpAddr::V6(ip)) => {
+                let [a, b, c, d, ..] = ip.segments();
+                Asker::Address(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+            }
+            Asker::Address(IpAddr::V4(_)) | Asker::Person(_) => self,
+        }
+    }
+}
+
+/// How often one may ask.
 pub(super) struct Rate {
-    by_address: DefaultKeyedRateLimiter<IpAddr>,
+    by_asker: DefaultKeyedRateLimiter<Asker>,
     clock: DefaultClock,
 }
 
@@ -149,24 +209,17 @@ impl Rate {
         let quota = Quota::with_period(every).expect("a period is not zero");
         let burst = NonZeroU32::new(burst).expect("a burst is not zero");
         Rate {
-            by_address: RateLimiter::keyed(quota.allow_burst(burst)),
+            by_asker: RateLimiter::keyed(quota.allow_burst(burst)),
             clock: DefaultClock::default(),
         }
     }
 
-    /// One request of an address. Whoever has IPv6 has a whole /64, which counts as one.
-    pub(super) fn take(&self, ip: IpAddr) -> Result<(), Error> {
-        let key = match ip {
-            IpAddr::V4(_) => ip,
-            IpAddr::V6(ip) => {
-                let [a, b, c, d, ..] = ip.segments();
-                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-            }
-        };
-        if self.by_address.len() > REMEMBERED {
-            self.by_address.retain_recent();
+    /// One request.
+    pub(super) fn take(&self, asker: Asker) -> Result<(), Error> {
+        if self.by_asker.len() > REMEMBERED {
+            self.by_asker.retain_recent();
         }
-        self.by_address.check_key(&key).map_err(|until| {
+        self.by_asker.check_key(&asker.key()).map_err(|until| {
             let wait = until.wait_time_from(self.clock.now());
             Error::TooOften {
                 retry_after_s: wait.as_secs() + 1,
@@ -182,7 +235,9 @@ mod tests {
     #[test]
     fn a_burst_is_fine_and_then_one_address_waits_alone() {
         let rate = Rate::new((2, Duration::from_secs(60)));
-        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+        let [one, other] = [one, other].map(|it| Asker::Address(it.into()));
+        let person = Asker::Person(PersonNo(1));
         assert!(rate.take(one).is_ok());
         assert!(rate.take(one).is_ok());
         let refused = rate.take(one).unwrap_err();
@@ -196,13 +251,15 @@ mod tests {
             "{refused}"
         );
         assert!(rate.take(other).is_ok());
+        assert!(rate.take(person).is_ok());
     }
 
     #[test]
     fn neighbours_in_ipv6_are_one() {
         let rate = Rate::new((1, Duration::from_secs(60)));
-        assert!(rate.take("2001:db8::1".parse().unwrap()).is_ok());
-        assert!(rate.take("2001:db8::2".parse().unwrap()).is_err());
-        assert!(rate.take("2001:db8:0:1::1".parse().unwrap()).is_ok());
+        let take = |ip: &str| rate.take(Asker::Address(ip.parse().unwrap()));
+        assert!(take("2001:db8::1").is_ok());
+        assert!(take("2001:db8::2").is_err());
+        assert!(take("2001:db8:0:1::1").is_ok());
     }
 }

@@ -9,11 +9,14 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use serde_json::Value;
+use shared::api::people::CSRF;
 use shared::api::{Endpoint, Method, Problem};
 use utoipa::ToSchema;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{
     ComponentsBuilder, Content, HttpMethod, Info, OpenApi, OpenApiBuilder, PathItem, Paths, Ref,
     RefOr, Required, ResponseBuilder, Schema,
@@ -25,6 +28,9 @@ use crate::http::endpoints::Endpoints;
 
 /// Name of the operator's token in the document.
 const TOKEN: &str = "operator";
+
+/// Name of the cookie of a session in the document.
+const SESSION: &str = "session";
 
 /// What the documentation says of an endpoint.
 pub(super) struct Operation {
@@ -148,10 +154,11 @@ fn document() -> OpenApi {
                     .build(),
             )),
         };
+        let way = |name| SecurityRequirement::new::<_, [&str; 0], &str>(name, []);
         let operation = match it.access {
-            Access::Everybody | Access::Scorers => operation,
-            Access::Operator => {
-                operation.security(SecurityRequirement::new::<_, [&str; 0], &str>(TOKEN, []))
+            Access::Everybody | Access::Scorers | Access::Secrets => operation,
+            Access::Annotator | Access::Curator | Access::Operator => {
+                operation.security(way(TOKEN)).security(way(SESSION))
             }
         };
         let method = match it.method {
@@ -167,9 +174,17 @@ fn document() -> OpenApi {
         }
     }
     let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
+        "__Host-axioscope",
+        format!(
+            "On loopback `axioscope-PORT`. A POST that comes with it also has the header \
+             `{CSRF}`, which /api/me says."
+        ),
+    )));
     let components = ComponentsBuilder::new()
         .schemas_from_iter(named)
-        .security_scheme(TOKEN, token);
+        .security_scheme(TOKEN, token)
+        .security_scheme(SESSION, session);
     let mut info = Info::new("Axioscope", env!("CARGO_PKG_VERSION"));
     info.description = Some(
         "Why a ranking model ranks as it does: studies to read, texts to score, jobs to run. \
@@ -187,7 +202,10 @@ fn said_of(access: Access) -> &'static str {
     match access {
         Access::Everybody => "For everybody; visitors see what is published.",
         Access::Scorers => "For everybody; visitors at most 8 texts, and not too often.",
-        Access::Operator => "For the operator; on loopback for everybody.",
+        Access::Secrets => "For everybody, and after some that were wrong slowly.",
+        Access::Annotator => "For annotators, curators and operators.",
+        Access::Curator => "For curators and operators.",
+        Access::Operator => "For operators; on loopback for everybody without a session.",
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn rerank(
                 numbers: Numbers::of(asked.raw_scores, asked.use_activation),
                 cut,
             };
-            let ranked = rank(&app, caller, wanted, (asked.query, texts)).await?;
+            let ranked = rank(&app, &caller, wanted, (asked.query, texts)).await?;
             Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
         }
         (None, Some(documents)) => {
@@ -55,7 +55,7 @@ pub(super) async fn rerank(
                 use_activation: asked.use_activation,
             };
             let shape = (Version::First, cut);
-            Ranking::Documents(rank_documents(&app, caller, asked, shape).await?)
+            Ranking::Documents(rank_documents(&app, &caller, asked, shape).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
@@ -71,7 +71,7 @@ pub(super) async fn documents(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, caller, asked, (Version::First, Cut::End)).await?;
+    let ranked = rank_documents(&app, &caller, asked, (Version::First, Cut::End)).await?;
     Ok(Json(ranked))
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn documents_again(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, caller, asked, (Version::Second, Cut::End)).await?;
+    let ranked = rank_documents(&app, &caller, asked, (Version::Second, Cut::End)).await?;
     Ok(Json(ranked))
 }
 
@@ -94,7 +94,7 @@ enum Version {
 
 async fn rank_documents(
     app: &App,
-    caller: Caller,
+    caller: &Caller,
     asked: RerankDocuments,
     (version, cut): (Version, Cut),
 ) -> Result<RankedDocuments, Error> {
@@ -264,7 +264,7 @@ impl Ranked {
 /// Ranks texts for a query with one of the models.
 async fn rank(
     app: &App,
-    caller: Caller,
+    caller: &Caller,
     wanted: Wanted,
     (query, texts): (String, Vec<String>),
 ) -> Result<Ranked, Error> {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use shared::api::people::Role;
 use shared::api::{Attend, Attention, Score, Scored};
 use shared::error::Error as Wrong;
 
@@ -18,14 +19,14 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn of(caller: Caller) -> Bounds {
-        match caller {
-            Caller::Visitor(_) => Bounds {
+    pub(super) fn of(caller: &Caller) -> Bounds {
+        match caller.may(Role::Operator) {
+            false => Bounds {
                 texts: 8,
                 characters_of_query: 500,
                 characters_of_text: 4_000,
             },
-            Caller::Operator => Bounds {
+            true => Bounds {
                 texts: 256,
                 characters_of_query: 10_000,
                 characters_of_text: 100_000,
@@ -34,10 +35,10 @@ impl Bounds {
     }
 
     /// Of a ranking, which is computed batch by batch.
-    pub(super) fn of_ranking(caller: Caller) -> Bounds {
-        match caller {
-            Caller::Visitor(_) => Bounds::of(caller),
-            Caller::Operator => Bounds {
+    pub(super) fn of_ranking(caller: &Caller) -> Bounds {
+        match caller.may(Role::Operator) {
+            false => Bounds::of(caller),
+            true => Bounds {
                 texts: 10_000,
                 characters_of_query: 100_000,
                 characters_of_text: 1_000_000,
@@ -73,7 +74,7 @@ pub(super) async fn score(
     caller: Caller,
     Ask(asked): Ask<Score>,
 ) -> Result<Json<Scored>, Error> {
-    Bounds::of(caller).check(&asked.query, &asked.texts)?;
+    Bounds::of(&caller).check(&asked.query, &asked.texts)?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
     let scored = off_thread("scoring", move || {
@@ -104,7 +105,7 @@ pub(super) async fn attention(
         layer,
         head,
     } = asked;
-    Bounds::of(caller).check(&query, std::slice::from_ref(&text))?;
+    Bounds::of(&caller).check(&query, std::slice::from_ref(&text))?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
     let found = off_thread("reading attention", move || {

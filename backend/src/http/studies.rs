@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use shared::api::people::Role;
 use shared::api::{
     Behave, CollectionStats, Differ, DifferQueries, DifferQuery, Draw, Export, Inside, InsideQuery,
     List, Look, Replay, Show, Statistics, Studies,
@@ -38,7 +39,7 @@ pub(super) async fn list(
 ) -> Result<Json<Vec<Card>>, Error> {
     let mut cards = Vec::new();
     for listed in app.store.studies().await? {
-        if !may_see(caller, &listed) {
+        if !may_see(&caller, &listed) {
             continue;
         }
         match app.shelf.card(&listed).await {
@@ -55,7 +56,7 @@ pub(super) async fn look(
     caller: Caller,
     Ask(asked): Ask<Look>,
 ) -> Result<Json<Overview>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
 }
@@ -65,7 +66,7 @@ pub(super) async fn figures(
     caller: Caller,
     Ask(asked): Ask<Draw>,
 ) -> Result<Json<Figures>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let drawn = app
         .shelf
@@ -78,7 +79,7 @@ pub(super) async fn behaviours(
     caller: Caller,
     Ask(asked): Ask<Behave>,
 ) -> Result<Json<Behaviours>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let found = app
         .shelf
@@ -91,7 +92,7 @@ pub(super) async fn inside(
     caller: Caller,
     Ask(asked): Ask<Inside>,
 ) -> Result<Json<Vec<WhiteBox>>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let folder = app.shelf.folder().clone();
     let load = move || whitebox::load(&folder, &listed.name);
@@ -105,7 +106,7 @@ pub(super) async fn inside_query(
     caller: Caller,
     Ask(asked): Ask<InsideQuery>,
 ) -> Result<Json<Firsts>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let found = app.shelf.of(&listed, move |study| {
         Ok(study.firsts(asked.query, &asked.ranker)?)
@@ -118,7 +119,7 @@ pub(super) async fn differ(
     caller: Caller,
     Ask(asked): Ask<Differ>,
 ) -> Result<Json<Differences>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let found = app
         .shelf
@@ -131,7 +132,7 @@ pub(super) async fn differ_queries(
     caller: Caller,
     Ask(asked): Ask<DifferQueries>,
 ) -> Result<Json<listing::Page>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let found = app.shelf.of(&listed, move |study| {
         Ok(study.differ_queries(&asked.asking, &asked.listing)?)
@@ -144,7 +145,7 @@ pub(super) async fn differ_query(
     caller: Caller,
     Ask(asked): Ask<DifferQuery>,
 ) -> Result<Json<Sample>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let found = app.shelf.of(&listed, move |study| {
         Ok(study.differ_query(&asked.asking, &asked.query)?)
@@ -157,7 +158,7 @@ pub(super) async fn replay(
     caller: Caller,
     Ask(asked): Ask<Replay>,
 ) -> Result<Json<Vec<Table>>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let tables = app.shelf.of(&listed, move |study| {
         Ok(shared::replay::replay(asked.asked, Some(study))?)
@@ -170,7 +171,7 @@ pub(super) async fn instances(
     caller: Caller,
     Ask(asked): Ask<List>,
 ) -> Result<Json<Page>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let listing = asked.listing;
     Ok(Json(
@@ -185,7 +186,7 @@ pub(super) async fn instance(
     caller: Caller,
     Ask(asked): Ask<Show>,
 ) -> Result<Json<Shown>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let Show {
         study: _,
@@ -205,7 +206,7 @@ pub(super) async fn export(
     caller: Caller,
     Ask(asked): Ask<Export>,
 ) -> Result<impl IntoResponse + use<>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let json = app.shelf.of(&listed, |study| {
         let broken = |it: serde_json::Error| Error::Damaged {
@@ -222,7 +223,7 @@ pub(super) async fn statistics(
     caller: Caller,
     Ask(asked): Ask<Statistics>,
 ) -> Result<Json<CollectionStats>, Error> {
-    let listed = find(&app, caller, &asked.study).await?;
+    let listed = find(&app, &caller, &asked.study).await?;
     let statistics = app.shelf.of(&listed, |study| {
         Ok(CollectionStats {
             analyzer: study.definition.analyzer.clone(),
@@ -235,7 +236,7 @@ pub(super) async fn statistics(
 }
 
 /// A study that is not for the caller's eyes is not there.
-async fn find(app: &App, caller: Caller, name: &str) -> Result<Listed, Error> {
+pub(super) async fn find(app: &App, caller: &Caller, name: &str) -> Result<Listed, Error> {
     let listed = app.store.study(name).await?;
     if !may_see(caller, &listed) {
         return Err(Wrong::unknown("study", name).into());
@@ -243,9 +244,7 @@ async fn find(app: &App, caller: Caller, name: &str) -> Result<Listed, Error> {
     Ok(listed)
 }
 
-fn may_see(caller: Caller, listed: &Listed) -> bool {
-    match caller {
-        Caller::Operator => true,
-        Caller::Visitor(_) => listed.published,
-    }
+/// Curators make tasks from studies that are not published yet.
+pub(super) fn may_see(caller: &Caller, listed: &Listed) -> bool {
+    listed.published || caller.may(Role::Curator)
 }

@@ -150,7 +150,7 @@ impl Unpacked<'_> {
         let _lock = store.lock_jobs(lock).await?;
         let mut transaction = store.begin().await?;
         let mut size = Size::default();
-        for table in &TABLES {
+        for table in TABLES.iter().filter(|it| it.since <= self.layout) {
             if tables::n_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
                 return Err(Wrong::setting(&store.database, reason).into());
@@ -165,7 +165,7 @@ impl Unpacked<'_> {
             };
             size.n_rows += fill.from(BufReader::new(lines), &mut transaction).await?;
         }
-        tables::settle(store, &mut transaction).await?;
+        tables::settle(store, self.layout, &mut transaction).await?;
         match &store.database {
             Database::Sqlite(_) => {
                 transaction.commit().await.map_err(|it| store.failed(it))?;

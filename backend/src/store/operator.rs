@@ -1,12 +1,8 @@
 //! The operator's token: printed once, of which only the SHA-256 is kept.
 
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
-use shared::collection::hex;
-
 use crate::error::Error;
 use crate::store::Store;
+use crate::store::secret::{self, Secret};
 
 /// What is kept of a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,18 +11,12 @@ pub(crate) struct TokenHash(String);
 impl TokenHash {
     /// Of a token as it is typed.
     pub(crate) fn of(token: &str) -> TokenHash {
-        TokenHash(hex(&Sha256::digest(token)))
+        TokenHash(Secret::shown(token).sha256())
     }
 
     /// Compares in a time that does not depend on where the two differ.
     pub(crate) fn matches(&self, token: &str) -> bool {
-        let other = TokenHash::of(token);
-        let differing = self
-            .0
-            .bytes()
-            .zip(other.0.bytes())
-            .fold(0, |all, (a, b)| all | (a ^ b));
-        differing == 0
+        secret::equal(&self.0, &TokenHash::of(token).0)
     }
 }
 
@@ -42,18 +32,16 @@ impl Store {
 
     /// Makes a new token, to be shown once; the one before no longer counts.
     pub(crate) async fn new_operator_token(&self) -> Result<String, Error> {
-        let mut secret = [0; 32];
-        getrandom::fill(&mut secret).expect("the operating system gives random numbers");
-        let token = BASE64_URL_SAFE_NO_PAD.encode(secret);
+        let token = Secret::new();
         sqlx::query(
             "INSERT INTO operator (one, token_sha256) VALUES (1, $1)
              ON CONFLICT (one) DO UPDATE SET token_sha256 = excluded.token_sha256",
         )
-        .bind(TokenHash::of(&token).0)
+        .bind(token.sha256())
         .execute(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        Ok(token)
+        Ok(token.reveal().to_owned())
     }
 }
 

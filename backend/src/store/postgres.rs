@@ -27,9 +27,12 @@ pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Rows that were put there with their numbers do not move the numbers of later ones.
-pub(super) const NEXT_NUMBER: &str = "
-    SELECT setval(pg_get_serial_sequence('jobs', 'number'), max(number))
-    FROM jobs HAVING max(number) IS NOT NULL";
+pub(super) fn next_number(table: &str, column: &str) -> String {
+    format!(
+        "SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))
+         FROM {table} HAVING max({column}) IS NOT NULL"
+    )
+}
 
 /// The oldest version that the tests run on, as `server_version_num` has it.
 const OLDEST: i64 = 150_000;

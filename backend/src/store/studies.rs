@@ -4,6 +4,8 @@ pub(crate) mod files;
 mod mapped;
 pub(crate) mod whitebox;
 
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
 use shared::study::Study;
 
 use crate::error::Error;
@@ -20,12 +22,33 @@ pub(crate) struct Listed {
     pub made: String,
     /// Of its instances.
     pub instances_hash: String,
+    /// Of the queries and documents that they are of.
+    pub collection_hash: String,
     /// Instances of all axioms and modes.
     pub n_instances: i64,
     /// Whether visitors see it.
     pub published: bool,
     /// One more each time it is made again.
     pub revision: i64,
+}
+
+impl Listed {
+    /// Of the instances and of the texts that they are of: as long as it is the same, instances
+    /// have the same numbers and words.
+    pub(crate) fn state_hash(&self) -> String {
+        digest(&self.instances_hash, &self.collection_hash)
+    }
+}
+
+/// [`Listed::state_hash`] of a study that was loaded.
+pub(crate) fn state_hash(study: &Study) -> String {
+    digest(&study.instances_hash, &study.collection_hash)
+}
+
+fn digest(instances_hash: &str, collection_hash: &str) -> String {
+    hex(&Sha256::digest(format!(
+        "{instances_hash}\n{collection_hash}"
+    )))
 }
 
 /// Who sees a study.
@@ -44,6 +67,7 @@ struct StudyRow {
     title: String,
     made: String,
     instances_hash: String,
+    collection_hash: String,
     n_instances: i64,
     published: i64,
     revision: i64,
@@ -56,6 +80,7 @@ impl StudyRow {
             title: self.title,
             made: self.made,
             instances_hash: self.instances_hash,
+            collection_hash: self.collection_hash,
             n_instances: self.n_instances,
             published: self.published != 0,
             revision: self.revision,
@@ -67,7 +92,8 @@ impl Store {
     /// Every study by name.
     pub(crate) async fn studies(&self) -> Result<Vec<Listed>, Error> {
         let rows: Vec<StudyRow> = sqlx::query_as(
-            "SELECT name, title, made, instances_hash, n_instances, published, revision
+            "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
+                    revision
              FROM studies ORDER BY name",
         )
         .fetch_all(&self.pool)
@@ -83,7 +109,8 @@ impl Store {
             return Err(unknown().into());
         }
         let found: Option<StudyRow> = sqlx::query_as(
-            "SELECT name, title, made, instances_hash, n_instances, published, revision
+            "SELECT name, title, made, instances_hash, collection_hash, n_instances, published,
+                    revision
              FROM studies WHERE name = $1",
         )
         .bind(name)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared::api::review::{Results, TaskResults, Try};
 use shared::api::worker::{Manipulate, Printed};
 use shared::api::{
     Behave, CollectionStats, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export,
@@ -14,6 +15,7 @@ use shared::collection::trec::BroughtScores;
 use shared::differ::{Asking, Source, Who, differ, listing, sample};
 use shared::error::Error;
 use shared::probe::TextNo;
+use shared::review::trial::trial;
 use shared::score::{RankerAbout, RankerKind, Scores};
 use shared::study::{Study, bench};
 use shared::whitebox::WhiteBox;
@@ -78,6 +80,12 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             let Replay { study: _, asked } = parse(request)?;
             let tables = shared::replay::replay(asked, Some(study));
             Ok(json(&tables.map_err(refused)?))
+        }
+        // What people said lies with the server.
+        Results::PATH => Ok(json(&Vec::<TaskResults>::new())),
+        Try::PATH => {
+            let Try { study: _, seed } = parse(request)?;
+            Ok(json(&trial(study, seed).map_err(refused)?))
         }
         List::PATH => {
             let List { study: _, listing } = parse(request)?;

@@ -108,6 +108,11 @@ pub fn agreements(items: &[Item], log: &Log) -> Agreements {
     }
 }
 
+/// On all drawn items alone: [`Agreements::overall`], without what is counted of each person.
+pub fn overall(items: &[Item], log: &Log) -> Coefficients {
+    coefficients(&Votes::new(items, log).rated(|_| true, None))
+}
+
 fn coefficients(rated: &[Rated]) -> Coefficients {
     Coefficients {
         raw: agreement::raw(rated),

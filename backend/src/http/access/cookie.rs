@@ -1,0 +1,58 @@
+//! The cookie of a session, which no script can read.
+//!
+//! At the open door only a browser that speaks TLS keeps it, and no other host can set it
+//! (`__Host-`). On loopback there is no TLS; cookies do not know ports, so that its name has to.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use super::{Door, text};
+use crate::store::secret::Secret;
+
+/// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
+const MAX_AGE_S: u32 = 400 * 24 * 3_600;
+
+/// The session that a browser shows.
+pub(super) fn shown(door: Door, headers: &HeaderMap) -> Option<Secret> {
+    let name = name(door, headers);
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let cookies = cookies.filter_map(|it| it.to_str().ok());
+    let mut pairs = cookies.flat_map(|it| it.split(';').filter_map(|it| it.trim().split_once('=')));
+    let found = pairs.find(|(it, _)| *it == name)?;
+    Some(Secret::shown(found.1))
+}
+
+/// Has a browser keep a session.
+pub(in crate::http) fn keep(door: Door, headers: &HeaderMap, session: &Secret) -> HeaderValue {
+    set(door, headers, (session.reveal(), MAX_AGE_S))
+}
+
+/// Has a browser forget its session.
+pub(in crate::http) fn forget(door: Door, headers: &HeaderMap) -> HeaderValue {
+    set(door, headers, ("", 0))
+}
+
+fn set(door: Door, headers: &HeaderMap, (value, max_age_s): (&str, u32)) -> HeaderValue {
+    let name = name(door, headers);
+    let secure = match door {
+        Door::Loopback => "",
+        Door::Open => "; Secure",
+    };
+    let cookie =
+        format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}");
+    cookie
+        .parse()
+        .expect("a name, a token and a number are printable")
+}
+
+/// The port is the one that the browser knows, which may be of a tunnel to this machine.
+fn name(door: Door, headers: &HeaderMap) -> String {
+    match door {
+        Door::Open => "__Host-axioscope".to_owned(),
+        Door::Loopback => {
+            let host = text(headers, header::HOST).unwrap_or_default();
+            let port = host.rsplit_once(':').map(|it| it.1);
+            let port = port.and_then(|it| it.parse::<u16>().ok()).unwrap_or(80);
+            format!("axioscope-{port}")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Tokens and passwords that were wrong.
+//!
+//! Only these count, so that a room full of people who share an address joins at once. Many that
+//! are tried at the same moment all count, and whoever did that waits for all of them.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::REMEMBERED;
+use crate::error::Error;
+
+/// How often each has guessed wrong.
+pub(in crate::http) struct Guesses<K> {
+    /// So many are fine.
+    burst: f64,
+    /// One is forgotten after this time.
+    every: Duration,
+    by_whom: Mutex<HashMap<K, Wrong>>,
+}
+
+/// Guesses that are not forgotten, as it was at a moment.
+#[derive(Clone, Copy)]
+struct Wrong {
+    n: f64,
+    at: Instant,
+}
+
+impl<K: Eq + Hash> Guesses<K> {
+    pub(super) fn new((burst, every): (u32, Duration)) -> Guesses<K> {
+        Guesses {
+            burst: f64::from(burst),
+            every,
+            by_whom: Mutex::default(),
+        }
+    }
+
+    /// Whether they may guess now.
+    pub(in crate::http) fn check(&self, whom: &K) -> Result<(), Error> {
+        self.check_at(whom, Instant::now())
+    }
+
+    /// They guessed wrong.
+    pub(in crate::http) fn count(&self, whom: K) {
+        self.count_at(whom, Instant::now());
+    }
+
+    fn check_at(&self, whom: &K, now: Instant) -> Result<(), Error> {
+        let wrong = self.locked().get(whom).copied();
+        let left = wrong.map_or(0.0, |it| self.left(it, now));
+        if left + 1.0 <= self.burst {
+            return Ok(());
+        }
+        let wait = self.every.mul_f64(left + 1.0 - self.burst);
+        Err(Error::TooOften {
+            retry_after_s: wait.as_secs() + 1,
+        })
+    }
+
+    fn count_at(&self, whom: K, now: Instant) {
+        let mut by_whom = self.locked();
+        if by_whom.len() > REMEMBERED {
+            by_whom.retain(|_, it| self.left(*it, now) > 0.0);
+        }
+        let wrong = by_whom.entry(whom).or_insert(Wrong { n: 0.0, at: now });
+        *wrong = Wrong {
+            n: self.left(*wrong, now) + 1.0,
+            at: now,
+        };
+    }
+
+    /// Those that are not forgotten yet.
+    fn left(&self, wrong: Wrong, now: Instant) -> f64 {
+        let forgotten = now.duration_since(wrong.at).div_duration_f64(self.every);
+        (wrong.n - forgotten).max(0.0)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashMap<K, Wrong>> {
+        self.by_whom.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_guesses_wrong_waits_and_others_do_not() {
+        let guesses = Guesses::new((3, Duration::from_secs(6)));
+        let start = Instant::now();
+        let at = |s: u64| start + Duration::from_secs(s);
+        for _ in 0..3 {
+            guesses.check_at(&"one", at(0)).unwrap();
+            guesses.count_at("one", at(0));
+        }
+        let refused = guesses.check_at(&"one", at(0)).unwrap_err();
+        assert!(
+            matches!(refused, Error::TooOften { retry_after_s: 7 }),
+            "{refused}"
+        );
+        guesses.check_at(&"other", at(0)).unwrap();
+        assert!(guesses.check_at(&"one", at(5)).is_err());
+        guesses.check_at(&"one", at(6)).unwrap();
+    }
+
+    #[test]
+    fn guesses_at_the_same_moment_all_count() {
+        let guesses = Guesses::new((3, Duration::from_secs(6)));
+        let start = Instant::now();
+        for _ in 0..100 {
+            guesses.count_at("one", start);
+        }
+        let refused = guesses.check_at(&"one", start).unwrap_err();
+        // 98 too many, 6 s each.
+        assert!(
+            matches!(refused, Error::TooOften { retry_after_s: 589 }),
+            "{refused}"
+        );
+    }
+}

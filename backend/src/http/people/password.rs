@@ -1,0 +1,77 @@
+//! Passwords: Argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane).
+
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use shared::api::people::SHORTEST_PASSWORD;
+use shared::error::Error as Wrong;
+use std::sync::LazyLock;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::{Error, off_thread};
+use crate::http::App;
+
+/// A password has at most so many characters.
+const LONGEST: usize = 256;
+
+/// Compared with where there is none, so that an unknown name takes as long as a known one.
+static NOBODYS: LazyLock<String> = LazyLock::new(|| hashed("nobody has this password"));
+
+/// What is kept of a password that somebody chose.
+pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
+    let wrong = |reason: String| Error::from(Wrong::setting("password", reason));
+    match password.chars().count() {
+        n if n < SHORTEST_PASSWORD => {
+            let reason = format!("has {n} characters; take at least {SHORTEST_PASSWORD}");
+            return Err(wrong(reason));
+        }
+        n if n > LONGEST => {
+            return Err(wrong(format!("has {n} characters; take at most {LONGEST}")));
+        }
+        _ => {}
+    }
+    let place = app.limits.password().await;
+    off_thread("keeping a password", move || {
+        let _place = place;
+        Ok(hashed(&password))
+    })
+    .await
+}
+
+/// Whether a password is the one of which a hash is kept. Without a hash it takes as long.
+pub(super) async fn is_right(
+    app: &App,
+    password: String,
+    hash: Option<String>,
+) -> Result<bool, Error> {
+    if password.chars().count() > LONGEST {
+        return Ok(false);
+    }
+    let place = app.limits.password().await;
+    off_thread("comparing a password", move || {
+        let _place = place;
+        let kept = hash.as_ref().unwrap_or(&NOBODYS);
+        let damaged = |it: argon2::password_hash::phc::Error| Error::Damaged {
+            what: "the list of people".to_owned(),
+            reason: it.to_string(),
+        };
+        let kept = PasswordHash::new(kept).map_err(damaged)?;
+        let same = Argon2::default().verify_password(plain(&password).as_bytes(), &kept);
+        Ok(same.is_ok() && hash.is_some())
+    })
+    .await
+}
+
+fn hashed(password: &str) -> String {
+    let mut salt = [0; 16];
+    getrandom::fill(&mut salt).expect("the operating system gives random numbers");
+    Argon2::default()
+        .hash_password_with_salt(plain(password).as_bytes(), &salt)
+        .expect("a salt of 16 bytes and a password below 4 GiB can be hashed")
+        .to_string()
+}
+
+/// The same from every keyboard (NIST SP 800-63B, 5.1.1.2).
+fn plain(password: &str) -> String {
+    password.nfkc().collect()
+}

@@ -1,0 +1,252 @@
+//! Review for those who run it: making tasks, how far they are, what people disagree about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use shared::api::review::{
+    Agreed, AskAgreement, AskProgress, Change, Disputes, Done, Download, Format, History,
+    ItemHistory, Made, Make, Named, Preview, Progressed, TaskNo, Whole, WholeTask,
+};
+use shared::report::to_csv;
+use shared::review::content::{Content, Shows};
+use shared::review::event::What;
+use shared::review::export::{self, Source};
+use shared::review::said::Dispute;
+use shared::review::task::Role;
+use shared::review::{Item, Said, Task, sample};
+use shared::study::Study;
+
+use crate::error::{Error, off_thread};
+use crate::http::App;
+use crate::http::access::Caller;
+use crate::http::ask::Ask;
+use crate::http::studies::find;
+use crate::review::desk::Desk;
+use crate::review::{check_current, check_texts, now_ms};
+use crate::store::reviews::{ItemRow, NewTask};
+use crate::store::studies::state_hash;
+
+pub(in crate::http) async fn preview(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Preview>,
+) -> Result<Json<Made>, Error> {
+    let new = drawn(&app, &caller, asked.task).await?;
+    let items: Vec<Item> = new.items.into_iter().map(|it| it.item).collect();
+    Ok(Json(made(&new.task, &items, new.n_candidates)))
+}
+
+pub(in crate::http) async fn make(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Make>,
+) -> Result<Json<Whole>, Error> {
+    let new = drawn(&app, &caller, asked.task).await?;
+    let desk = app.reviews.make(&new).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn task(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<WholeTask>,
+) -> Result<Json<Whole>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Ask(asked): Ask<Change>,
+) -> Result<Json<Whole>, Error> {
+    let desk = app.reviews.change(asked).await?;
+    Ok(Json(whole(&caller, &desk)))
+}
+
+pub(in crate::http) async fn progress(
+    State(app): State<App>,
+    Ask(asked): Ask<AskProgress>,
+) -> Result<Json<Progressed>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    Ok(Json(Progressed {
+        progress: app.reviews.progress(&desk).await?,
+        names: names(&app, asked.task).await?,
+    }))
+}
+
+pub(in crate::http) async fn agreement(
+    State(app): State<App>,
+    Ask(asked): Ask<AskAgreement>,
+) -> Result<Json<Agreed>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    let agreements = app.reviews.agreements(&desk).await?;
+    Ok(Json(Agreed {
+        agreements: (*agreements).clone(),
+        names: names(&app, asked.task).await?,
+    }))
+}
+
+pub(in crate::http) async fn disputes(
+    State(app): State<App>,
+    Ask(asked): Ask<Disputes>,
+) -> Result<Json<Vec<Dispute>>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let _place = app.limits.heavy().await;
+    Ok(Json(app.reviews.disputes(&desk).await?))
+}
+
+pub(in crate::http) async fn history(
+    State(app): State<App>,
+    Ask(asked): Ask<History>,
+) -> Result<Json<ItemHistory>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let row = desk.row();
+    let number = asked.item;
+    let item = desk.item(number)?.clone();
+    let listed = app.store.study(&row.task.study).await?;
+    check_current(&desk, &listed)?;
+    let names = names(&app, asked.task).await?;
+    let told = app.shelf.of(&listed, move |study| {
+        check_texts(&row, study)?;
+        let all = Shows {
+            marks: true,
+            rankers: true,
+        };
+        let content = Content::of(study, item.place, all, &row.task.wanted.dials)?;
+        let log = desk.log();
+        let about = |what: &What| match what {
+            What::Undone { of } => log.entry(*of).and_then(|it| it.event.what.item()),
+            _ => what.item(),
+        };
+        let entries = log.entries().into_iter();
+        let entries = entries.filter(|it| about(&it.event.what) == Some(number));
+        let done = entries.map(|it| Done {
+            entry: it.clone(),
+            fate: log.fate(it),
+        });
+        Ok(ItemHistory {
+            content,
+            said: Said::of(&log, number),
+            done: done.collect(),
+            item,
+            names,
+        })
+    });
+    Ok(Json(told.await?))
+}
+
+pub(in crate::http) async fn download(
+    State(app): State<App>,
+    Ask(asked): Ask<Download>,
+) -> Result<impl IntoResponse + use<>, Error> {
+    let desk = app.reviews.desk(asked.task).await?;
+    let rows = app.store.review_items(asked.task).await?;
+    let people = match asked.names {
+        true => app.store.review_people(asked.task).await?,
+        false => BTreeMap::new(),
+    };
+    let (kind, ending) = match asked.format {
+        Format::Jsonl => ("application/jsonl; charset=utf-8", "jsonl"),
+        Format::Csv => ("text/csv; charset=utf-8", "csv"),
+        Format::Prefs { .. } => ("text/plain; charset=utf-8", "prefs.txt"),
+    };
+    let name = format!("attachment; filename=\"review-{}.{ending}\"", asked.task.0);
+    let _place = app.limits.heavy().await;
+    let file = off_thread("writing what people say", move || {
+        let (row, log) = (desk.row(), desk.log());
+        let (items, named): (Vec<_>, Vec<_>) =
+            rows.into_iter().map(|it| (it.item, it.named)).unzip();
+        let source = Source {
+            title: &row.task.title,
+            items: &items,
+            named: &named,
+            people: &people,
+            log: &log,
+        };
+        Ok(match asked.format {
+            Format::Jsonl => export::to_jsonl(&export::rows(&source)),
+            Format::Csv => to_csv(&export::to_table(&source, &export::rows(&source))),
+            Format::Prefs { whose } => export::to_prefs(&source, whose),
+        })
+    });
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    Ok((headers, file.await?))
+}
+
+/// What a task is made of, drawn from its study.
+async fn drawn(app: &App, caller: &Caller, task: Task) -> Result<NewTask, Error> {
+    let task = task.checked()?;
+    let listed = find(app, caller, &task.study).await?;
+    let _place = app.limits.heavy().await;
+    let drawn = app.shelf.of(&listed, move |study| {
+        let drawn = sample::items(study, &task)?;
+        let with_ids = drawn.items.into_iter().map(|item| ItemRow {
+            named: named(study, &item),
+            item,
+        });
+        Ok(NewTask {
+            study_hash: state_hash(study),
+            made_ms: now_ms(),
+            n_candidates: drawn.n_candidates,
+            items: with_ids.collect(),
+            task,
+        })
+    });
+    drawn.await
+}
+
+fn named(study: &Study, item: &Item) -> export::Named {
+    let place = item.place;
+    let texts = study
+        .instances_of(place.probe, place.mode)
+        .map(|it| it.claim(place.number as usize));
+    let texts = texts.iter().flat_map(|it| it.texts().to_vec());
+    export::Named {
+        query: study.queries[item.query as usize].id.clone(),
+        texts: texts.map(|it| study.text_id(it)).collect(),
+    }
+}
+
+fn whole(caller: &Caller, desk: &Desk) -> Whole {
+    let row = desk.row();
+    Whole {
+        card: desk.card(caller.person_no()),
+        task: row.task.clone(),
+        made: made(&row.task, desk.items(), row.n_candidates),
+    }
+}
+
+fn made(task: &Task, items: &[Item], n_candidates: u64) -> Made {
+    let drawn = |it: &&Item| matches!(it.role, Role::Drawn { .. });
+    let count = |is: &dyn Fn(&Item) -> bool| items.iter().filter(|it| is(it)).count() as u32;
+    let queries: BTreeSet<u32> = items.iter().filter(drawn).map(|it| it.query).collect();
+    let of_probes = task.probes.iter().map(|&probe| {
+        let n = count(&|it| drawn(&it) && it.place.probe == probe);
+        (probe, n)
+    });
+    Made {
+        n_candidates,
+        n_training: count(&|it| matches!(it.role, Role::Training { .. })),
+        n_gold: count(&|it| matches!(it.role, Role::Gold { .. })),
+        n_drawn: count(&|it| drawn(&it)),
+        probes: of_probes.collect(),
+        n_queries: queries.len() as u32,
+    }
+}
+
+/// Everybody who did anything in a task.
+async fn names(app: &App, task: TaskNo) -> Result<Vec<Named>, Error> {
+    let people = app.store.review_people(task).await?.into_iter();
+    Ok(people
+        .map(|(person, name)| Named { person, name })
+        .collect())
+}

@@ -1,0 +1,307 @@
+//! Who is let in where: every route by every role, at both doors.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// Every route with the least role that is let in. What is added to the endpoints is added here.
+const ROUTES: &[(Role, Method, &[&str])] = &[
+    (
+        Role::Visitor,
+        Method::Get,
+        &[
+            "/api/about",
+            "/api/me",
+            "/api/studies",
+            "/api/study",
+            "/api/figures",
+            "/api/behaviours",
+            "/api/inside",
+            "/api/inside/query",
+            "/api/differ",
+            "/api/differ/queries",
+            "/api/differ/query",
+            "/api/replay",
+            "/api/instances",
+            "/api/instance",
+            "/api/export",
+            "/api/statistics",
+            "/api/job",
+            "/api/job/events",
+            "/api/review/results",
+            "/api/review/try",
+            "/api/review/tasks",
+        ],
+    ),
+    (
+        Role::Visitor,
+        Method::Post,
+        &[
+            "/api/invitation",
+            "/api/join",
+            "/api/sign-in",
+            "/api/score",
+            "/api/attention",
+            "/rerank",
+            "/v1/rerank",
+            "/v2/rerank",
+        ],
+    ),
+    (
+        Role::Annotator,
+        Method::Get,
+        &["/api/review/task", "/api/review/item", "/api/review/mine"],
+    ),
+    (
+        Role::Annotator,
+        Method::Post,
+        &[
+            "/api/sign-out",
+            "/api/me/password",
+            "/api/review/next",
+            "/api/review/send",
+        ],
+    ),
+    (
+        Role::Curator,
+        Method::Get,
+        &[
+            "/api/people",
+            "/api/review/whole",
+            "/api/review/progress",
+            "/api/review/agreement",
+            "/api/review/disputes",
+            "/api/review/history",
+            "/api/review/export",
+        ],
+    ),
+    (
+        Role::Curator,
+        Method::Post,
+        &[
+            "/api/people/invite",
+            "/api/people/revoke",
+            "/api/review/preview",
+            "/api/review/make",
+            "/api/review/change",
+        ],
+    ),
+    (
+        Role::Operator,
+        Method::Get,
+        &["/api/jobs", "/api/job/scores", "/api/models"],
+    ),
+    (
+        Role::Operator,
+        Method::Post,
+        &[
+            "/api/jobs",
+            "/api/job/cancel",
+            "/api/job/resume",
+            "/api/model/load",
+        ],
+    ),
+];
+
+/// An empty request: enough to see who is let in, since that is decided first.
+fn knock(method: Method, path: &str) -> Request<Body> {
+    as_request(method, path, &json!({}))
+}
+
+/// Whether somebody was refused for who they are.
+fn refused(answer: &Answer) -> bool {
+    [401, 403].contains(&answer.status.as_u16())
+}
+
+fn each() -> impl Iterator<Item = (Role, Method, &'static str)> {
+    let paths = |it: &(Role, Method, &'static [&'static str])| {
+        let (role, method, paths) = *it;
+        paths.iter().map(move |path| (role, method, *path))
+    };
+    ROUTES.iter().flat_map(paths)
+}
+
+#[test]
+fn every_route_is_in_the_table() {
+    let name = |method: Method, path: &str| format!("{method:?} {path}");
+    let known: BTreeSet<String> = each().map(|(_, method, path)| name(method, path)).collect();
+    let endpoints = Endpoints::all();
+    let there = endpoints.operations().map(|it| name(it.method, it.path));
+    assert_eq!(there.collect::<BTreeSet<_>>(), known);
+}
+
+#[tokio::test]
+async fn each_role_is_let_in_where_it_should_be() {
+    let site = Site::new(Door::Open).await;
+    let mut people = Vec::new();
+    for &role in &Role::ALL[1..] {
+        people.push((role, site.somebody(role, role.name()).await));
+    }
+    for (least, method, path) in each() {
+        let visitor = site.send(knock(method, path)).await;
+        assert_eq!(refused(&visitor), least > Role::Visitor, "visitor {path}");
+        if least > Role::Visitor {
+            assert_eq!(visitor.status, StatusCode::UNAUTHORIZED, "visitor {path}");
+        }
+        if least == Role::Operator {
+            assert_eq!(visitor.header("www-authenticate"), "Bearer");
+        }
+        for (role, it) in &people {
+            // One session for each, since one of the routes ends it.
+            let session = site.app.store.begin_session(it.person.no, now_ms()).await;
+            let session = session.unwrap();
+            let answer = site.send(site.by(knock(method, path), &session)).await;
+            match *role >= least {
+                true => assert!(!refused(&answer), "{role:?} {path} {}", answer.status),
+                false => assert_eq!(answer.status, StatusCode::FORBIDDEN, "{role:?} {path}"),
+            }
+            if method == Method::Post {
+                // A page of another site can have the cookie sent, but not the header.
+                let csrf = it.session.csrf();
+                for shown in [None, Some(csrf.as_str()), Some("")] {
+                    let session = site.app.store.begin_session(it.person.no, now_ms()).await;
+                    let mut forged = site.by(knock(method, path), &session.unwrap());
+                    match shown {
+                        Some(it) => forged.headers_mut().insert(CSRF, it.parse().unwrap()),
+                        None => forged.headers_mut().remove(CSRF),
+                    };
+                    let (status, error) = site.send(forged).await.problem();
+                    assert_eq!(status, 403, "{role:?} {path} {shown:?}");
+                    assert!(error.contains(CSRF), "{error}");
+                }
+            }
+        }
+        let operator = site
+            .send(with_token(knock(method, path), &site.token))
+            .await;
+        assert!(!refused(&operator), "token {path}");
+        let wrong = site.send(with_token(knock(method, path), "wrong")).await;
+        assert_eq!(refused(&wrong), least > Role::Visitor, "wrong token {path}");
+    }
+    assert_eq!(site.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
+    for path in ["/health", "/ready", "/api/docs", "/api/openapi.json"] {
+        assert!(!refused(&site.get(path).await), "{path}");
+    }
+    for (role, it) in &people {
+        let asked = site.by(request("GET", "/metrics", ""), &it.session);
+        let expected = match role {
+            Role::Operator => StatusCode::OK,
+            Role::Visitor | Role::Annotator | Role::Curator => StatusCode::FORBIDDEN,
+        };
+        assert_eq!(site.send(asked).await.status, expected);
+    }
+}
+
+#[tokio::test]
+async fn on_loopback_whoever_has_no_session_is_the_operator() {
+    let site = Site::new(Door::Loopback).await;
+    let annotator = site.somebody(Role::Annotator, "Ada").await;
+    for (least, method, path) in each() {
+        let answer = site.send(knock(method, path)).await;
+        assert!(!refused(&answer), "loopback {path}");
+        // Who comes through a proxy on this machine is a visitor as well.
+        let mut brought = knock(method, path);
+        let from = "192.0.2.1".parse().unwrap();
+        brought.headers_mut().insert("x-forwarded-for", from);
+        let answer = site.send(brought).await;
+        assert_eq!(refused(&answer), least > Role::Visitor, "proxy {path}");
+    }
+    assert_eq!(site.get("/metrics").await.status, StatusCode::OK);
+    // An operator can so see what others see.
+    let jobs = site.by(knock(Method::Get, "/api/jobs"), &annotator.session);
+    assert_eq!(site.send(jobs).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn what_is_not_published_is_for_curators() {
+    let site = Site::new(Door::Open).await;
+    let names = async |signed: Option<&Signed>| -> Vec<String> {
+        let asked = request("GET", "/api/studies", "");
+        let asked = match signed {
+            Some(it) => site.by(asked, &it.session),
+            None => asked,
+        };
+        let cards: Vec<shared::study::overview::Card> = site.send(asked).await.json();
+        cards.into_iter().map(|it| it.name).collect()
+    };
+    let hidden = [
+        "/api/study",
+        "/api/export",
+        "/api/statistics",
+        "/api/behaviours",
+    ];
+    let q = encoded(r#"{"study":"hidden","dials":{},"asking":{}}"#);
+    for &role in &Role::ALL[1..] {
+        let it = site.somebody(role, role.name()).await;
+        let may = role >= Role::Curator;
+        let seen = names(Some(&it)).await;
+        assert_eq!(seen.contains(&"hidden".to_owned()), may, "{role:?}");
+        for path in hidden {
+            let asked = request("GET", &format!("{path}?q={q}"), "");
+            let answer = site.send(site.by(asked, &it.session)).await;
+            assert_eq!(
+                answer.status != StatusCode::NOT_FOUND,
+                may,
+                "{role:?} {path}"
+            );
+        }
+    }
+    assert_eq!(names(None).await, ["open"]);
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
+    let site = Site::new(Door::Open).await;
+    let it = site.somebody(Role::Operator, "Ada").await;
+    let send = async |method: &str, headers: &[(&str, &str)]| {
+        let mut request = site.by(request(method, "/api/jobs", "{}"), &it.session);
+        for (name, value) in headers {
+            let name: header::HeaderName = name.parse().unwrap();
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        site.send(request).await.status.as_u16()
+    };
+    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
+    let host = ("host", "axioscope.example");
+    for origin in ["https://axioscope.example", "https://AXIOSCOPE.example"] {
+        assert_eq!(send("POST", &[host, ("origin", origin)]).await, 422);
+    }
+    for origin in [
+        "https://evil.example",
+        "https://axioscope.example.evil.example",
+        "https://axioscope.example:8443",
+        "null",
+        "https://",
+    ] {
+        let headers = [host, ("origin", origin)];
+        assert_eq!(send("POST", &headers).await, 403, "{origin}");
+        assert_eq!(send("GET", &headers).await, 200, "it changes nothing");
+    }
+    for from in ["cross-site", "same-site"] {
+        assert_eq!(send("POST", &[("sec-fetch-site", from)]).await, 403);
+    }
+    assert_eq!(
+        send("POST", &[("sec-fetch-site", "same-origin")]).await,
+        422
+    );
+    let program = with_token(request("POST", "/api/jobs", "{}"), &site.token);
+    assert_eq!(site.send(program).await.status, 422);
+}
+
+#[tokio::test]
+async fn people_behind_one_address_are_not_in_each_others_way() {
+    let site = Site::new(Door::Open).await;
+    let one = site.somebody(Role::Annotator, "One").await;
+    let other = site.somebody(Role::Annotator, "Other").await;
+    let ask = async |it: &Signed| {
+        let asked = request("GET", "/api/me", "");
+        site.send(site.by(asked, &it.session)).await.status
+    };
+    let mut n_answered = 0;
+    while ask(&one).await == StatusCode::OK {
+        n_answered += 1;
+        assert!(n_answered < 3_000, "one waits at some time");
+    }
+    assert!(n_answered >= 300, "{n_answered}");
+    assert_eq!(ask(&other).await, StatusCode::OK);
+}

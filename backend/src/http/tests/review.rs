@@ -1,0 +1,428 @@
+//! Review over the handlers: who sees what of a task, and what nobody is told.
+
+use axum::Json;
+use axum::extract::State;
+use shared::api::people::{Person, Role};
+use shared::api::review::{
+    Again, AskAgreement, AskProgress, Change, Disputes, Download, Format, Handed, HandedItem,
+    History, Make, NextItems, OneTask, Outcome, Preview, Results, Send, Sent, State as Stage,
+    TaskNo, TaskResults, Tasks, Try, WholeTask,
+};
+use shared::review::event::{Adjudication, What};
+use shared::review::export::Whose;
+use shared::review::task::Role as ItemRole;
+use shared::review::{Answer, ItemNo, PersonNo};
+
+use super::*;
+use crate::http::access::Caller;
+use crate::http::ask::Ask;
+use crate::http::review::{self, curate};
+use crate::review::tests::{decided, event, join, study as rivers, task as wanted};
+
+/// Somebody on the other side of the session.
+fn caller(no: u32, role: Role) -> Caller {
+    Caller {
+        role,
+        person: (no > 0).then(|| Person {
+            no: PersonNo(no),
+            name: format!("Person {no}"),
+            has_password: false,
+        }),
+        ip: [0; 4].into(),
+    }
+}
+
+fn ann() -> Caller {
+    caller(1, Role::Annotator)
+}
+
+fn bob() -> Caller {
+    caller(2, Role::Annotator)
+}
+
+fn cat() -> Caller {
+    caller(3, Role::Curator)
+}
+
+fn visitor() -> Caller {
+    caller(0, Role::Visitor)
+}
+
+/// A site with an open task of a study that is published.
+struct Table {
+    site: Site,
+    task: TaskNo,
+}
+
+impl Table {
+    async fn new() -> Table {
+        let site = Site::new(Door::Open).await;
+        let study = rivers("rivers");
+        crate::store::studies::files::save(&site.folder, &study).unwrap();
+        let store = &site.app.store;
+        store.put_study(&study).await.unwrap();
+        let published = Visibility::Published;
+        store.set_visibility("rivers", published).await.unwrap();
+        join(store).await;
+        let asked = Make {
+            task: wanted("rivers"),
+        };
+        let made = curate::make(State(site.app.clone()), cat(), Ask(asked)).await;
+        let task = made.unwrap().0.card.task;
+        let table = Table { site, task };
+        table.change(Some(Stage::Open), None).await;
+        table
+    }
+
+    fn app(&self) -> State<App> {
+        State(self.site.app.clone())
+    }
+
+    async fn change(&self, state: Option<Stage>, results_public: Option<bool>) {
+        let asked = Change {
+            task: self.task,
+            state,
+            results_public,
+            guidelines: None,
+        };
+        let changed = curate::change(self.app(), cat(), Ask(asked)).await;
+        assert_eq!(changed.unwrap().0.card.task, self.task);
+    }
+
+    async fn next(&self, caller: Caller, n: u32) -> Result<Handed, Error> {
+        let asked = NextItems { task: self.task, n };
+        let handed = review::next(self.app(), caller, Ask(asked)).await;
+        handed.map(|it| it.0)
+    }
+
+    async fn again(&self, caller: Caller, item: ItemNo) -> Result<HandedItem, Error> {
+        let asked = Again {
+            task: self.task,
+            item,
+        };
+        let again = review::again(self.app(), caller, Ask(asked)).await;
+        again.map(|it| it.0)
+    }
+
+    async fn send(&self, caller: Caller, what: &[(u64, What)]) -> Result<Sent, Error> {
+        let events = what
+            .iter()
+            .map(|(number, what)| event(*number, what.clone()));
+        let asked = Send {
+            task: self.task,
+            events: events.collect(),
+        };
+        let sent = review::send(self.app(), caller, Ask(asked)).await;
+        sent.map(|it| it.0)
+    }
+
+    async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
+        let study = "rivers".to_owned();
+        let results = review::results(self.app(), caller, Ask(Results { study })).await;
+        results.map(|it| it.0)
+    }
+
+    async fn file(&self, format: Format) -> (String, String) {
+        let asked = Download {
+            task: self.task,
+            format,
+            names: true,
+        };
+        let file = curate::download(self.app(), Ask(asked)).await.unwrap();
+        let response = axum::response::IntoResponse::into_response(file);
+        let named = response.headers()["content-disposition"].clone();
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let body = String::from_utf8(body.to_vec()).unwrap();
+        (named.to_str().unwrap().to_owned(), body)
+    }
+}
+
+fn status(error: Error) -> (u16, String) {
+    let words = error.public();
+    let response = axum::response::IntoResponse::into_response(error);
+    (response.status().as_u16(), words)
+}
+
+#[tokio::test]
+async fn a_task_is_made_decided_on_settled_and_downloaded() {
+    let table = Table::new().await;
+    let asked = Preview {
+        task: wanted("rivers"),
+    };
+    let Json(preview) = curate::preview(table.app(), cat(), Ask(asked))
+        .await
+        .unwrap();
+    let asked = WholeTask { task: table.task };
+    let Json(whole) = curate::task(table.app(), cat(), Ask(asked)).await.unwrap();
+    assert_eq!(whole.made, preview);
+    assert_eq!((preview.n_training, preview.n_gold), (1, 1));
+    assert_eq!(u64::from(preview.n_drawn), preview.n_candidates);
+    assert_eq!(preview.probes[0].1, preview.n_drawn);
+
+    let handed = table.next(ann(), 8).await.unwrap();
+    let (training, work) = handed.items.split_first().unwrap();
+    assert!(training.feedback.is_some());
+    let item = work
+        .iter()
+        .map(|it| it.offer.item)
+        .find(|it| it.0 > 1)
+        .unwrap();
+    for (who, number, answer) in [(ann(), 1, Answer::First), (bob(), 2, Answer::Second)] {
+        let sent = table.send(who, &[(number, decided(item, answer))]).await;
+        let sent = sent.unwrap();
+        assert_eq!(sent.taken[0].outcome, Outcome::Kept);
+        assert_eq!(sent.standing.n_mine, 1);
+    }
+    let asked = Disputes { task: table.task };
+    let Json(disputes) = curate::disputes(table.app(), Ask(asked)).await.unwrap();
+    assert_eq!(disputes.len(), 1);
+    assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
+    let settled = What::Adjudicated(Adjudication {
+        item,
+        answer: Answer::First,
+        note: "river".to_owned(),
+        replaces: Vec::new(),
+    });
+    let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
+    assert!(matches!(refused.taken[0].outcome, Outcome::Refused { .. }));
+    table.send(cat(), &[(3, settled)]).await.unwrap();
+    let Json(disputes) = curate::disputes(table.app(), Ask(asked)).await.unwrap();
+    assert_eq!(disputes, []);
+
+    let asked = History {
+        task: table.task,
+        item,
+    };
+    let Json(history) = curate::history(table.app(), Ask(asked)).await.unwrap();
+    assert_eq!(history.done.len(), 3);
+    assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
+    let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Ann", "Bob", "Cat"]);
+    let asked = AskAgreement { task: table.task };
+    let Json(agreed) = curate::agreement(table.app(), Ask(asked)).await.unwrap();
+    let raw = agreed.agreements.overall.raw.unwrap();
+    assert_eq!(serde_json::to_value(raw).unwrap()["value"], 0.0);
+    let asked = AskProgress { task: table.task };
+    let Json(progressed) = curate::progress(table.app(), Ask(asked)).await.unwrap();
+    assert_eq!(progressed.progress.n_filled, 2);
+    assert_eq!(progressed.progress.n_adjudicated, 1);
+
+    let (named, lines) = table.file(Format::Jsonl).await;
+    assert_eq!(named, "attachment; filename=\"review-1.jsonl\"");
+    assert_eq!(lines.lines().count(), 3);
+    assert!(lines.contains("\"name\":\"Ann\""), "{lines}");
+    let (_, csv) = table.file(Format::Csv).await;
+    assert!(csv.starts_with("key,at_ms"), "{csv}");
+    let whose = Whose::People;
+    let (_, prefs) = table.file(Format::Prefs { whose }).await;
+    assert!(prefs.contains(&format!("{}.people 1 ", item.0)), "{prefs}");
+}
+
+#[tokio::test]
+async fn annotators_are_told_nothing_that_could_sway_them() {
+    let table = Table::new().await;
+    let item = ItemNo(2);
+    table.next(bob(), 8).await.unwrap();
+    let secret = What::Reported(shared::review::event::Report {
+        item,
+        note: "bob's own words".to_owned(),
+    });
+    let answers = [(1, decided(item, Answer::Second)), (2, secret)];
+    table.send(bob(), &answers).await.unwrap();
+
+    let handed = table.next(ann(), 32).await.unwrap();
+    let asked = OneTask { task: table.task };
+    let Json(sheet) = review::task(table.app(), ann(), Ask(asked)).await.unwrap();
+    let Json(cards) = review::tasks(table.app(), ann(), Ask(Tasks {}))
+        .await
+        .unwrap();
+    let sent = table
+        .send(ann(), &[(3, decided(item, Answer::First))])
+        .await
+        .unwrap();
+    let again = table.again(ann(), item).await.unwrap();
+    assert_eq!(again.until_ms, None, "it was decided on");
+    let asked = shared::api::review::Mine { task: table.task };
+    let Json(mine) = review::mine(table.app(), ann(), Ask(asked)).await.unwrap();
+    assert_eq!(mine.len(), 1);
+    let told = serde_json::to_string(&(&handed, &sheet, &cards, &sent, &again, &mine)).unwrap();
+    for word in [
+        "probability",
+        "gold",
+        "drawn",
+        "role",
+        "rankers",
+        "bob's own words",
+        "votes",
+        "\"person\":2",
+        "score",
+        "margin",
+    ] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
+    // The right answer stands with training alone, and gold looks as any other item.
+    let with_answers = handed.items.iter().filter(|it| it.feedback.is_some());
+    let with_answers: Vec<ItemNo> = with_answers.map(|it| it.offer.item).collect();
+    assert_eq!(with_answers, [ItemNo(0)]);
+    let gold = handed.items.iter().find(|it| it.offer.item == ItemNo(1));
+    let keys = |it: &HandedItem| {
+        let json = serde_json::to_value(it).unwrap();
+        json.as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    let desk = table.site.app.reviews.desk(table.task).await.unwrap();
+    let is_gold = |it: ItemNo| matches!(desk.item(it).unwrap().role, ItemRole::Gold { .. });
+    assert!(is_gold(ItemNo(1)));
+    assert_eq!(keys(gold.unwrap()), keys(handed.items.last().unwrap()));
+}
+
+#[tokio::test]
+async fn each_sees_the_tasks_that_are_for_them() {
+    let table = Table::new().await;
+    let asked = Make {
+        task: wanted("rivers"),
+    };
+    let made = curate::make(table.app(), cat(), Ask(asked)).await.unwrap();
+    let draft = made.0.card.task;
+    let n_listed = async |caller| {
+        let listed = review::tasks(table.app(), caller, Ask(Tasks {})).await;
+        listed.unwrap().0.len()
+    };
+    assert_eq!(n_listed(visitor()).await, 0);
+    assert_eq!(n_listed(ann()).await, 1);
+    assert_eq!(n_listed(cat()).await, 2);
+    let nobody = caller(0, Role::Operator);
+    assert_eq!(n_listed(nobody.clone()).await, 2);
+
+    let look = async |caller, task| review::task(table.app(), caller, Ask(OneTask { task })).await;
+    let no_such = status(look(ann(), TaskNo(99)).await.unwrap_err());
+    assert_eq!(no_such.0, 404);
+    let hidden = status(look(ann(), draft).await.unwrap_err());
+    assert_eq!(hidden.0, 404, "{hidden:?}");
+    assert_eq!(hidden.1.replace('2', "99"), no_such.1);
+    assert!(look(cat(), draft).await.is_ok());
+    let nameless = status(look(nobody, table.task).await.unwrap_err());
+    assert_eq!(nameless.0, 403);
+    assert!(nameless.1.contains("/join"), "{nameless:?}");
+
+    // An item that was neither given to them nor decided on.
+    let other = status(table.again(ann(), ItemNo(2)).await.unwrap_err());
+    assert_eq!(other.0, 404);
+    assert!(table.again(cat(), ItemNo(2)).await.is_ok());
+    table.next(ann(), 32).await.unwrap();
+    assert!(
+        table
+            .again(ann(), ItemNo(2))
+            .await
+            .unwrap()
+            .until_ms
+            .is_some()
+    );
+
+    // What is closed takes what people still have, and gives nothing.
+    table.change(Some(Stage::Closed), None).await;
+    let closed = status(table.next(ann(), 1).await.unwrap_err());
+    assert_eq!(closed.0, 409, "{closed:?}");
+    let late = [(9, decided(ItemNo(2), Answer::Equal))];
+    let sent = table.send(ann(), &late).await.unwrap();
+    assert_eq!(sent.taken[0].outcome, Outcome::Kept);
+    assert_eq!(sent.standing.n_left, 0);
+    let asked = Send {
+        task: draft,
+        events: vec![event(10, decided(ItemNo(2), Answer::Equal))],
+    };
+    let error = review::send(table.app(), cat(), Ask(asked))
+        .await
+        .unwrap_err();
+    assert_eq!(status(error).0, 409);
+}
+
+#[tokio::test]
+async fn results_are_for_everybody_once_a_curator_says_so() {
+    let table = Table::new().await;
+    let answers = [(1, decided(ItemNo(2), Answer::First))];
+    table.send(ann(), &answers).await.unwrap();
+    assert_eq!(table.results(visitor()).await.unwrap(), []);
+    assert_eq!(table.results(ann()).await.unwrap(), []);
+    let found = table.results(cat()).await.unwrap();
+    assert_eq!((found.len(), found[0].public), (1, false));
+    assert_eq!(found[0].n_people, 1);
+    let estimates = found[0].estimates.as_ref().unwrap();
+    assert_eq!(estimates.overall.counts.n_preferring, 1);
+    table.change(None, Some(true)).await;
+    let public = table.results(visitor()).await.unwrap();
+    assert!(public[0].public);
+    assert_eq!(public[0].estimates, found[0].estimates);
+
+    let store = &table.site.app.store;
+    let withdrawn = Visibility::Withdrawn;
+    store.set_visibility("rivers", withdrawn).await.unwrap();
+    assert_eq!(status(table.results(visitor()).await.unwrap_err()).0, 404);
+    assert_eq!(table.results(cat()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_study_made_anew_ends_its_tasks_and_loses_nothing() {
+    let table = Table::new().await;
+    let answers = [(1, decided(ItemNo(2), Answer::First))];
+    table.send(ann(), &answers).await.unwrap();
+    assert!(!table.results(cat()).await.unwrap()[0].outdated);
+    let mut anew = rivers("rivers");
+    anew.collection_hash = "other texts".to_owned();
+    crate::store::studies::files::save(&table.site.folder, &anew).unwrap();
+    table.site.app.store.put_study(&anew).await.unwrap();
+    let (code, words) = status(table.next(ann(), 1).await.unwrap_err());
+    assert_eq!(code, 409);
+    assert!(words.contains("made anew"), "{words}");
+    assert_eq!(
+        status(table.again(cat(), ItemNo(2)).await.unwrap_err()).0,
+        409
+    );
+    let found = table.results(cat()).await.unwrap();
+    assert!(found[0].outdated && found[0].estimates.is_none());
+    assert_eq!(found[0].n_people, 1);
+    let (_, lines) = table.file(Format::Jsonl).await;
+    assert_eq!(lines.lines().count(), 1);
+    let answers = [(2, decided(ItemNo(3), Answer::First))];
+    let sent = table.send(ann(), &answers).await.unwrap();
+    assert_eq!(
+        sent.taken[0].outcome,
+        Outcome::Kept,
+        "what was decided before"
+    );
+}
+
+#[tokio::test]
+async fn requests_that_are_not_in_their_bounds_are_refused() {
+    let table = Table::new().await;
+    assert_eq!(status(table.next(ann(), 0).await.unwrap_err()).0, 422);
+    assert_eq!(status(table.next(ann(), 33).await.unwrap_err()).0, 422);
+    assert_eq!(status(table.send(ann(), &[]).await.unwrap_err()).0, 422);
+    let many: Vec<(u64, What)> = (0..101)
+        .map(|it| (it, decided(ItemNo(2), Answer::Equal)))
+        .collect();
+    assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
+    let mut task = wanted("rivers");
+    task.overlap = 0;
+    let made = curate::make(table.app(), cat(), Ask(Make { task })).await;
+    assert_eq!(status(made.unwrap_err()).0, 422);
+    let task = wanted("no-such");
+    let made = curate::preview(table.app(), cat(), Ask(Preview { task })).await;
+    assert_eq!(status(made.unwrap_err()).0, 404);
+}
+
+#[tokio::test]
+async fn visitors_try_it_on_what_is_published() {
+    let table = Table::new().await;
+    let asked = |study: &str| {
+        let study = study.to_owned();
+        Ask(Try { study, seed: 1 })
+    };
+    let tried = review::try_it(table.app(), visitor(), asked("rivers")).await;
+    assert_eq!(tried.unwrap().0.len(), 5);
+    let hidden = review::try_it(table.app(), visitor(), asked("hidden")).await;
+    assert_eq!(status(hidden.unwrap_err()).0, 404);
+}

@@ -1,0 +1,274 @@
+//! People with a name: who they are, and how they come in.
+//!
+//! Times are milliseconds since 1970 and come from whoever calls. Of tokens only the SHA-256 is
+//! kept. A person is never deleted, only turned away, since what they did stays theirs.
+
+mod invitations;
+mod sessions;
+
+use shared::api::people::{Everybody, Invited, Person, Role, Somebody};
+use shared::error::Error as Wrong;
+use shared::review::PersonNo;
+use shared::review::written::check_person_name;
+use sqlx::{Any, Transaction};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::Error;
+use crate::store::{Store, may_be_stored};
+
+pub(crate) use invitations::{Joining, NewInvite};
+
+/// What is known of somebody beside their sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// Who.
+    pub person: Person,
+    /// What they may do.
+    pub role: Role,
+    /// Argon2id of their password, if they have one.
+    pub password_hash: Option<String>,
+    /// Whether they were turned away.
+    pub revoked: bool,
+}
+
+#[derive(sqlx::FromRow)]
+struct PersonRow {
+    no: i64,
+    name: String,
+    role: String,
+    password_hash: Option<String>,
+    revoked_ms: Option<i64>,
+}
+
+#[derive(sqlx::FromRow)]
+struct SomebodyRow {
+    no: i64,
+    name: String,
+    role: String,
+    password_hash: Option<String>,
+    since_ms: i64,
+    seen_ms: i64,
+    revoked_ms: Option<i64>,
+    n_sessions: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct InvitedRow {
+    no: i64,
+    role: String,
+    person: Option<i64>,
+    note: String,
+    until_ms: i64,
+}
+
+impl Store {
+    /// Everybody by their numbers, and invitations that can still be used, the newest first.
+    pub(crate) async fn everybody(&self, now_ms: i64) -> Result<Everybody, Error> {
+        let people: Vec<SomebodyRow> = sqlx::query_as(
+            "SELECT no, name, role, password_hash, since_ms, seen_ms, revoked_ms,
+                 (SELECT count(*) FROM session
+                  WHERE session.person = person.no AND session.until_ms > $1) AS n_sessions
+             FROM person ORDER BY no",
+        )
+        .bind(now_ms)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let invited: Vec<InvitedRow> = sqlx::query_as(
+            "SELECT no, role, person, note, until_ms FROM invitation
+             WHERE used_ms IS NULL AND revoked_ms IS NULL AND until_ms > $1
+             ORDER BY no DESC",
+        )
+        .bind(now_ms)
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let people = people.into_iter().map(SomebodyRow::into_somebody);
+        let invited = invited.into_iter().map(InvitedRow::into_invited);
+        Ok(Everybody {
+            people: people.collect::<Result<_, _>>()?,
+            invited: invited.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Somebody by their number.
+    pub(crate) async fn person(&self, no: PersonNo) -> Result<Known, Error> {
+        let found: Option<PersonRow> = sqlx::query_as(
+            "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE no = $1",
+        )
+        .bind(i64::from(no.0))
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        match found {
+            Some(row) => row.into_known(),
+            None => Err(Wrong::unknown("person", no.0.to_string()).into()),
+        }
+    }
+
+    /// Somebody by their name, in upper or lower case.
+    pub(crate) async fn person_named(&self, name: &str) -> Result<Option<Known>, Error> {
+        let key = name_key(name);
+        if !may_be_stored(&key) {
+            return Ok(None);
+        }
+        let found: Option<PersonRow> = sqlx::query_as(
+            "SELECT no, name, role, password_hash, revoked_ms FROM person WHERE name_key = $1",
+        )
+        .bind(key)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        found.map(PersonRow::into_known).transpose()
+    }
+
+    /// Sets or takes away a password.
+    pub(crate) async fn set_password(
+        &self,
+        no: PersonNo,
+        password_hash: Option<&str>,
+    ) -> Result<(), Error> {
+        sqlx::query("UPDATE person SET password_hash = $1 WHERE no = $2")
+            .bind(password_hash)
+            .bind(i64::from(no.0))
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    /// Turns somebody away: with all sessions, and all invitations to them and by them that were
+    /// not used.
+    pub(crate) async fn revoke_person(&self, no: PersonNo, now_ms: i64) -> Result<(), Error> {
+        let failed = |it| self.failed(it);
+        let mut transaction = self.begin().await?;
+        let no = i64::from(no.0);
+        sqlx::query("UPDATE person SET revoked_ms = $1 WHERE no = $2 AND revoked_ms IS NULL")
+            .bind(now_ms)
+            .bind(no)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query("DELETE FROM session WHERE person = $1")
+            .bind(no)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query(
+            "UPDATE invitation SET revoked_ms = $1
+             WHERE (person = $2 OR made_by = $2) AND used_ms IS NULL AND revoked_ms IS NULL",
+        )
+        .bind(now_ms)
+        .bind(no)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// Adds somebody; two names with the same [`name_key`] are one.
+    async fn add_person(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        (joining, role): (&Joining, Role),
+        now_ms: i64,
+    ) -> Result<PersonNo, Error> {
+        let name = check_person_name(&joining.name)?;
+        let added: Option<i64> = sqlx::query_scalar(
+            "INSERT INTO person (name, name_key, role, password_hash, since_ms, seen_ms)
+             VALUES ($1, $2, $3, $4, $5, $5)
+             ON CONFLICT (name_key) DO NOTHING
+             RETURNING no",
+        )
+        .bind(&name)
+        .bind(name_key(&name))
+        .bind(role.name())
+        .bind(joining.password_hash.as_deref())
+        .bind(now_ms)
+        .fetch_optional(&mut **transaction)
+        .await
+        .map_err(|it| self.failed(it))?;
+        match added {
+            Some(no) => number(no).map(PersonNo),
+            None => Err(Error::NameTaken { name }),
+        }
+    }
+}
+
+/// Names with the same key are one name: in lower case, in normal form KC (a full-width or a
+/// superscript letter is the plain one), white space as it is kept, without joiners that are not
+/// seen. Letters of different scripts that look alike are not taken for each other.
+pub(crate) fn name_key(name: &str) -> String {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let seen = words.join(" ").replace(['\u{200C}', '\u{200D}'], "");
+    let lower = seen.nfkc().collect::<String>().to_lowercase();
+    lower.nfkc().collect()
+}
+
+impl PersonRow {
+    fn into_known(self) -> Result<Known, Error> {
+        Ok(Known {
+            role: role(&self.role)?,
+            revoked: self.revoked_ms.is_some(),
+            person: Person {
+                no: PersonNo(number(self.no)?),
+                name: self.name,
+                has_password: self.password_hash.is_some(),
+            },
+            password_hash: self.password_hash,
+        })
+    }
+}
+
+impl SomebodyRow {
+    fn into_somebody(self) -> Result<Somebody, Error> {
+        Ok(Somebody {
+            person: Person {
+                no: PersonNo(number(self.no)?),
+                name: self.name,
+                has_password: self.password_hash.is_some(),
+            },
+            role: role(&self.role)?,
+            since_ms: moment(self.since_ms),
+            seen_ms: moment(self.seen_ms),
+            n_sessions: number(self.n_sessions)?,
+            revoked: self.revoked_ms.is_some(),
+        })
+    }
+}
+
+impl InvitedRow {
+    fn into_invited(self) -> Result<Invited, Error> {
+        Ok(Invited {
+            no: number(self.no)?,
+            role: role(&self.role)?,
+            person: self.person.map(number).transpose()?.map(PersonNo),
+            note: self.note,
+            until_ms: moment(self.until_ms),
+        })
+    }
+}
+
+fn role(name: &str) -> Result<Role, Error> {
+    let found = Role::ALL.iter().copied().find(|it| it.name() == name);
+    found.ok_or_else(|| damaged(format!("`{name}` is no role")))
+}
+
+fn number(stored: i64) -> Result<u32, Error> {
+    u32::try_from(stored).map_err(|_| damaged(format!("{stored} is no number of anybody")))
+}
+
+/// A moment on the wire; none is before 1970.
+fn moment(stored_ms: i64) -> u64 {
+    u64::try_from(stored_ms).unwrap_or(0)
+}
+
+fn damaged(reason: String) -> Error {
+    Error::Damaged {
+        what: "the list of people".to_owned(),
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Links that let somebody in, once.
+
+use shared::api::people::{Invited, InvitedTo, LONGEST_INVITATION_H, NewInvitation, Role};
+use shared::error::Error as Wrong;
+use shared::review::PersonNo;
+use shared::review::written::check_note;
+
+use super::{InvitedRow, moment, number, role};
+use crate::error::{Error, Over};
+use crate::store::Store;
+use crate::store::secret::Secret;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// An invitation to be made. Whether somebody may make it is for the caller to know.
+#[derive(Debug, Clone)]
+pub(crate) struct NewInvite {
+    /// The role that it gives.
+    pub role: Role,
+    /// Whom it lets in again.
+    pub person: Option<PersonNo>,
+    /// How long it holds, 1 to [`LONGEST_INVITATION_H`].
+    pub hours: u32,
+    /// Whom it is for.
+    pub note: String,
+    /// None: an operator without a name.
+    pub made_by: Option<PersonNo>,
+}
+
+/// What somebody says of themselves who joins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Joining {
+    /// Not read for somebody who has one.
+    pub name: String,
+    /// Argon2id of a password, if they want one.
+    pub password_hash: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct InvitationRow {
+    no: i64,
+    role: String,
+    person: Option<i64>,
+    until_ms: i64,
+    used_ms: Option<i64>,
+    revoked_ms: Option<i64>,
+}
+
+impl Store {
+    /// Makes an invitation. Its token is in the reply and nowhere else.
+    pub(crate) async fn invite(
+        &self,
+        invite: &NewInvite,
+        now_ms: i64,
+    ) -> Result<NewInvitation, Error> {
+        if !(1..=LONGEST_INVITATION_H).contains(&invite.hours) {
+            let reason = format!("an invitation holds 1 to {LONGEST_INVITATION_H}");
+            return Err(Wrong::setting("hours", reason).into());
+        }
+        if invite.role == Role::Visitor {
+            let reason = "visitors need no invitation; take annotator, curator or operator";
+            return Err(Wrong::setting("role", reason).into());
+        }
+        let note = check_note(&invite.note)?;
+        let token = Secret::new();
+        let until_ms = now_ms + i64::from(invite.hours) * HOUR_MS;
+        let no: i64 = sqlx::query_scalar(
+            "INSERT INTO invitation (token_sha256, role, person, note, made_by, made_ms, until_ms)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             RETURNING no",
+        )
+        .bind(token.sha256())
+        .bind(invite.role.name())
+        .bind(invite.person.map(|it| i64::from(it.0)))
+        .bind(&note)
+        .bind(invite.made_by.map(|it| i64::from(it.0)))
+        .bind(now_ms)
+        .bind(until_ms)
+        .fetch_one(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        Ok(NewInvitation {
+            invited: Invited {
+                no: number(no)?,
+                role: invite.role,
+                person: invite.person,
+                note,
+                until_ms: moment(until_ms),
+            },
+            token: token.reveal().to_owned(),
+        })
+    }
+
+    /// What an invitation is to, if it can be used.
+    pub(crate) async fn invited_to(&self, token: &Secret, now_ms: i64) -> Result<InvitedTo, Error> {
+        let row = self.usable(token, now_ms).await?;
+        let person = match row.person {
+            Some(no) => Some(self.person(PersonNo(number(no)?)).await?.person.name),
+            None => None,
+        };
+        Ok(InvitedTo {
+            role: role(&row.role)?,
+            person,
+            until_ms: moment(row.until_ms),
+        })
+    }
+
+    /// Uses an invitation and begins a session; of two at once one does. Somebody who was turned
+    /// away is let in again by one that is for them, and whoever sets a password thereby ends
+    /// their other sessions.
+    pub(crate) async fn join(
+        &self,
+        token: &Secret,
+        joining: &Joining,
+        now_ms: i64,
+    ) -> Result<Secret, Error> {
+        let failed = |it| self.failed(it);
+        let row = self.usable(token, now_ms).await?;
+        let mut transaction = self.begin().await?;
+        let person = match row.person {
+            Some(no) => {
+                sqlx::query(
+                    "UPDATE person SET revoked_ms = NULL,
+                         password_hash = coalesce($1, password_hash)
+                     WHERE no = $2",
+                )
+                .bind(joining.password_hash.as_deref())
+                .bind(no)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+                PersonNo(number(no)?)
+            }
+            None => {
+                let who = (joining, role(&row.role)?);
+                self.add_person(&mut transaction, who, now_ms).await?
+            }
+        };
+        let used = sqlx::query(
+            "UPDATE invitation SET used_ms = $1, used_by = $2
+             WHERE no = $3 AND used_ms IS NULL AND revoked_ms IS NULL",
+        )
+        .bind(now_ms)
+        .bind(i64::from(person.0))
+        .bind(row.no)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        if used.rows_affected() != 1 {
+            transaction.rollback().await.map_err(failed)?;
+            return Err(Error::InvitationOver { over: Over::Used });
+        }
+        if joining.password_hash.is_some() {
+            self.end_all(&mut transaction, person, None).await?;
+        }
+        let session = self.begin_in(&mut transaction, person, now_ms).await?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(session)
+    }
+
+    /// Gives an operator without a name one, and begins a session.
+    pub(crate) async fn join_as_operator(
+        &self,
+        joining: &Joining,
+        now_ms: i64,
+    ) -> Result<Secret, Error> {
+        let mut transaction = self.begin().await?;
+        let who = (joining, Role::Operator);
+        let person = self.add_person(&mut transaction, who, now_ms).await?;
+        let session = self.begin_in(&mut transaction, person, now_ms).await?;
+        transaction.commit().await.map_err(|it| self.failed(it))?;
+        Ok(session)
+    }
+
+    /// The invitation of a number, if it can still be used.
+    pub(crate) async fn open_invitation(&self, no: u32, now_ms: i64) -> Result<Invited, Error> {
+        let found: Option<InvitedRow> = sqlx::query_as(
+            "SELECT no, role, person, note, until_ms FROM invitation
+             WHERE no = $1 AND used_ms IS NULL AND revoked_ms IS NULL AND until_ms > $2",
+        )
+        .bind(i64::from(no))
+        .bind(now_ms)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        match found {
+            Some(row) => row.into_invited(),
+            None => Err(Wrong::unknown("open invitation", no.to_string()).into()),
+        }
+    }
+
+    /// Takes an invitation back, if it was not used.
+    pub(crate) async fn revoke_invitation(&self, no: u32, now_ms: i64) -> Result<(), Error> {
+        sqlx::query(
+            "UPDATE invitation SET revoked_ms = $1
+             WHERE no = $2 AND used_ms IS NULL AND revoked_ms IS NULL",
+        )
+        .bind(now_ms)
+        .bind(i64::from(no))
+        .execute(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    async fn usable(&self, token: &Secret, now_ms: i64) -> Result<InvitationRow, Error> {
+        let found: Option<InvitationRow> = sqlx::query_as(
+            "SELECT no, role, person, until_ms, used_ms, revoked_ms FROM invitation
+             WHERE token_sha256 = $1",
+        )
+        .bind(token.sha256())
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let row = found.ok_or(Error::NoInvitation)?;
+        let over = match &row {
+            it if it.used_ms.is_some() => Over::Used,
+            it if it.revoked_ms.is_some() => Over::TakenBack,
+            it if it.until_ms <= now_ms => Over::Expired,
+            _ => return Ok(row),
+        };
+        Err(Error::InvitationOver { over })
+    }
+}

@@ -1,0 +1,172 @@
+//! Browsers in which somebody is signed in.
+
+use shared::api::people::{Person, Role};
+use shared::review::PersonNo;
+use sqlx::{Any, Transaction};
+
+use super::{number, role};
+use crate::error::Error;
+use crate::store::Store;
+use crate::store::secret::Secret;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// A session ends when nobody was there for so long: 90 days.
+const LIFETIME_MS: i64 = 90 * 24 * HOUR_MS;
+
+/// Somebody was seen is written at most so often.
+const TOUCH_MS: i64 = HOUR_MS;
+
+/// Who is signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Who.
+    pub person: Person,
+    /// What they may do.
+    pub role: Role,
+}
+
+#[derive(sqlx::FromRow)]
+struct SessionRow {
+    no: i64,
+    name: String,
+    role: String,
+    password_hash: Option<String>,
+    seen_ms: i64,
+}
+
+impl Store {
+    /// Begins a session with a token of its own.
+    pub(crate) async fn begin_session(
+        &self,
+        person: PersonNo,
+        now_ms: i64,
+    ) -> Result<Secret, Error> {
+        let mut transaction = self.begin().await?;
+        let token = self.begin_in(&mut transaction, person, now_ms).await?;
+        transaction.commit().await.map_err(|it| self.failed(it))?;
+        Ok(token)
+    }
+
+    /// Whose session a token is of, if it still holds; then it holds longer.
+    pub(crate) async fn session(
+        &self,
+        token: &Secret,
+        now_ms: i64,
+    ) -> Result<Option<Session>, Error> {
+        let found: Option<SessionRow> = sqlx::query_as(
+            "SELECT person.no, person.name, person.role, person.password_hash, session.seen_ms
+             FROM session JOIN person ON person.no = session.person
+             WHERE session.token_sha256 = $1 AND session.until_ms > $2
+             AND person.revoked_ms IS NULL",
+        )
+        .bind(token.sha256())
+        .bind(now_ms)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let Some(row) = found else { return Ok(None) };
+        if now_ms - row.seen_ms >= TOUCH_MS
+            && let Err(error) = self.touch(token, row.no, now_ms).await
+        {
+            // Whoever is here need not be told that the disk is full.
+            tracing::warn!("when somebody was seen is not written: {error}");
+        }
+        Ok(Some(Session {
+            role: role(&row.role)?,
+            person: Person {
+                no: PersonNo(number(row.no)?),
+                name: row.name,
+                has_password: row.password_hash.is_some(),
+            },
+        }))
+    }
+
+    async fn touch(&self, token: &Secret, person: i64, now_ms: i64) -> Result<(), Error> {
+        let failed = |it| self.failed(it);
+        sqlx::query("UPDATE session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3")
+            .bind(now_ms)
+            .bind(now_ms + LIFETIME_MS)
+            .bind(token.sha256())
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
+            .bind(now_ms)
+            .bind(person)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    /// Ends a session.
+    pub(crate) async fn end_session(&self, token: &Secret) -> Result<(), Error> {
+        sqlx::query("DELETE FROM session WHERE token_sha256 = $1")
+            .bind(token.sha256())
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    /// Ends all sessions of somebody, but one.
+    pub(crate) async fn end_sessions(
+        &self,
+        person: PersonNo,
+        but: Option<&Secret>,
+    ) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        self.end_all(&mut transaction, person, but).await?;
+        transaction.commit().await.map_err(|it| self.failed(it))
+    }
+
+    pub(super) async fn end_all(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        person: PersonNo,
+        but: Option<&Secret>,
+    ) -> Result<(), Error> {
+        sqlx::query("DELETE FROM session WHERE person = $1 AND token_sha256 <> $2")
+            .bind(i64::from(person.0))
+            .bind(but.map_or_else(String::new, Secret::sha256))
+            .execute(&mut **transaction)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(())
+    }
+
+    /// Begins a session, and forgets those of anybody that have ended.
+    pub(super) async fn begin_in(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        person: PersonNo,
+        now_ms: i64,
+    ) -> Result<Secret, Error> {
+        let failed = |it| self.failed(it);
+        let token = Secret::new();
+        sqlx::query("DELETE FROM session WHERE until_ms <= $1")
+            .bind(now_ms)
+            .execute(&mut **transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query(
+            "INSERT INTO session (token_sha256, person, begun_ms, seen_ms, until_ms)
+             VALUES ($1, $2, $3, $3, $4)",
+        )
+        .bind(token.sha256())
+        .bind(i64::from(person.0))
+        .bind(now_ms)
+        .bind(now_ms + LIFETIME_MS)
+        .execute(&mut **transaction)
+        .await
+        .map_err(failed)?;
+        sqlx::query("UPDATE person SET seen_ms = $1 WHERE no = $2")
+            .bind(now_ms)
+            .bind(i64::from(person.0))
+            .execute(&mut **transaction)
+            .await
+            .map_err(failed)?;
+        Ok(token)
+    }
+}

@@ -1,0 +1,192 @@
+use super::sessions::Session;
+use super::*;
+use crate::error::Over;
+use crate::store::secret::Secret;
+use crate::store::tests::Place;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+fn invite(role: Role) -> NewInvite {
+    NewInvite {
+        role,
+        person: None,
+        hours: 2,
+        note: String::new(),
+        made_by: None,
+    }
+}
+
+fn named(name: &str) -> Joining {
+    Joining {
+        name: name.to_owned(),
+        password_hash: None,
+    }
+}
+
+async fn token(store: &Store, invite: &NewInvite, now_ms: i64) -> Secret {
+    let made = store.invite(invite, now_ms).await.unwrap();
+    Secret::shown(&made.token)
+}
+
+/// Somebody new, and their session.
+async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonNo, Secret) {
+    let token = token(store, &invite(Role::Annotator), now_ms).await;
+    let session = store.join(&token, &named(name), now_ms).await.unwrap();
+    let found = found(store, &session, now_ms).await.unwrap();
+    (found.person.no, session)
+}
+
+async fn found(store: &Store, session: &Secret, now_ms: i64) -> Option<Session> {
+    store.session(session, now_ms).await.unwrap()
+}
+
+fn over<T: std::fmt::Debug>(result: Result<T, Error>) -> Over {
+    match result {
+        Err(Error::InvitationOver { over }) => over,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_invitation_lets_in_once_and_in_time() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let token = token(&store, &invite(Role::Curator), 0).await;
+        let to = store.invited_to(&token, 0).await.unwrap();
+        assert_eq!((to.role, to.until_ms), (Role::Curator, 7_200_000));
+        let late = 2 * HOUR_MS;
+        assert_eq!(
+            over(store.join(&token, &named("Ada"), late).await),
+            Over::Expired
+        );
+        let session = store.join(&token, &named("Ada"), late - 1).await.unwrap();
+        let who = found(&store, &session, late).await.unwrap();
+        assert_eq!((who.role, who.person.name.as_str()), (Role::Curator, "Ada"));
+        assert_eq!(over(store.join(&token, &named("Eve"), 1).await), Over::Used);
+        let unknown = store.invited_to(&Secret::new(), 0).await;
+        assert!(matches!(unknown, Err(Error::NoInvitation)), "{unknown:?}");
+
+        let made = store.invite(&invite(Role::Annotator), 0).await.unwrap();
+        assert_eq!(
+            store.everybody(1).await.unwrap().invited,
+            [made.invited.clone()]
+        );
+        store.revoke_invitation(made.invited.no, 1).await.unwrap();
+        let token = Secret::shown(&made.token);
+        assert_eq!(
+            over(store.join(&token, &named("Eve"), 1).await),
+            Over::TakenBack
+        );
+        assert!(store.open_invitation(made.invited.no, 1).await.is_err());
+        assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn of_two_who_join_at_once_one_does() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let token = token(&store, &invite(Role::Annotator), 0).await;
+        let joins = (0..8).map(|it| {
+            let (store, token) = (store.clone(), token.clone());
+            tokio::spawn(async move { store.join(&token, &named(&format!("P{it}")), 1).await })
+        });
+        let joins: Vec<_> = joins.collect();
+        let mut n_in = 0;
+        for join in joins {
+            match join.await.unwrap() {
+                Ok(_) => n_in += 1,
+                refused => assert_eq!(over(refused), Over::Used),
+            }
+        }
+        assert_eq!(n_in, 1);
+        assert_eq!(store.everybody(1).await.unwrap().people.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_one_persons() {
+    for place in Place::each() {
+        let store = place.store().await;
+        somebody(&store, " Ada  Lovelace ", 0).await;
+        for same in [
+            "ada lovelace",
+            "ADA\u{3000}LOVELACE",
+            "A\u{200D}da Lovelace",
+            "Ａda Lovelace",
+        ] {
+            let token = token(&store, &invite(Role::Annotator), 0).await;
+            let refused = store.join(&token, &named(same), 0).await;
+            assert!(matches!(refused, Err(Error::NameTaken { .. })), "{same}");
+            // The invitation is not used up.
+            store.invited_to(&token, 0).await.unwrap();
+            let known = store.person_named(same).await.unwrap().unwrap();
+            assert_eq!(known.person.name, "Ada Lovelace");
+        }
+        let token = token(&store, &invite(Role::Annotator), 0).await;
+        for bad in ["", "A\u{202E}da", "A\0da", &"a".repeat(61)] {
+            let refused = store.join(&token, &named(bad), 0).await;
+            assert!(matches!(refused, Err(Error::Input(_))), "{bad:?}");
+        }
+        for nobody in ["", "a\0b", "Eve"] {
+            assert_eq!(store.person_named(nobody).await.unwrap(), None);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_lasts_as_long_as_somebody_comes() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let (no, session) = somebody(&store, "Ada", 0).await;
+        assert!(found(&store, &session, 90 * DAY_MS).await.is_none());
+        assert!(found(&store, &session, 89 * DAY_MS).await.is_some());
+        // Was seen then, so that it holds longer.
+        assert!(found(&store, &session, 178 * DAY_MS).await.is_some());
+        let everybody = store.everybody(178 * DAY_MS).await.unwrap();
+        assert_eq!(everybody.people[0].seen_ms, 178 * DAY_MS as u64);
+        assert_eq!(everybody.people[0].n_sessions, 1);
+
+        let other = store.begin_session(no, 178 * DAY_MS).await.unwrap();
+        assert_ne!(other, session);
+        store.end_sessions(no, Some(&other)).await.unwrap();
+        assert!(found(&store, &session, 178 * DAY_MS).await.is_none());
+        assert!(found(&store, &other, 178 * DAY_MS).await.is_some());
+        store.end_session(&other).await.unwrap();
+        assert!(found(&store, &other, 178 * DAY_MS).await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let (no, session) = somebody(&store, "Ada", 0).await;
+        let again = NewInvite {
+            person: Some(no),
+            ..invite(Role::Annotator)
+        };
+        let before = token(&store, &again, 0).await;
+        let by_them = NewInvite {
+            made_by: Some(no),
+            ..invite(Role::Annotator)
+        };
+        let by_them = token(&store, &by_them, 0).await;
+        store.revoke_person(no, 1).await.unwrap();
+        assert!(found(&store, &session, 1).await.is_none());
+        assert!(store.everybody(1).await.unwrap().people[0].revoked);
+        for token in [before, by_them] {
+            let refused = store.join(&token, &named("Eve"), 1).await;
+            assert_eq!(over(refused), Over::TakenBack);
+        }
+
+        let link = token(&store, &again, 2).await;
+        let to = store.invited_to(&link, 2).await.unwrap();
+        assert_eq!(to.person.as_deref(), Some("Ada"));
+        let session = store.join(&link, &named("ignored"), 2).await.unwrap();
+        let who = found(&store, &session, 2).await.unwrap();
+        assert_eq!((who.person.no, who.person.name.as_str()), (no, "Ada"));
+        assert!(!store.person(no).await.unwrap().revoked);
+    }
+}

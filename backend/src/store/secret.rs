@@ -1,0 +1,78 @@
+//! Random tokens, of which only the SHA-256 is kept.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
+
+/// A token that lets in whoever shows it. No log shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// 256 random bits.
+    pub(crate) fn new() -> Secret {
+        let mut bits = [0; 32];
+        getrandom::fill(&mut bits).expect("the operating system gives random numbers");
+        Secret(BASE64_URL_SAFE_NO_PAD.encode(bits))
+    }
+
+    /// As somebody showed it.
+    pub(crate) fn shown(token: &str) -> Secret {
+        Secret(token.to_owned())
+    }
+
+    /// To be shown once, to whom it is for.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// What is kept of it, in hex.
+    pub(crate) fn sha256(&self) -> String {
+        hex(&Sha256::digest(&self.0))
+    }
+
+    /// What a page sends to show that it was given it: SHA-256 of `csrf\n` and the token. Whoever
+    /// reads this does not know the token.
+    pub(crate) fn csrf(&self) -> String {
+        let digest = Sha256::digest(format!("csrf\n{}", self.0));
+        BASE64_URL_SAFE_NO_PAD.encode(digest)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Secret")
+    }
+}
+
+/// Compares in a time that does not depend on where the two differ.
+pub(crate) fn equal(a: &str, b: &str) -> bool {
+    let differing = a.bytes().zip(b.bytes());
+    a.len() == b.len() && differing.fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_secrets_are_alike_and_none_is_in_a_log() {
+        let (one, other) = (Secret::new(), Secret::new());
+        assert_ne!(one, other);
+        assert_eq!(one.reveal().len(), 43);
+        assert_eq!(format!("{one:?}"), "Secret");
+        assert_ne!(one.csrf(), one.sha256());
+        assert!(!one.csrf().contains(one.reveal()));
+    }
+
+    #[test]
+    fn only_the_same_is_equal() {
+        assert!(equal("right", "right"));
+        for wrong in ["", "righ", "rights", "Right"] {
+            assert!(!equal("right", wrong), "{wrong}");
+        }
+    }
+}
