@@ -9,6 +9,7 @@ mod driver;
 pub(crate) mod tab;
 pub(crate) mod host;
 mod site;
+mod network;
 
 mod studies;
 mod study;
@@ -23,6 +24,7 @@ mod files_only;
 mod operator;
 mod looks;
 mod tasks;
+mod review;
 
 use std::path::PathBuf;
 

@@ -333,6 +333,11 @@ impl Server {
         self.child.wait().unwrap();
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What the server has logged.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap()

@@ -25,6 +25,7 @@ mod peer;
 mod rerank;
 mod services;
 mod hub;
+mod review;
 mod browser;
 mod parity;
 #[cfg(feature = "regress")]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::behaviours::{self, MATCHED, count};
 use crate::harness::{Home, LIMITS, Ran, collections, model};
 use crate::jobs::{Size, survives};
+use crate::review::loss::{self, Plan};
 
 #[test]
 fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
@@ -18,6 +19,17 @@ fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
         n_words: 70,
     };
     survives(10, &model, size);
+}
+
+/// With each database.
+#[test]
+fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times() {
+    loss::survives(Plan {
+        n_people: 20,
+        seconds: 60,
+        n_kills: 10,
+        seed: 7,
+    });
 }
 
 /// BM25, QL, the model as a bi-encoder and in late interaction, and the five runs of the

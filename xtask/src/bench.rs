@@ -10,6 +10,7 @@ mod neural;
 mod cuda;
 mod scale;
 mod served;
+mod review;
 mod server;
 mod table;
 
@@ -22,7 +23,9 @@ use table::{Machine, Table};
 /// Runs of each side, one after the other in turn.
 const RUNS: usize = 5;
 
-const PARTS: [&str; 6] = ["lexical", "scale", "parity", "page", "neural", "served"];
+const PARTS: [&str; 7] = [
+    "lexical", "scale", "parity", "page", "neural", "served", "review",
+];
 
 /// Parts that are measured only when named: a GPU, and the same without one, where the figures mean
 /// nothing.
@@ -55,6 +58,7 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<()> {
             "page" => page::first_view(&bench, &mut table),
             "neural" => neural::measure(&bench, &mut table),
             "served" => served::measure(&bench, &mut table),
+            "review" => review::measure(&bench, &mut table),
             "cuda" => cuda::measure(&bench, &mut table),
             _ => cuda::rehearse(&bench, &mut table),
         };

@@ -5,14 +5,14 @@
 //! again. For the same reason clippy for wasm uses the profile that the front end is built in.
 
 mod tally;
-mod postgres;
+pub(crate) mod postgres;
 
 use crate::place::Place;
 use crate::setup::browser::Browser;
 use crate::setup::{self, WebTools};
 use crate::{process, tidy, web};
 use anyhow::{Context, Result, bail};
-use postgres::Server;
+use postgres::{Server, Survives};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -288,7 +288,8 @@ impl<'a> Bench<'a> {
     /// they ran on SQLite alone.
     fn database(&mut self) -> String {
         let found = self.database.get_or_insert_with(|| {
-            let started = setup::postgres::get().and_then(|it| Server::start(&it));
+            let started =
+                setup::postgres::get().and_then(|it| Server::start(&it, Survives::Nothing));
             match started {
                 Ok(server) => Found::Server(server),
                 Err(error) => Found::Absent(format!("{error:#}")),

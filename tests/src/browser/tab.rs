@@ -25,7 +25,8 @@ pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&Tab)) {
     if named("CHROMIUM").is_none() || named("CHROMEDRIVER").is_none() {
         return skip("no browser");
     }
-    let tab = Tab::start(origin);
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let tab = Tab::start(origin, Some(turn));
     act(&tab);
     tab.expect_quiet_console();
 }
@@ -37,7 +38,8 @@ pub(crate) struct Tab {
     runtime: Runtime,
     origin: String,
     _profile: tempfile::TempDir,
-    _turn: MutexGuard<'static, ()>,
+    /// None beside another, whose turn it is.
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 /// What somebody looks for on a page.
@@ -90,8 +92,7 @@ const FIND: &str = r#"
 "#;
 
 impl Tab {
-    fn start(origin: &str) -> Tab {
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    fn start(origin: &str, turn: Option<MutexGuard<'static, ()>>) -> Tab {
         let profile = tempfile::tempdir_in(&DRIVER.scratch).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -111,6 +112,11 @@ impl Tab {
             .block_on(tab.driver().set_script_timeout(Duration::from_secs(300)))
             .unwrap();
         tab
+    }
+
+    /// The browser of somebody else, on the same site. It is quiet while the other one works.
+    pub(crate) fn beside(&self) -> Tab {
+        Tab::start(&self.origin, None)
     }
 
     fn driver(&self) -> &WebDriver {
@@ -390,7 +396,7 @@ impl Tab {
     }
 
     /// A command of the browser's own developer tools.
-    fn tool(&self, command: &str, parameters: Value) -> Value {
+    pub(super) fn tool(&self, command: &str, parameters: Value) -> Value {
         let asked = Tool {
             command: command.to_owned(),
             parameters,
@@ -431,7 +437,8 @@ impl Tab {
         }
     }
 
-    fn expect_quiet_console(&self) {
+    /// Nothing was written to the console as an error.
+    pub(super) fn expect_quiet_console(&self) {
         let errors: Vec<String> = self
             .console()
             .into_iter()

@@ -42,6 +42,16 @@ impl Server {
         Ok(Server { child, address })
     }
 
+    /// `http://127.0.0.1:PORT`.
+    pub(super) fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The number of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(super) fn get(&self, path: &str, json: &str) -> Result<Value> {
         let mut query = String::new();
         for byte in json.bytes() {

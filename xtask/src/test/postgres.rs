@@ -17,19 +17,31 @@ const PASSWORD: (&str, &str) = ("Xa7q/the@tests", "Xa7q%2Fthe%40tests");
 /// A machine that is busy may take its time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nothing that it keeps has to survive a loss of power; tests run side by side.
-const SETTINGS: [&str; 7] = [
+/// Tests run side by side.
+const SETTINGS: [&str; 4] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
-    "fsync=off",
-    "full_page_writes=off",
-    "synchronous_commit=off",
     "max_connections=200",
     "shared_buffers=64MB",
 ];
 
+const NOT_TO_DISK: [&str; 3] = [
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+];
+
+/// What survives a loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Survives {
+    /// Nothing has to.
+    Nothing,
+    /// Everything that was committed, as where people work.
+    Commits,
+}
+
 /// A server that ends when this is dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     folder: PathBuf,
     port: u16,
@@ -37,7 +49,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts one, and returns when it answers.
-    pub(super) fn start(programs: &Programs) -> Result<Server> {
+    pub(crate) fn start(programs: &Programs, survives: Survives) -> Result<Server> {
         let name = format!("axioscope-postgres-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         // Of an earlier process with the same number.
@@ -72,7 +84,11 @@ impl Server {
             .arg("-D")
             .arg(&data)
             .args(["-p", &port.to_string()]);
-        for setting in SETTINGS {
+        let more: &[&str] = match survives {
+            Survives::Nothing => &NOT_TO_DISK,
+            Survives::Commits => &[],
+        };
+        for setting in SETTINGS.iter().chain(more) {
             postgres.args(["-c", setting]);
         }
         let child = postgres
@@ -91,11 +107,16 @@ impl Server {
     }
 
     /// Its address, with a user who may do everything.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!(
             "postgres://{USER}:{}@127.0.0.1:{}/postgres",
             PASSWORD.1, self.port
         )
+    }
+
+    /// The number of its first process; each connection has one of its own below it.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Until it says in its file that it is ready, as `pg_ctl` does.

@@ -1,0 +1,91 @@
+//! Review from outside: people over HTTP, a task from its beginning to its end, and what is left
+//! of it when the server is killed or its disk is full.
+
+mod random;
+mod site;
+pub(crate) mod person;
+mod scripted;
+pub(crate) mod answers;
+pub(crate) mod loss;
+mod disk;
+mod life;
+
+use shared::api::people::{Invite, Role};
+use shared::api::review::{Change, Make, State, TaskNo, Whole};
+use shared::probe::Probe;
+use shared::review::Task;
+use shared::review::task::{Design, Wanted};
+
+use crate::harness::{Home, LIMITS, Server};
+
+/// The study that tasks are made from.
+pub(crate) const STUDY: &str = "reviewed";
+
+/// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
+/// instances of TFC1.
+pub(crate) fn make_study(home: &Home) {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let text = format!(
+        "format = 1\nname = \"{STUDY}\"\ntitle = \"Reviewed\"\ncollection = \"{demo}\"\n\
+         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\
+         rankers = [\"bm25\", \"ql\"]\n{LIMITS}"
+    );
+    home.write("study.toml", text);
+    home.run("study run study.toml").done();
+    home.run(&format!("study publish {STUDY}")).done();
+}
+
+/// So many items of TFC1 for so many people each, without training and gold.
+pub(crate) fn task(n_items: u32, overlap: u32) -> Task {
+    Task {
+        title: "Which text is better?".to_owned(),
+        study: STUDY.to_owned(),
+        probes: vec![Probe::Tfc1],
+        wanted: Wanted::default(),
+        n_items,
+        design: Design::Uniform,
+        overlap,
+        seed: 42,
+        gold_every: 0,
+        blind: true,
+        mark_terms: true,
+        tags: Vec::new(),
+        guidelines: String::new(),
+        training: Vec::new(),
+        gold: Vec::new(),
+    }
+}
+
+/// Makes a task and opens it, as the operator whom a server on loopback takes everybody for.
+pub(crate) fn open_task(server: &Server, task: Task) -> Whole {
+    let made = server.ask(&Make { task });
+    server.ask(&opened(made.card.task))
+}
+
+/// What opens a task.
+pub(crate) fn opened(task: TaskNo) -> Change {
+    Change {
+        state: Some(State::Open),
+        ..unchanged(task)
+    }
+}
+
+/// A change of nothing.
+pub(crate) fn unchanged(task: TaskNo) -> Change {
+    Change {
+        task,
+        state: None,
+        results_public: None,
+        guidelines: None,
+    }
+}
+
+/// An invitation of somebody new, for a day.
+pub(crate) fn invite(role: Role) -> Invite {
+    Invite {
+        role,
+        hours: 24,
+        person: None,
+        note: String::new(),
+    }
+}

@@ -1,0 +1,206 @@
+//! Nothing is lost: a server that is killed again and again while people decide.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use shared::api::people::{Invite, Role};
+use shared::api::review::{AskProgress, TaskNo};
+use shared::review::export::Row;
+use shared::review::{Key, PersonNo};
+
+use super::person::Person;
+use super::random::Random;
+use super::scripted::{Made, Scripted, Seen};
+use super::site::Site;
+use super::{invite, make_study, open_task, task};
+use crate::harness::{Home, Server};
+
+/// How long, and how often the server is killed; the last time at the end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) n_people: u32,
+    pub(crate) seconds: u64,
+    pub(crate) n_kills: u32,
+    pub(crate) seed: u64,
+}
+
+#[test]
+fn what_20_people_decide_survives_a_server_that_is_killed_three_times() {
+    survives(Plan {
+        n_people: 20,
+        seconds: 12,
+        n_kills: 3,
+        seed: 1,
+    });
+}
+
+/// Kills the server while people work, and compares what it has with what they know; with each
+/// database.
+pub(crate) fn survives(plan: Plan) {
+    for home in Home::of_each_database() {
+        killed(&home, plan);
+    }
+}
+
+fn killed(home: &Home, plan: Plan) {
+    make_study(home);
+    let server = home.serve(&[]);
+    let site = Site::new(&server);
+    let (task, curator, mut people) = begin(&server, &site, plan);
+    let server = disturb(home, (&site, server), plan, &mut people);
+
+    let n_unsent: usize = people
+        .iter()
+        .map(|it| it.made.len() - it.n_acknowledged)
+        .sum();
+    assert!(n_unsent > 0, "nobody had anything to send at the end");
+    expect_acknowledged(&curator.rows(task), &people);
+    finish(&mut people);
+    let rows = curator.rows(task);
+    expect_same(&rows, &people);
+    let progress = curator.ask(&AskProgress { task }).progress;
+    let n_standing: u64 = people.iter().map(Scripted::n_standing).sum();
+    assert_eq!(progress.n_filled, n_standing);
+    tell(home, plan, &people, n_unsent);
+
+    // And once more, from the disk alone.
+    server.kill();
+    let server = home.serve(&[]);
+    site.moved(&server);
+    assert_eq!(curator.rows(task), rows);
+}
+
+/// Opens a task for so many people, who each may decide on every item.
+pub(super) fn begin(server: &Server, site: &Site, plan: Plan) -> (TaskNo, Person, Vec<Scripted>) {
+    let made = open_task(server, task(1_000, plan.n_people));
+    assert!(made.made.n_drawn >= 400, "{:?}", made.made);
+    let task = made.card.task;
+    let curator = Person::join(site, None, "Curator");
+    let people = (0..plan.n_people).map(|at| {
+        let token = server.ask::<Invite>(&invite(Role::Annotator)).token;
+        let person = Person::join(site, Some(token), &format!("Annotator {at}"));
+        Scripted::new(person, task, plan.seed)
+    });
+    let people = people.collect();
+    (task, curator, people)
+}
+
+/// Lets people work while the server is killed and started again. At the end it is away, and they
+/// go on for a second.
+fn disturb(
+    home: &Home,
+    (site, mut server): (&Site, Server),
+    plan: Plan,
+    people: &mut [Scripted],
+) -> Server {
+    let mut random = Random::new(plan.seed);
+    let ms = plan.seconds * 1_000;
+    let mut moments: Vec<u64> = (1..plan.n_kills).map(|_| random.below(ms)).collect();
+    moments.sort_unstable();
+    let stop = AtomicBool::new(false);
+    let begun = Instant::now();
+    let wait = |until: u64| {
+        let until = Duration::from_millis(until);
+        std::thread::sleep(until.saturating_sub(begun.elapsed()));
+    };
+    std::thread::scope(|scope| {
+        // Also if this thread panics: else it waits for people who never end.
+        let _end = Stop(&stop);
+        for person in people {
+            scope.spawn(|| person.work(&stop));
+        }
+        for moment in moments {
+            wait(moment);
+            server.kill();
+            std::thread::sleep(Duration::from_millis(random.below(800)));
+            server = home.serve(&[]);
+            site.moved(&server);
+        }
+        wait(ms);
+        server.kill();
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    let server = home.serve(&[]);
+    site.moved(&server);
+    server
+}
+
+/// Stops people when it is dropped.
+pub(super) struct Stop<'a>(pub(super) &'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Everybody sends what they still have, side by side.
+pub(super) fn finish(people: &mut [Scripted]) {
+    std::thread::scope(|scope| {
+        for person in people {
+            scope.spawn(|| person.finish());
+        }
+    });
+}
+
+/// What was acknowledged is there, and nothing is there twice.
+pub(super) fn expect_acknowledged(rows: &[Row], people: &[Scripted]) {
+    let keys: BTreeSet<Key> = rows.iter().map(|it| it.event.key).collect();
+    assert_eq!(keys.len(), rows.len(), "an event is there twice");
+    for person in people {
+        for made in &person.made[..person.n_acknowledged] {
+            let key = made.event.key;
+            assert!(keys.contains(&key), "acknowledged, and lost: {key}");
+        }
+    }
+}
+
+/// The file holds what people know that they have done: all of it once, nothing else, with its
+/// fate, and of each person in the order in which it was done.
+pub(super) fn expect_same(rows: &[Row], people: &[Scripted]) {
+    let n_made: usize = people.iter().map(|it| it.made.len()).sum();
+    assert_eq!(rows.len(), n_made);
+    let of: BTreeMap<Key, &Row> = rows.iter().map(|it| (it.event.key, it)).collect();
+    assert_eq!(of.len(), n_made, "an event is there twice");
+    for person in people {
+        let mut before_ms = 0;
+        for made in &person.made {
+            let row = of.get(&made.event.key);
+            let row = row.unwrap_or_else(|| panic!("lost: {:?}", made.event));
+            expect_row(row, person.no(), made);
+            assert!(before_ms <= row.at_ms, "out of order: {:?}", made.event);
+            before_ms = row.at_ms;
+        }
+    }
+}
+
+fn expect_row(row: &Row, person: PersonNo, made: &Made) {
+    assert_eq!((row.person, &row.event), (person, &made.event));
+    assert_eq!(row.fate, made.fate, "{:?}", made.event);
+    let item = made.event.what.item();
+    assert_eq!(row.about.is_some(), item.is_some());
+}
+
+/// What happened, for whoever looks.
+pub(super) fn tell(home: &Home, plan: Plan, people: &[Scripted], n_unsent: usize) {
+    let database = match home.database {
+        Some(_) => "PostgreSQL",
+        None => "SQLite",
+    };
+    let sum = |of: &dyn Fn(&Seen) -> u32| people.iter().map(|it| of(&it.seen)).sum::<u32>();
+    println!(
+        "{database}: {} people, {} s, {} kills, seed {}: {} events, {n_unsent} not sent at the \
+         end; {} requests without an answer, {} refused for a while, {} events found to be known, \
+         {} sent twice",
+        plan.n_people,
+        plan.seconds,
+        plan.n_kills,
+        plan.seed,
+        people.iter().map(|it| it.made.len()).sum::<usize>(),
+        sum(&|it| it.n_lost),
+        sum(&|it| it.n_unavailable),
+        sum(&|it| it.n_known),
+        sum(&|it| it.n_twice),
+    );
+}
