@@ -11,47 +11,7 @@ use super::draft::Field;
 use super::field::{Number, Wrong};
 use crate::numbers;
 use crate::widgets::dials::{DialBar, Reach, Turned};
-
-/// Probes of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Axioms,
-    Further,
-    Combined,
-    Matching,
-    Manipulations,
-    Transfer,
-}
-
-impl Family {
-    const ALL: [(Family, &str); 6] = [
-        (Family::Axioms, "Axioms"),
-        (Family::Further, "Other axioms"),
-        (Family::Combined, "Formulas of axioms"),
-        (Family::Matching, "Measure and match"),
-        (Family::Manipulations, "Manipulations"),
-        (Family::Transfer, "Dataset transfer"),
-    ];
-
-    fn of(probe: Probe) -> Family {
-        match probe {
-            Probe::Tfc1
-            | Probe::Tfc2
-            | Probe::Mtdc
-            | Probe::Lnc1
-            | Probe::Lnc2
-            | Probe::Tp
-            | Probe::Stmc1
-            | Probe::Stmc2
-            | Probe::Stmc3 => Family::Axioms,
-            Probe::Further(_) => Family::Further,
-            Probe::Combined(_) => Family::Combined,
-            Probe::Matching(_) => Family::Matching,
-            Probe::Manipulation(_) => Family::Manipulations,
-            Probe::Transfer(_) => Family::Transfer,
-        }
-    }
-}
+use crate::widgets::heatmap::family;
 
 /// Probes, and which of their instances.
 #[component]
@@ -84,22 +44,23 @@ fn Families(form: Form) -> impl IntoView {
     move || {
         let all = counted();
         let order: Vec<Probe> = all.iter().map(|it| it.0).collect();
-        Family::ALL.map(|(family, name)| {
-            let own: Vec<_> = all.iter().filter(|it| Family::of(it.0) == family).collect();
-            (!own.is_empty()).then(|| {
-                let boxes = own.into_iter().map(|&(probe, n)| {
-                    let order = order.clone();
-                    view! { <One form probe n order/> }
-                });
-                let boxes = boxes.collect_view();
-                view! {
-                    <div class="family-of" role="group" aria-label=name>
-                        <span class="label">{name}</span>
-                        <div class="checks">{boxes}</div>
-                    </div>
-                }
-            })
-        })
+        let mut families: Vec<&'static str> = all.iter().map(|it| family(it.0)).collect();
+        families.dedup();
+        let groups = families.into_iter().map(|name| {
+            let own = all.iter().filter(|it| family(it.0) == name);
+            let boxes = own.map(|&(probe, n)| {
+                let order = order.clone();
+                view! { <One form probe n order/> }
+            });
+            let boxes = boxes.collect_view();
+            view! {
+                <div class="family-of" role="group" aria-label=name>
+                    <span class="label">{name}</span>
+                    <div class="checks">{boxes}</div>
+                </div>
+            }
+        });
+        groups.collect_view()
     }
 }
 
