@@ -1,5 +1,6 @@
 //! Everybody with a name, and open invitations.
 
+use leptos::html;
 use leptos::prelude::*;
 use shared::api::people::{Invited, Revoke, Somebody};
 use shared::report::format;
@@ -150,44 +151,49 @@ fn Person(board: Board, somebody: Somebody) -> impl IntoView {
     }
 }
 
-/// A button that asks once more before it acts.
+/// A button that asks once more before it acts. It stays in its place, so that the focus does.
 #[component]
 fn TakeBack(board: Board, what: Revoke, word: &'static str, name: String) -> impl IntoView {
     let label = format!("{word}: {name}");
-    let sure = move || board.asked.get() == Some(what);
-    let body = move || match sure() {
-        false => {
-            let label = label.clone();
-            view! {
-                <button
-                    class="btn"
-                    type="button"
-                    aria-label=label
-                    on:click=move |_| board.asked.set(Some(what))
-                >
-                    {word}
-                </button>
-            }
-            .into_any()
+    let first = NodeRef::<html::Button>::new();
+    let sure = Memo::new(move |_| board.asked.get() == Some(what));
+    let turn = move |_| {
+        let next = (!sure.get_untracked()).then_some(what);
+        board.asked.set(next);
+    };
+    let keep = move |_| {
+        board.asked.set(None);
+        if let Some(first) = first.get_untracked() {
+            let _ = first.focus();
         }
-        true => view! {
-            <span class="note">{format!("{word} {name}?")}</span>
+    };
+    let asked = format!("{word} {name}?");
+    view! {
+        <div class="act">
             <button
-                class="btn main"
+                node_ref=first
+                class="btn"
                 type="button"
-                autofocus
-                disabled=move || board.busy.get()
-                on:click=move |_| board.revoke(what)
+                aria-label=label
+                aria-expanded=move || sure.get().to_string()
+                on:click=turn
             >
                 {word}
             </button>
-            <button class="btn" type="button" on:click=move |_| board.asked.set(None)>
-                "Keep"
-            </button>
-        }
-        .into_any(),
-    };
-    view! { <div class="act">{body}</div> }
+            <Show when=move || sure.get()>
+                <span class="note" role="status">{asked.clone()}</span>
+                <button
+                    class="btn main"
+                    type="button"
+                    disabled=move || board.busy.get()
+                    on:click=move |_| board.revoke(what)
+                >
+                    "Yes"
+                </button>
+                <button class="btn" type="button" on:click=keep>"Keep"</button>
+            </Show>
+        </div>
+    }
 }
 
 #[cfg(test)]

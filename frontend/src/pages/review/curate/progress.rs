@@ -1,5 +1,6 @@
 //! How far a task is, how fast and how right people are, and whose work counts.
 
+use leptos::html;
 use leptos::prelude::*;
 use shared::api::review::{AskProgress, Progressed};
 use shared::plot;
@@ -142,46 +143,45 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
         sending.send(what, again);
     };
     let label = format!("{word}: {name}");
-    let form = move || {
-        let label = label.clone();
-        match asked.get() {
-            false => view! {
+    let first = NodeRef::<html::Button>::new();
+    let keep = move |_| {
+        asked.set(false);
+        if let Some(first) = first.get_untracked() {
+            let _ = first.focus();
+        }
+    };
+    let form = view! {
+        <button
+            node_ref=first
+            class="btn"
+            type="button"
+            aria-label=label.clone()
+            aria-expanded=move || asked.get().to_string()
+            on:click=move |_| asked.update(|it| *it = !*it)
+        >
+            {word}
+        </button>
+        <Show when=move || asked.get()>
+            <form class="btns standing" on:submit=send>
+                <label class="field">
+                    <span class="label">"Why"</span>
+                    <input
+                        autocomplete="off"
+                        prop:value=move || reason.get()
+                        on:input:target=move |event| reason.set(event.target().value())
+                    />
+                </label>
                 <button
-                    class="btn"
-                    type="button"
-                    aria-label=label
-                    on:click=move |_| asked.set(true)
+                    class="btn main"
+                    type="submit"
+                    aria-label=label.clone()
+                    disabled=move || sending.busy() || reason.with(|it| it.trim().is_empty())
                 >
                     {word}
                 </button>
-            }
-            .into_any(),
-            true => view! {
-                <form class="btns standing" on:submit=send>
-                    <label class="field">
-                        <span class="label">"Why"</span>
-                        <input
-                            autocomplete="off"
-                            autofocus
-                            prop:value=move || reason.get()
-                            on:input:target=move |event| reason.set(event.target().value())
-                        />
-                    </label>
-                    <button
-                        class="btn main"
-                        type="submit"
-                        aria-label=label
-                        disabled=move || sending.busy() || reason.with(|it| it.trim().is_empty())
-                    >
-                        {word}
-                    </button>
-                    <button class="btn" type="button" on:click=move |_| asked.set(false)>
-                        "Keep as it is"
-                    </button>
-                </form>
-            }
-            .into_any(),
-        }
+                <button class="btn" type="button" on:click=keep>"Keep as it is"</button>
+            </form>
+        </Show>
     };
     view! {
         <li>

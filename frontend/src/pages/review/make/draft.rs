@@ -146,10 +146,14 @@ impl Refusal {
         }
     }
 
-    /// Of what the server says: its first word may be a setting.
+    /// Of what the server says: it may begin with a setting.
     pub(super) fn of(said: &str) -> Refusal {
-        let setting = said.split([' ', ':']).next().unwrap_or_default();
-        Refusal::new(Field::of(setting), said)
+        let named = said.split_once(": ");
+        let named = named.map(|(setting, reason)| (Field::of(setting), reason));
+        match named.filter(|it| it.0 != Field::All) {
+            Some((field, reason)) => Refusal::new(field, reason),
+            None => Refusal::new(Field::All, said),
+        }
     }
 
     fn of_error(error: Error) -> Refusal {
@@ -467,7 +471,7 @@ mod tests {
     #[test]
     fn what_the_server_refuses_finds_its_field() {
         let of = |said: &str| Refusal::of(said).field;
-        assert_eq!(of("overlap is 99, must be from 1 to 20"), Field::Overlap);
+        assert_eq!(of("overlap: is 99, must be from 1 to 20"), Field::Overlap);
         assert_eq!(of("there is no study named `x`"), Field::All);
     }
 
