@@ -65,7 +65,9 @@ pub(super) fn Reviewing() -> impl IntoView {
             </p>
             <dl class="facts-of">
                 <dt>"Raw"</dt>
-                <dd>"The share of pairs of people with the same answer, in the mean over items."</dd>
+                <dd>
+                    "The share of pairs of people with the same answer, in the mean over items."
+                </dd>
                 <dt>"Cohen’s κ"</dt>
                 <dd>
                     "Of two people: (p_o − p_e) / (1 − p_e), with the share p_o on which they agree

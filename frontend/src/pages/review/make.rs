@@ -5,6 +5,7 @@ mod design;
 mod draft;
 mod field;
 mod known;
+mod place;
 mod preview;
 mod probes;
 

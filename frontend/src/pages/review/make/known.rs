@@ -6,8 +6,9 @@ use shared::review::Answer;
 use shared::review::task::Known;
 
 use super::Form;
-use super::draft::{self, Draft, Field};
+use super::draft::{Draft, Field};
 use super::field::Wrong;
+use super::place;
 use crate::page::Page;
 
 /// An answer, whichever the claim.
@@ -38,7 +39,7 @@ pub(super) fn Knowns(
     let wrong = RwSignal::new(None::<String>);
     let add = move || {
         let study = form.draft.with_untracked(|it| it.study.clone());
-        let place = match draft::place(&address.get_untracked(), &study) {
+        let place = match place::place(&address.get_untracked(), &study) {
             Ok(place) => place,
             Err(reason) => return wrong.set(Some(reason)),
         };

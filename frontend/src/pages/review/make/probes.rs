@@ -20,8 +20,11 @@ pub(super) fn Probes(form: Form) -> impl IntoView {
         <fieldset>
             <legend>"Probes"</legend>
             {move || match form.study.read().is_some() {
-                false => view! { <p class="note" role="status">"Asking for the study"</p> }.into_any(),
                 true => view! { <Families form/> }.into_any(),
+                false => view! {
+                    <p class="note" role="status">"Asking for the study"</p>
+                }
+                .into_any(),
             }}
             <Wrong form field=Field::Probes/>
         </fieldset>
