@@ -17,6 +17,10 @@ pub(crate) const KEYS: &[(&str, &str)] = &[
     ("instance", "J K next, previous · P playground"),
     ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
     ("workbench", "O choose files · Esc cancel"),
+    (
+        "adjudication",
+        "1 2 3 4 answer · J K next, previous · N note",
+    ),
 ];
 
 /// What a page did with a key.

@@ -1,5 +1,6 @@
 //! The pages that not everybody opens: one instance, Playground, Replay, About, the figures, the
-//! behaviours and the white boxes of a study, where two of its rankers differ, and the operator's.
+//! behaviours and the white boxes of a study, where two of its rankers differ, what people say,
+//! people and reviews, and the operator's.
 //!
 //! They carry the analysers, the rankers, the probes and the figures of the papers, and are a
 //! program of their own therefore. The page lends it a place and answers its requests, so that
@@ -27,6 +28,7 @@ use crate::pages::playground::Playground;
 use crate::pages::replay::Replay;
 use crate::pages::review;
 use crate::pages::study::behaviours::Behaviours;
+use crate::pages::study::said::Said;
 
 /// A page of the lab while it is shown.
 pub struct Opened {
@@ -129,6 +131,7 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
     let figures = Page::figures_at(path).map(str::to_owned);
     let inside = Page::inside_at(path).map(str::to_owned);
     let differ = Page::differ_at(path).map(str::to_owned);
+    let said = Page::said_at(path).map(str::to_owned);
     let study = Page::study_at(path).map(str::to_owned);
     let instance = Page::instance_at(path).is_some();
     let reviewing = Page::review_at(path);
@@ -151,6 +154,8 @@ pub fn open(place: HtmlElement, (path, search): (&str, &str), ask: Function) -> 
             view! { <Inside study/> }.into_any()
         } else if let Some(study) = differ {
             view! { <Differ study/> }.into_any()
+        } else if let Some(study) = said {
+            view! { <Said study/> }.into_any()
         } else if let Some(study) = study {
             view! { <Behaviours study/> }.into_any()
         } else {

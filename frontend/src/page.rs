@@ -28,6 +28,11 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
     },
+    /// What people say of a study's instances: a section of its page.
+    Said {
+        /// Name of the study.
+        study: String,
+    },
     /// The instances of a cell.
     Instances {
         /// Name of the study.
@@ -92,6 +97,7 @@ impl Page {
             Page::Figures { study } => format!("/study/{study}/figures"),
             Page::Inside { study } => format!("/study/{study}/inside"),
             Page::Differ { study } => format!("/study/{study}/differ"),
+            Page::Said { study } => format!("/study/{study}/said"),
             Page::Instances {
                 study,
                 axiom,
@@ -145,6 +151,11 @@ impl Page {
     /// The study whose rankers are compared at a path.
     pub(crate) fn differ_at(path: &str) -> Option<&str> {
         Page::study_at(path.strip_suffix("/differ")?)
+    }
+
+    /// The study of whose instances is shown what people say at a path.
+    pub(crate) fn said_at(path: &str) -> Option<&str> {
+        Page::study_at(path.strip_suffix("/said")?)
     }
 
     /// What the path of an instance names: study, axiom, mode and number.
@@ -254,6 +265,9 @@ mod tests {
         let differ = Page::Differ { study }.href();
         assert_eq!(Page::differ_at(&differ), Some("demo"));
         assert_eq!(Page::differ_at(&figures), None);
+        let study = "demo".to_owned();
+        let said = Page::Said { study }.href();
+        assert_eq!(Page::said_at(&said), Some("demo"));
         assert_eq!(Page::study_at("/study/demo"), Some("demo"));
         assert_eq!(Page::study_at(&figures), None);
         let instance = "/study/demo/tfc1/fixed/instance/0";

@@ -5,6 +5,7 @@ pub(crate) mod job;
 pub(crate) mod token_form;
 pub(crate) mod error;
 pub(crate) mod answered;
+pub(crate) mod clipboard;
 pub(crate) mod download;
 pub(crate) mod verdict;
 pub(crate) mod marked;

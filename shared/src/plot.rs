@@ -12,6 +12,7 @@ mod heatmap;
 mod histogram;
 mod points;
 pub mod paired;
+pub mod review;
 mod scatter;
 mod surface;
 mod svg;

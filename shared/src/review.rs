@@ -29,6 +29,7 @@ pub mod agreement;
 pub mod estimate;
 pub mod progress;
 pub mod trial;
+pub mod tables;
 pub mod export;
 
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,7 @@ mod behaviours;
 mod beyond;
 mod example;
 mod method;
+mod reviewing;
 
 use leptos::prelude::*;
 use shared::probe::{Further, Probe};
@@ -18,6 +19,7 @@ use behaviours::Behaviours;
 use beyond::{Differ, Inside};
 use example::Example;
 use method::{Modes, Numbers};
+use reviewing::Reviewing;
 
 /// The page.
 #[component]
@@ -51,6 +53,7 @@ pub(crate) fn About() -> impl IntoView {
                 <Formulas/>
                 <Differ/>
                 <Inside/>
+                <Reviewing/>
                 <Modes/>
                 <Numbers/>
                 <Api/>
@@ -63,13 +66,14 @@ pub(crate) fn About() -> impl IntoView {
 }
 
 /// A section of the page: its anchor and its name.
-const SECTIONS: [(&str, &str); 12] = [
+const SECTIONS: [(&str, &str); 13] = [
     ("axioms", "The axioms"),
     ("behaviours", "Behaviours"),
     ("ir_axioms", "The axioms of ir_axioms"),
     ("formulas", "Formulas"),
     ("differ", "Where two rankers differ"),
     ("inside", "A ranker from inside"),
+    ("reviewing", "Reviewing"),
     ("modes", "Readings"),
     ("numbers", "How the numbers are made"),
     ("api", "The API"),

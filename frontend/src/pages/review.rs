@@ -1,6 +1,7 @@
 //! Reviewing: tasks, the queue of one, its curator's page, and what a visitor may try.
 
 mod annotate;
+pub(crate) mod gate;
 mod curate;
 mod make;
 mod tasks;

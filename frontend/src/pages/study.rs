@@ -9,6 +9,7 @@ mod export;
 mod findings;
 mod own_copy;
 pub(crate) mod behaviours;
+pub(crate) mod said;
 
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use shared::api::Look;
+use shared::api::people::{Me, Role};
+use shared::api::review::Results;
+use shared::api::worker::LOCAL;
 use shared::plot::{self, Theme};
 use shared::report;
 use shared::study::dials::Dials;
@@ -234,6 +238,16 @@ fn Loaded(
             </div>
         }
     });
+    let said = Page::Said {
+        study: study.clone(),
+    };
+    let is_said = RwSignal::new(false);
+    let of = study.clone();
+    leptos::task::spawn_local(async move {
+        let found = has_said(of).await;
+        // The reader may be on another page by now.
+        is_said.try_set(found);
+    });
     let bar = match no_axioms {
         false => view! { <DialBar reach turned/> }.into_any(),
         true => view! { <SplitBar reach turned/> }.into_any(),
@@ -279,8 +293,28 @@ fn Loaded(
         {bar}
         {body}
         {behaviours}
+        <Show when=move || is_said.get()>
+            <div class="said-here">
+                <Part path=said.href() until=""/>
+            </div>
+        </Show>
         <Certificates overview/>
     }
+}
+
+/// Whether the section of what people say has something to show, or somebody who can change that.
+/// What it is, the section reads itself: the first page is small.
+async fn has_said(study: String) -> bool {
+    if study == LOCAL || !matches!(api::server().await, Ok(Some(_))) {
+        return false;
+    }
+    let said = api::call_text(&Results { study }).await;
+    // Why there is no answer, the section says as well.
+    if said.map_or(true, |it| it.trim() != "[]") {
+        return true;
+    }
+    let who = api::call(&Me {}).await;
+    who.is_ok_and(|it| it.role >= Role::Curator)
 }
 
 /// The dial that is left where a study has no axiom.

@@ -20,6 +20,7 @@ use layout::{
 };
 use legend::Legend;
 
+pub(crate) use layout::family;
 pub(crate) use legend::WaitingMap;
 
 /// A place on the map.

@@ -6,7 +6,8 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::report::format;
 use shared::study::overview::Overview;
-use wasm_bindgen_futures::JsFuture;
+
+use crate::widgets::clipboard::copy;
 
 /// The dialog.
 #[component]
@@ -72,16 +73,6 @@ fn Copied(label: &'static str, text: Signal<String>) -> impl IntoView {
             <pre tabindex="0" role="region" aria-label=label>{move || text.get()}</pre>
         </section>
     }
-}
-
-/// Whether it worked: browsers refuse where a page does not come by a safe way.
-async fn copy(text: &str) -> bool {
-    if !window().is_secure_context() {
-        return false;
-    }
-    JsFuture::from(window().navigator().clipboard().write_text(text))
-        .await
-        .is_ok()
 }
 
 fn citation(overview: &Overview, address: &str) -> String {

@@ -188,7 +188,7 @@ pub(super) fn measure_track(frame: &Overview, measure: usize) -> usize {
 }
 
 /// What the axioms of a kind are about.
-fn family(axiom: Probe) -> &'static str {
+pub(crate) fn family(axiom: Probe) -> &'static str {
     match axiom {
         Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc => "Term frequency",
         Probe::Lnc1 | Probe::Lnc2 => "Length",

@@ -1,0 +1,134 @@
+//! A task as a file.
+
+use leptos::prelude::*;
+use shared::api::review::{Download, Format};
+use shared::review::export::Whose;
+
+use super::Desk;
+use crate::api::{self, Error};
+use crate::widgets::download;
+use crate::widgets::error::Failure;
+
+/// A file that can be taken.
+struct File {
+    format: Format,
+    ending: &'static str,
+    kind: &'static str,
+    word: &'static str,
+    said: &'static str,
+}
+
+const FILES: [File; 4] = [
+    File {
+        format: Format::Jsonl,
+        ending: "jsonl",
+        kind: "application/x-ndjson",
+        word: "JSONL",
+        said: "Every event with its history, its item, π and what has become of it, one a line.",
+    },
+    File {
+        format: Format::Csv,
+        ending: "csv",
+        kind: "text/csv",
+        word: "CSV",
+        said: "The same as a table.",
+    },
+    File {
+        format: Format::Prefs {
+            whose: Whose::People,
+        },
+        ending: "people.prefs",
+        kind: "text/plain",
+        word: "Preferences",
+        said: "What people say together of each item, as trec_eval reads preferences.",
+    },
+    File {
+        format: Format::Prefs {
+            whose: Whose::Everybody,
+        },
+        ending: "everybody.prefs",
+        kind: "text/plain",
+        word: "Preferences, each person’s",
+        said: "A line for each person who counts and each item.",
+    },
+];
+
+/// The part of the page.
+#[component]
+pub(super) fn Export(desk: Desk) -> impl IntoView {
+    let names = RwSignal::new(false);
+    let failed = RwSignal::new(None::<Error>);
+    let busy = RwSignal::new(false);
+    let rows = FILES.map(|file| {
+        let File {
+            format,
+            ending,
+            kind,
+            word,
+            said,
+        } = file;
+        let take = move |_| {
+            if busy.get_untracked() {
+                return;
+            }
+            busy.set(true);
+            let asked = Download {
+                task: desk.task,
+                format,
+                names: names.get_untracked(),
+            };
+            leptos::task::spawn_local(async move {
+                let found = api::call_text(&asked).await;
+                // The reader may be on another page by now.
+                if busy.try_set(false).is_some() {
+                    return;
+                }
+                match found {
+                    Ok(text) => {
+                        failed.set(None);
+                        let name = format!("review-{}.{ending}", asked.task.0);
+                        download::save(&name, kind, &text);
+                    }
+                    Err(error) => failed.set(Some(error)),
+                }
+            });
+        };
+        view! {
+            <li>
+                <button
+                    class="btn"
+                    type="button"
+                    disabled=move || busy.get()
+                    on:click=take
+                >
+                    {word}
+                </button>
+                <span>{said}</span>
+            </li>
+        }
+    });
+    let failure = move || failed.get().map(|error| view! { <Failure error/> });
+    view! {
+        <section class="section" aria-labelledby="export">
+            <header>
+                <h2 id="export">"Export"</h2>
+                <p class="note">
+                    "Everything that was done, with what was replaced, taken back and left out."
+                </p>
+            </header>
+            <p class="switch">
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || names.get()
+                        on:change=move |_| names.update(|it| *it = !*it)
+                    />
+                    "With people’s names beside their numbers"
+                </label>
+            </p>
+            <ul class="exports files-of">{rows}</ul>
+            {failure}
+            <p class="note" role="status">{move || busy.get().then_some("Writing the file")}</p>
+        </section>
+    }
+}

@@ -1,0 +1,170 @@
+//! Everything about one item: its words, what people say, and all that was done.
+
+use leptos::prelude::*;
+use shared::api::review::{Done, ItemHistory, Named};
+use shared::probe::ClaimKind;
+use shared::review::content::Content;
+use shared::review::event::What;
+
+use super::{called, words};
+use crate::numbers::took;
+use crate::pages::people::minute;
+use crate::widgets::dials::mode_word;
+use crate::widgets::marked::MarkedText;
+
+/// The item in the order of its claim.
+#[component]
+pub(super) fn Told(
+    /// As the server tells it.
+    found: ItemHistory,
+) -> impl IntoView {
+    let claim = found.content.claim;
+    let content = &found.content;
+    let probe = format!("{}, {}", content.probe.name(), mode_word(content.mode));
+    let together = words::settled(found.said.settled(), claim);
+    let rankers = content.rankers.iter().map(|it| {
+        let prefers = it
+            .preference
+            .map_or("not scored", |it| words::preference(it, claim));
+        view! { <li><b>{it.name.clone()}</b> " " {prefers}</li> }
+    });
+    let rankers = rankers.collect_view();
+    let rows = found.done.iter().map(|it| row(it, &found.names, claim));
+    let rows = rows.collect_view();
+    view! {
+        <p class="facts">
+            <span>{probe}</span>
+            <span>{words::role(&found.item.role, claim)}</span>
+            <span>"people: " {together}</span>
+        </p>
+        <Words content=found.content.clone()/>
+        <h3>"Rankers"</h3>
+        <ul class="facts">{rankers}</ul>
+        <h3>"What was done"</h3>
+        <div class="scrolls" role="region" tabindex="0" aria-label="What was done">
+            <table class="data">
+                <caption class="unseen">"What was done, in the order in which it came"</caption>
+                <thead>
+                    <tr>
+                        <th scope="col">"who"</th>
+                        <th scope="col">"what"</th>
+                        <th scope="col">"note"</th>
+                        <th scope="col" class="num">"took"</th>
+                        <th scope="col">"when"</th>
+                        <th scope="col">"now"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// The query and the texts: words from outside, never HTML.
+#[component]
+fn Words(content: Content) -> impl IntoView {
+    let Content {
+        query,
+        terms,
+        texts,
+        withheld,
+        ..
+    } = content;
+    let three = texts.len() == 3;
+    let of_query = terms.clone();
+    let texts = texts.into_iter().zip(1..).map(|(marked, at)| {
+        let terms = terms.clone();
+        let body = match marked.text.trim().is_empty() {
+            true if withheld => view! { <p class="note">"Withheld."</p> }.into_any(),
+            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            false => view! {
+                <p class="text" dir="auto"><MarkedText marked terms/></p>
+            }
+            .into_any(),
+        };
+        view! {
+            <article class="doc">
+                <header><b>{format!("Text {at}")}</b></header>
+                {body}
+            </article>
+        }
+    });
+    let texts = texts.collect_view();
+    view! {
+        <p class="query" dir="auto"><MarkedText marked=query terms=of_query/></p>
+        <div class="docs" class:three=three>{texts}</div>
+    }
+}
+
+/// One event.
+fn row(done: &Done, names: &[Named], claim: ClaimKind) -> impl IntoView + use<> {
+    let event = &done.entry.event;
+    let (what, note) = said(&event.what, names, claim);
+    let spent = match &event.what {
+        What::Decided(it) => Some(took(it.took_ms as f64 / 1_000.0)),
+        _ => None,
+    };
+    view! {
+        <tr>
+            <th scope="row"><bdi>{called(names, done.entry.person)}</bdi></th>
+            <td>{what}</td>
+            <td class="noted" dir="auto">{note}</td>
+            <td class="num">{spent}</td>
+            <td>{minute(done.entry.at_ms)}</td>
+            <td>{words::fate(done.fate)}</td>
+        </tr>
+    }
+}
+
+/// An event in words, and what was written with it.
+fn said(what: &What, names: &[Named], claim: ClaimKind) -> (String, String) {
+    match what {
+        What::Decided(it) => {
+            let answer = words::answer(it.answer, claim);
+            let matters = it.matters.map(words::matters);
+            let mut said = vec![answer];
+            said.extend(matters);
+            let mut noted = it.tags.clone();
+            noted.extend((!it.note.is_empty()).then(|| it.note.clone()));
+            (said.join("; "), noted.join(" · "))
+        }
+        What::Skipped(it) => (
+            format!("skipped: {}", words::skip(it.reason)),
+            it.note.clone(),
+        ),
+        What::Reported(it) => ("reported".to_owned(), it.note.clone()),
+        What::Undone { .. } => ("took it back".to_owned(), String::new()),
+        What::Adjudicated(it) => {
+            let answer = words::answer(it.answer, claim);
+            (format!("settled: {answer}"), it.note.clone())
+        }
+        What::Excluded(it) => {
+            let who = called(names, it.person);
+            (format!("left out {who}"), it.reason.clone())
+        }
+        What::Included(it) => {
+            let who = called(names, it.person);
+            (format!("took in {who}"), it.reason.clone())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::review::event::Adjudication;
+    use shared::review::{Answer, ItemNo};
+
+    #[test]
+    fn an_adjudication_says_that_it_is_one() {
+        let made = What::Adjudicated(Adjudication {
+            item: ItemNo(3),
+            answer: Answer::Equal,
+            note: "the same text twice".to_owned(),
+            replaces: Vec::new(),
+        });
+        let (what, note) = said(&made, &[], ClaimKind::Above);
+        assert_eq!(what, "settled: equal");
+        assert_eq!(note, "the same text twice");
+    }
+}

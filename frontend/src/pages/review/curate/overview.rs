@@ -1,0 +1,207 @@
+//! What a task is, whether it is open, and what people read before they decide.
+
+use leptos::prelude::*;
+use shared::api::review::{Change, State};
+
+use super::{Desk, words};
+use crate::numbers::{count, plural};
+use crate::widgets::error::Failure;
+
+/// The part of the page.
+#[component]
+pub(super) fn Overview(desk: Desk) -> impl IntoView {
+    let failure = move || desk.failed.get().map(|error| view! { <Failure error/> });
+    view! {
+        {failure}
+        <Switches desk/>
+        <Made desk/>
+        <Guidelines desk/>
+    }
+}
+
+/// What changes nothing.
+fn nothing(desk: Desk) -> Change {
+    Change {
+        task: desk.task,
+        state: None,
+        results_public: None,
+        guidelines: None,
+    }
+}
+
+/// Open or closed, and who sees the results.
+#[component]
+fn Switches(desk: Desk) -> impl IntoView {
+    let state = Memo::new(move |_| desk.whole.with(|it| it.card.state));
+    let public = Memo::new(move |_| desk.whole.with(|it| it.card.results_public));
+    let turn = move |to: State| {
+        let change = Change {
+            state: Some(to),
+            ..nothing(desk)
+        };
+        desk.change(change, || {});
+    };
+    let button = move || {
+        let (word, to) = match state.get() {
+            State::Draft => ("Open it for annotators", State::Open),
+            State::Open => ("Close it", State::Closed),
+            State::Closed => ("Open it again", State::Open),
+        };
+        view! {
+            <button
+                class="btn main"
+                type="button"
+                disabled=move || desk.busy.get()
+                on:click=move |_| turn(to)
+            >
+                {word}
+            </button>
+        }
+    };
+    let said = move || match state.get() {
+        State::Draft => "Only curators see it. Once it was open it is never a draft again.",
+        State::Open => "Annotators decide on its items.",
+        State::Closed => {
+            "Annotators get no more items. What they still have to send is taken, and you can \
+             adjudicate."
+        }
+    };
+    let publish = move |_| {
+        let change = Change {
+            results_public: Some(!public.get_untracked()),
+            ..nothing(desk)
+        };
+        desk.change(change, || {});
+    };
+    view! {
+        <section class="section" aria-labelledby="state">
+            <header>
+                <h2 id="state">"State"</h2>
+            </header>
+            <div class="btns">
+                {button}
+                <span class="note" role="status">{said}</span>
+            </div>
+            <p class="switch">
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || public.get()
+                        disabled=move || desk.busy.get()
+                        on:change=publish
+                    />
+                    "Everybody who sees the study sees what people say, without names"
+                </label>
+            </p>
+        </section>
+    }
+}
+
+/// What it was made of.
+#[component]
+fn Made(desk: Desk) -> impl IntoView {
+    let body = move || {
+        let whole = desk.whole.get();
+        let rankers = desk.rankers.get();
+        let (task, made) = (whole.task, whole.made);
+        let probes = made.probes.iter();
+        let probes = probes.map(|(probe, n)| format!("{} {}", probe.name(), count((*n).into())));
+        let probes: Vec<String> = probes.collect();
+        let gold = match (made.n_gold, task.gold_every) {
+            (0, _) | (_, 0) => "none is strewn in".to_owned(),
+            (n, every) => format!("{n}, one in {every} items"),
+        };
+        let shows = match (task.blind, task.mark_terms) {
+            (true, true) => "blind, query terms marked",
+            (true, false) => "blind, nothing marked",
+            (false, true) => "what rankers prefer, query terms marked",
+            (false, false) => "what rankers prefer, nothing marked",
+        };
+        let tags = match task.tags.is_empty() {
+            true => "none".to_owned(),
+            false => task.tags.join(", "),
+        };
+        let drawn = format!(
+            "{} of {}, on {}",
+            plural(made.n_drawn.into(), "item", "items"),
+            plural(made.n_candidates, "instance", "instances"),
+            plural(made.n_queries.into(), "query", "queries")
+        );
+        let rows = [
+            ("Drawn", drawn),
+            ("Of each probe", probes.join(", ")),
+            ("Which instances", words::wanted(&task.wanted, &rankers)),
+            ("How", words::design(task.design, &rankers)),
+            ("People for each item", task.overlap.to_string()),
+            ("Training items", made.n_training.to_string()),
+            ("Gold items", gold),
+            ("People see", shows.to_owned()),
+            ("Tags", tags),
+            ("Seed", task.seed.to_string()),
+        ];
+        rows.map(|(name, said)| view! { <dt>{name}</dt> <dd dir="auto">{said}</dd> })
+            .collect_view()
+    };
+    view! {
+        <section class="section" aria-labelledby="made">
+            <header>
+                <h2 id="made">"What it is made of"</h2>
+                <p class="note">"It stays as it was drawn; another draw is another task."</p>
+            </header>
+            <dl class="made-of">{body}</dl>
+        </section>
+    }
+}
+
+/// How to decide; it can be changed while people work.
+#[component]
+fn Guidelines(desk: Desk) -> impl IntoView {
+    let kept = move || desk.whole.with(|it| it.task.guidelines.clone());
+    let typed = RwSignal::new(desk.whole.with_untracked(|it| it.task.guidelines.clone()));
+    let saved = RwSignal::new(false);
+    let changed = Memo::new(move |_| typed.get() != kept());
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let change = Change {
+            guidelines: Some(typed.get_untracked()),
+            ..nothing(desk)
+        };
+        desk.change(change, move || {
+            // As the server keeps it.
+            typed.set(desk.whole.with_untracked(|it| it.task.guidelines.clone()));
+            saved.set(true);
+        });
+    };
+    let said = move || match (changed.get(), saved.get()) {
+        (true, _) => "not saved yet",
+        (false, true) => "saved; people see it with their next page",
+        (false, false) => "",
+    };
+    view! {
+        <section class="section" aria-labelledby="guidelines">
+            <header>
+                <h2 id="guidelines">"Guidelines"</h2>
+                <p class="note">"Markdown. People read it before they begin, and by the key G."</p>
+            </header>
+            <form on:submit=save>
+                <textarea
+                    class="written"
+                    rows="12"
+                    aria-labelledby="guidelines"
+                    prop:value=move || typed.get()
+                    on:input:target=move |event| typed.set(event.target().value())
+                ></textarea>
+                <div class="btns">
+                    <button
+                        class="btn"
+                        type="submit"
+                        disabled=move || desk.busy.get() || !changed.get()
+                    >
+                        "Save the guidelines"
+                    </button>
+                    <span class="note" role="status">{said}</span>
+                </div>
+            </form>
+        </section>
+    }
+}

@@ -1,0 +1,200 @@
+//! How far a task is, how fast and how right people are, and whose work counts.
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::api::review::{AskProgress, Progressed};
+use shared::plot;
+use shared::report::format;
+use shared::review::event::{Standing, What};
+use shared::review::progress::OfPerson;
+use shared::review::tables;
+
+use super::sending::{Sending, Unsent};
+use super::{Desk, called};
+use crate::api;
+use crate::numbers::{count, plural};
+use crate::pages::people::minute;
+use crate::widgets::answered::Answered;
+use crate::widgets::part::{Drawn, Part};
+use crate::widgets::progress::Progress as Line;
+
+/// The part of the page.
+#[component]
+pub(super) fn Progress(desk: Desk) -> impl IntoView {
+    let task = desk.task;
+    let answer = LocalResource::new(move || async move { api::call(&AskProgress { task }).await });
+    let again = Callback::new(move |()| answer.refetch());
+    let shown = move |found: Progressed| view! { <Shown desk found again/> }.into_any();
+    view! {
+        <div class="btns again">
+            <button class="btn" type="button" on:click=move |_| again.run(())>"Ask again"</button>
+        </div>
+        <Answered answer until="Counting decisions" shown/>
+    }
+}
+
+#[component]
+fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
+    let Progressed { progress, names } = found;
+    let tables = tables::of_progress(&progress, &|it| called(&names, it));
+    let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
+    let tally = [
+        (progress.n_begun, "items begun"),
+        (progress.n_complete, "complete"),
+        (progress.n_adjudicated, "adjudicated"),
+        (progress.n_reported, "reported"),
+    ];
+    let tally = tally.map(|(n, what)| {
+        view! { <p><b class="run-now">{count(n)}</b> <span class="note">{what}</span></p> }
+    });
+    let done = match progress.n_slots {
+        0 => 0.0,
+        n => progress.n_filled as f64 / n as f64,
+    };
+    let said = format!(
+        "{} of {} decisions ({}), on {}",
+        count(progress.n_filled),
+        count(progress.n_slots),
+        format::per_cent(done),
+        plural(progress.n_items, "item", "items")
+    );
+    let days = (!progress.days.is_empty()).then(|| Drawn::still(plot::review::days(&progress)));
+    let people = progress.people.into_iter().map(|it| {
+        let name = called(&names, it.person);
+        view! { <Person desk of=it name again/> }
+    });
+    let people = people.collect_view();
+    let nobody = tables.iter().all(|it| it.rows.is_empty());
+    if nobody {
+        return view! {
+            <p class="ahead">
+                "Nobody has done anything yet. Open the task, and invite people on the page "
+                <a href=crate::page::Page::People.href()>"People"</a> "."
+            </p>
+        }
+        .into_any();
+    }
+    view! {
+        <section class="section" aria-labelledby="far">
+            <header>
+                <h2 id="far">"How far it is"</h2>
+                <p class="note">{said.clone()}</p>
+            </header>
+            <div class="tally">{tally}</div>
+            <Line label=said done=Signal::stored(done)/>
+        </section>
+        {days
+            .map(|days| {
+                view! {
+                    <Part
+                        of="review-"
+                        id="days"
+                        name="Decisions a day"
+                        said="Of everybody, training left out."
+                        drawing=Some(days)
+                        table=table("days")
+                    />
+                }
+            })}
+        <Part
+            of="review-"
+            id="progress"
+            name="What each person did"
+            said="How many, how fast, how right, and whether that changes."
+            drawing=None
+            table=table("progress")
+        />
+        <section class="section" aria-labelledby="counts">
+            <header>
+                <h2 id="counts">"Whose work counts"</h2>
+                <p class="note">
+                    "Whoever is left out is left out of agreement and estimates. Nothing is
+                    deleted: their work stays in the log and in the export, and can be taken in
+                    again."
+                </p>
+            </header>
+            <ul class="held">{people}</ul>
+        </section>
+    }
+    .into_any()
+}
+
+/// Takes somebody's work out of the estimates, or in again.
+#[component]
+fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl IntoView {
+    let sending = Sending::new(desk.task);
+    let reason = RwSignal::new(String::new());
+    let asked = RwSignal::new(false);
+    let (person, excluded) = (of.person, of.excluded);
+    let word = match excluded {
+        true => "Take in again",
+        false => "Leave out",
+    };
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let standing = Standing {
+            person,
+            reason: reason.get_untracked().trim().to_owned(),
+        };
+        let what = match excluded {
+            true => What::Included(standing),
+            false => What::Excluded(standing),
+        };
+        sending.send(what, again);
+    };
+    let label = format!("{word}: {name}");
+    let first = NodeRef::<html::Button>::new();
+    let keep = move |_| {
+        asked.set(false);
+        if let Some(first) = first.get_untracked() {
+            let _ = first.focus();
+        }
+    };
+    let form = view! {
+        <button
+            node_ref=first
+            class="btn"
+            type="button"
+            aria-label=label.clone()
+            aria-expanded=move || asked.get().to_string()
+            on:click=move |_| asked.update(|it| *it = !*it)
+        >
+            {word}
+        </button>
+        <Show when=move || asked.get()>
+            <form class="btns standing" on:submit=send>
+                <label class="field">
+                    <span class="label">"Why"</span>
+                    <input
+                        autocomplete="off"
+                        prop:value=move || reason.get()
+                        on:input:target=move |event| reason.set(event.target().value())
+                    />
+                </label>
+                <button
+                    class="btn main"
+                    type="submit"
+                    aria-label=label.clone()
+                    disabled=move || sending.busy() || reason.with(|it| it.trim().is_empty())
+                >
+                    {word}
+                </button>
+                <button class="btn" type="button" on:click=keep>"Keep as it is"</button>
+            </form>
+        </Show>
+    };
+    view! {
+        <li>
+            <div class="told" class:rests=excluded>
+                <h3><bdi>{name}</bdi></h3>
+                <p class="facts">
+                    {excluded.then(|| view! { <span class="verdict out quiet">"left out"</span> })}
+                    <span>{plural(of.n_decided, "decision", "decisions")}</span>
+                    <span>"last " {minute(of.last_ms)}</span>
+                </p>
+            </div>
+            <div class="act">{form}</div>
+            <Unsent sending done=again/>
+        </li>
+    }
+}

@@ -1,0 +1,77 @@
+//! What came out of a task: axiom, rankers and judgements against people.
+
+use leptos::prelude::*;
+use shared::api::review::{Results as Ask, TaskResults};
+use shared::plot;
+use shared::review::tables;
+
+use super::Desk;
+use crate::api;
+use crate::widgets::answered::Answered;
+use crate::widgets::part::{Drawn, Part};
+
+/// The part of the page.
+#[component]
+pub(super) fn Results(desk: Desk) -> impl IntoView {
+    let study = desk.whole.with_untracked(|it| it.card.study.clone());
+    let answer = LocalResource::new(move || {
+        let study = study.clone();
+        async move { api::call(&Ask { study }).await }
+    });
+    let shown = move |found: Vec<TaskResults>| {
+        let own = found.into_iter().find(|it| it.task == desk.task);
+        view! { <Shown desk own/> }.into_any()
+    };
+    view! { <Answered answer until="Estimating" shown/> }
+}
+
+#[component]
+fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
+    let Some(own) = own else {
+        return view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any();
+    };
+    let Some(found) = own.estimates else {
+        return view! { <p class="ahead">{OUTDATED}</p> }.into_any();
+    };
+    let shown = move || {
+        {
+            let rankers = desk.rankers.get();
+            let tables = tables::of_estimates(&found, &rankers);
+            let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
+            let drawn = Drawn::still(plot::review::results(&found, &rankers));
+            view! {
+                <Part
+                    of="review-"
+                    id="results"
+                    name="Who agrees with whom"
+                    said="Estimated over all that could have been drawn, from what was drawn."
+                    drawing=Some(drawn)
+                    table=table("results")
+                />
+                <Part
+                    of="review-"
+                    id="said"
+                    name="What people say"
+                    said="In numbers of items."
+                    drawing=None
+                    table=table("said")
+                />
+                <Part
+                    of="review-"
+                    id="details"
+                    name="Every estimate"
+                    said="With the interval of other people, and the numbers of items behind it."
+                    drawing=None
+                    table=table("details")
+                />
+            }
+        }
+        .into_any()
+    };
+    shown.into_any()
+}
+
+/// Said of a task of an earlier state of its study.
+const OUTDATED: &str = "The study has changed since the task was made: its numbers would be of \
+                        other instances. Decisions and their export stay; make another task for \
+                        the study as it is.";

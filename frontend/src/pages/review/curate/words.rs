@@ -1,0 +1,215 @@
+//! What is in a task and in its log, in words.
+
+use shared::api::review::State;
+use shared::probe::ClaimKind;
+use shared::report::format;
+use shared::review::event::SkipReason;
+use shared::review::log::Fate;
+use shared::review::said::{Reason, Settled};
+use shared::review::task::Role;
+use shared::review::task::{Between, Design, Favour, Share, Wanted};
+use shared::review::{Answer, Matters, Preference};
+use shared::study::dials::Only;
+use shared::verdict::Outcome;
+
+use crate::widgets::dials::mode_word;
+
+/// Class and word of a state.
+pub(super) fn state(state: State) -> (&'static str, &'static str) {
+    match state {
+        State::Draft => ("out quiet", "draft"),
+        State::Open => ("ok", "open"),
+        State::Closed => ("out quiet", "closed"),
+    }
+}
+
+/// An answer to the question of a claim; texts are counted in its order.
+pub(super) fn answer(answer: Answer, claim: ClaimKind) -> &'static str {
+    let steps = claim == ClaimKind::ShrinkingGain;
+    match answer {
+        Answer::First if steps => "first step helps more",
+        Answer::First => "text 1 is better",
+        Answer::Second if steps => "second step helps more",
+        Answer::Second => "text 2 is better",
+        Answer::Equal if steps => "both steps help the same",
+        Answer::Equal => "equal",
+        Answer::CannotSay => "cannot say",
+    }
+}
+
+/// What somebody prefers.
+pub(super) fn preference(of: Preference, claim: ClaimKind) -> &'static str {
+    answer(
+        match of {
+            Preference::First => Answer::First,
+            Preference::Equal => Answer::Equal,
+            Preference::Second => Answer::Second,
+        },
+        claim,
+    )
+}
+
+/// What people say together.
+pub(super) fn settled(of: Settled, claim: ClaimKind) -> &'static str {
+    match of {
+        Settled::Prefers(it) => preference(it, claim),
+        Settled::CannotSay => "cannot say",
+        Settled::Split => "split",
+        Settled::Open => "nobody has answered",
+    }
+}
+
+/// Whether the reason of the axiom matters.
+pub(super) fn matters(of: Matters) -> &'static str {
+    match of {
+        Matters::Yes => "the reason matters",
+        Matters::No => "the reason does not matter",
+    }
+}
+
+/// Why an item is in the queue.
+pub(super) fn reason(of: Reason) -> &'static str {
+    match of {
+        Reason::Adjudications => "two adjudications",
+        Reason::Conflict => "contradicts themselves",
+        Reason::Split => "split",
+        Reason::Outvoted => "somebody outvoted",
+        Reason::CannotSay => "nobody can tell",
+        Reason::Reported => "reported",
+    }
+}
+
+/// Why an item was passed over.
+pub(super) fn skip(of: SkipReason) -> &'static str {
+    match of {
+        SkipReason::NotUnderstood => "not understood",
+        SkipReason::Broken => "a text is broken",
+        SkipReason::Disturbing => "disturbing",
+        SkipReason::Involved => "has a stake in it",
+        SkipReason::Other => "another reason",
+    }
+}
+
+/// What has become of an event.
+pub(super) fn fate(of: Fate) -> &'static str {
+    match of {
+        Fate::Stands => "stands",
+        Fate::Conflict => "stands against another",
+        Fate::Replaced => "replaced",
+        Fate::Undone => "taken back",
+        Fate::Excluded => "left out with its person",
+    }
+}
+
+/// What an item is there for.
+pub(super) fn role(of: &Role, claim: ClaimKind) -> String {
+    match of {
+        Role::Training { answer: it, .. } => format!("training: {}", answer(*it, claim)),
+        Role::Gold { answer: it } => format!("gold: {}", answer(*it, claim)),
+        Role::Drawn { probability } => format!("drawn with π {}", format::fraction(*probability)),
+    }
+}
+
+/// A ranker by its place.
+pub(super) fn ranker(rankers: &[String], at: usize) -> String {
+    let name = rankers.get(at).cloned();
+    name.unwrap_or_else(|| format!("ranker {at}"))
+}
+
+/// With which chances items were drawn.
+pub(super) fn design(of: Design, rankers: &[String]) -> String {
+    match of {
+        Design::Uniform => "every instance with the same chance".to_owned(),
+        Design::ByProbe {
+            share: Share::Equal,
+        } => "as many of each probe".to_owned(),
+        Design::ByProbe {
+            share: Share::Proportional,
+        } => "of each probe in proportion to its instances".to_owned(),
+        Design::ByMargin { ranker: at, favour } => {
+            let favour = match favour {
+                Favour::Close => "close calls",
+                Favour::Clear => "clear calls",
+            };
+            format!("{favour} of {} more often", ranker(rankers, at))
+        }
+        Design::DisagreementFirst { between, share } => {
+            let between = match between {
+                Between::AxiomAndRanker { ranker: at } => {
+                    format!("axiom and {}", ranker(rankers, at))
+                }
+                Between::Rankers { first, second } => {
+                    let first = ranker(rankers, first);
+                    format!("{first} and {}", ranker(rankers, second))
+                }
+            };
+            format!("{} where {between} disagree", format::per_cent(share))
+        }
+    }
+}
+
+/// Which instances were drawn from.
+pub(super) fn wanted(of: &Wanted, rankers: &[String]) -> String {
+    let dials = &of.dials;
+    let mut said = Vec::new();
+    said.extend(dials.mode.map(|it| format!("reading {}", mode_word(it))));
+    said.extend(dials.delta.map(|it| format!("δ at most {it}")));
+    said.extend(dials.delta_score.map(|it| format!("ties within {it}")));
+    match dials.only {
+        Only::All => {}
+        Only::Whole => said.push("texts not truncated".to_owned()),
+        Only::Relevant => said.push("with a relevant text".to_owned()),
+    }
+    said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
+    if let Some(at) = of.ranker {
+        let name = ranker(rankers, at);
+        let outcome = of.outcome.map(|it| match it {
+            Outcome::Satisfied => "satisfied",
+            Outcome::Tied => "tied",
+            Outcome::Violated => "violated",
+        });
+        said.extend(outcome.map(|it| format!("{it} by {name}")));
+        let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
+        if of.margin_from.is_some() || of.margin_to.is_some() {
+            let (from, to) = (bound(of.margin_from), bound(of.margin_to));
+            said.push(format!("margin of {name} from {from} to {to}"));
+        }
+    }
+    match said.is_empty() {
+        true => "all".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_drawn_is_said() {
+        let rankers = ["BM25".to_owned()];
+        let between = Between::AxiomAndRanker { ranker: 0 };
+        let share = 0.7;
+        assert_eq!(
+            design(Design::DisagreementFirst { between, share }, &rankers),
+            "70 % where axiom and BM25 disagree"
+        );
+        assert_eq!(wanted(&Wanted::default(), &rankers), "all");
+        let close = Wanted {
+            ranker: Some(1),
+            margin_to: Some(0.5),
+            ..Wanted::default()
+        };
+        assert_eq!(
+            wanted(&close, &rankers),
+            "margin of ranker 1 from any to 0.5"
+        );
+    }
+
+    #[test]
+    fn three_texts_have_another_question() {
+        let answers = [ClaimKind::Above, ClaimKind::ShrinkingGain];
+        let said = answers.map(|it| answer(Answer::First, it));
+        assert_eq!(said, ["text 1 is better", "first step helps more"]);
+    }
+}

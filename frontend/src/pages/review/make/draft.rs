@@ -1,0 +1,426 @@
+//! A task as it is typed: a mistake is text, and stands beside its field.
+
+use serde::{Deserialize, Serialize};
+use shared::error::Error;
+use shared::probe::Probe;
+use shared::review::task::{Between, Design, Favour, Known, Share, Task, Wanted};
+use shared::study::dials::Dials;
+use shared::study::overview::Card;
+use shared::verdict::Outcome;
+
+/// What people read unless a curator writes something else.
+const GUIDELINES: &str = "\
+Read the query, then both texts. Decide which text is better for somebody who asked this.
+
+- Judge what the texts say, not how long or how well they are written.
+- *Equal* where both are as good, or as bad.
+- *Cannot say* where you do not understand the query or a text.
+";
+
+/// How items are drawn; [`Design`] without its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Way {
+    Uniform,
+    ByProbe,
+    ByMargin,
+    AxiomAndRanker,
+    TwoRankers,
+}
+
+impl Way {
+    /// Every way with its words.
+    pub(super) const ALL: [(Way, &str, &str); 5] = [
+        (
+            Way::Uniform,
+            "uniform",
+            "every instance with the same chance",
+        ),
+        (Way::ByProbe, "by-probe", "by probe"),
+        (Way::ByMargin, "by-margin", "by the margin of a ranker"),
+        (
+            Way::AxiomAndRanker,
+            "axiom-ranker",
+            "first where axiom and ranker disagree",
+        ),
+        (
+            Way::TwoRankers,
+            "rankers",
+            "first where two rankers disagree",
+        ),
+    ];
+}
+
+/// A task as it is typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Draft {
+    pub(super) study: String,
+    pub(super) title: String,
+    pub(super) probes: Vec<Probe>,
+    pub(super) dials: Dials,
+    /// The place of the ranker that outcome and margins are those of; empty for none.
+    pub(super) ranker: String,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) margin_from: String,
+    pub(super) margin_to: String,
+    pub(super) n_items: String,
+    pub(super) way: Way,
+    pub(super) per_probe: Share,
+    pub(super) favour: Favour,
+    /// Places of the rankers that the way names.
+    pub(super) between: [usize; 2],
+    /// Per cent of items that are drawn from those where they disagree.
+    pub(super) share: String,
+    pub(super) overlap: String,
+    pub(super) seed: String,
+    pub(super) gold_every: String,
+    pub(super) blind: bool,
+    pub(super) mark_terms: bool,
+    /// With commas between.
+    pub(super) tags: String,
+    pub(super) guidelines: String,
+    pub(super) training: Vec<Known>,
+    pub(super) gold: Vec<Known>,
+}
+
+/// Where a mistake stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Title,
+    Probes,
+    Ranker,
+    MarginFrom,
+    MarginTo,
+    Items,
+    Share,
+    Overlap,
+    Seed,
+    GoldEvery,
+    Tags,
+    Guidelines,
+    Training,
+    Gold,
+    /// Whatever is about no field, or about several.
+    All,
+}
+
+impl Field {
+    /// For `aria-describedby`.
+    pub(super) fn id(self) -> String {
+        format!("wrong-{self:?}").to_lowercase()
+    }
+
+    /// The field of a setting as the server names it.
+    fn of(setting: &str) -> Field {
+        match setting {
+            "title" => Field::Title,
+            "probes" => Field::Probes,
+            "ranker" => Field::Ranker,
+            "n_items" => Field::Items,
+            "share" => Field::Share,
+            "overlap" => Field::Overlap,
+            "seed" => Field::Seed,
+            "gold_every" => Field::GoldEvery,
+            "tag" | "tags" => Field::Tags,
+            "guidelines" => Field::Guidelines,
+            "training" => Field::Training,
+            "gold" => Field::Gold,
+            _ => Field::All,
+        }
+    }
+}
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) field: Field,
+    pub(super) reason: String,
+}
+
+impl Refusal {
+    fn new(field: Field, reason: impl Into<String>) -> Refusal {
+        Refusal {
+            field,
+            reason: reason.into(),
+        }
+    }
+
+    /// Of what the server says: it may begin with a setting.
+    pub(super) fn of(said: &str) -> Refusal {
+        let named = said.split_once(": ");
+        let named = named.map(|(setting, reason)| (Field::of(setting), reason));
+        match named.filter(|it| it.0 != Field::All) {
+            Some((field, reason)) => Refusal::new(field, reason),
+            None => Refusal::new(Field::All, said),
+        }
+    }
+
+    fn of_error(error: Error) -> Refusal {
+        match error {
+            Error::Setting { setting, reason } => match Field::of(&setting) {
+                Field::All => Refusal::new(Field::All, format!("{setting} {reason}")),
+                field => Refusal::new(field, reason),
+            },
+            other => Refusal::new(Field::All, other.to_string()),
+        }
+    }
+}
+
+impl Draft {
+    /// What there is before anything is typed.
+    pub(super) fn of(study: &str) -> Draft {
+        Draft {
+            study: study.to_owned(),
+            title: String::new(),
+            probes: Vec::new(),
+            dials: Dials::default(),
+            ranker: String::new(),
+            outcome: None,
+            margin_from: String::new(),
+            margin_to: String::new(),
+            n_items: "200".to_owned(),
+            way: Way::Uniform,
+            per_probe: Share::Equal,
+            favour: Favour::Close,
+            between: [0, 1],
+            share: "70".to_owned(),
+            overlap: "2".to_owned(),
+            seed: "1".to_owned(),
+            gold_every: "10".to_owned(),
+            blind: true,
+            mark_terms: true,
+            tags: String::new(),
+            guidelines: GUIDELINES.to_owned(),
+            training: Vec::new(),
+            gold: Vec::new(),
+        }
+    }
+
+    /// Another study: probes, rankers and instances are its own, words stay.
+    pub(super) fn turn_to(&mut self, study: String) {
+        let fresh = Draft::of(&study);
+        *self = Draft {
+            study,
+            probes: fresh.probes,
+            dials: fresh.dials,
+            ranker: fresh.ranker,
+            outcome: fresh.outcome,
+            between: fresh.between,
+            training: fresh.training,
+            gold: fresh.gold,
+            ..self.clone()
+        };
+    }
+
+    /// The task, or everything that is wrong with it.
+    pub(super) fn task(&self) -> Result<Task, Vec<Refusal>> {
+        let mut wrong = Vec::new();
+        let ranker = self.ranker.parse().ok();
+        let [margin_from, margin_to] = [
+            (Field::MarginFrom, &self.margin_from),
+            (Field::MarginTo, &self.margin_to),
+        ]
+        .map(|(field, text)| margin(field, text, &mut wrong));
+        let wanted = Wanted {
+            dials: self.dials.clone(),
+            ranker,
+            outcome: self.outcome,
+            margin_from,
+            margin_to,
+        };
+        let task = Task {
+            title: self.title.clone(),
+            study: self.study.clone(),
+            probes: self.probes.clone(),
+            wanted,
+            n_items: whole(Field::Items, &self.n_items, &mut wrong),
+            design: self.design(&mut wrong),
+            overlap: whole(Field::Overlap, &self.overlap, &mut wrong),
+            seed: whole(Field::Seed, &self.seed, &mut wrong),
+            gold_every: whole(Field::GoldEvery, &self.gold_every, &mut wrong),
+            blind: self.blind,
+            mark_terms: self.mark_terms,
+            tags: self.tags(),
+            guidelines: self.guidelines.clone(),
+            training: self.training.clone(),
+            gold: self.gold.clone(),
+        };
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        task.checked().map_err(|it| vec![Refusal::of_error(it)])
+    }
+
+    fn tags(&self) -> Vec<String> {
+        let tags = self.tags.split(',').map(str::trim);
+        tags.filter(|it| !it.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn design(&self, wrong: &mut Vec<Refusal>) -> Design {
+        let [first, second] = self.between;
+        let between = match self.way {
+            Way::Uniform => return Design::Uniform,
+            Way::ByProbe => {
+                return Design::ByProbe {
+                    share: self.per_probe,
+                };
+            }
+            Way::ByMargin => {
+                return Design::ByMargin {
+                    ranker: first,
+                    favour: self.favour,
+                };
+            }
+            Way::AxiomAndRanker => Between::AxiomAndRanker { ranker: first },
+            Way::TwoRankers => {
+                if first == second {
+                    wrong.push(Refusal::new(
+                        Field::Share,
+                        "must name two different rankers",
+                    ));
+                }
+                Between::Rankers { first, second }
+            }
+        };
+        let share = self.share.trim().parse::<f64>().unwrap_or(f64::NAN);
+        if !(share > 0.0 && share < 100.0) {
+            let reason = "must be a number above 0 and below 100";
+            wrong.push(Refusal::new(Field::Share, reason));
+        }
+        Design::DisagreementFirst {
+            between,
+            share: share / 100.0,
+        }
+    }
+}
+
+fn whole<T: std::str::FromStr + Default>(field: Field, text: &str, wrong: &mut Vec<Refusal>) -> T {
+    text.trim().parse().unwrap_or_else(|_| {
+        wrong.push(Refusal::new(field, "must be a whole number"));
+        T::default()
+    })
+}
+
+/// Empty is no bound.
+fn margin(field: Field, text: &str, wrong: &mut Vec<Refusal>) -> Option<f64> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let found = text.parse::<f64>().ok().filter(|it| it.is_finite());
+    if found.is_none() {
+        wrong.push(Refusal::new(field, "must be a number, or empty"));
+    }
+    found
+}
+
+/// Where the draft stays until the tab is closed.
+const KEPT: &str = "axioscope-new-task";
+
+fn session() -> Option<web_sys::Storage> {
+    leptos::prelude::window().session_storage().ok().flatten()
+}
+
+/// The draft of this tab, if it is of the study that the address names, or else a new one.
+pub(super) fn begin(wanted: Option<String>, studies: &[Card]) -> Draft {
+    let is_there = |name: &String| studies.iter().any(|it| it.name == *name);
+    let kept = session().and_then(|it| it.get_item(KEPT).ok().flatten());
+    // One of another version is none.
+    let kept = kept.and_then(|it| serde_json::from_str::<Draft>(&it).ok());
+    let kept = kept.filter(|it| is_there(&it.study));
+    let wanted = wanted.filter(is_there);
+    match (kept, wanted) {
+        (Some(kept), None) => kept,
+        (Some(mut kept), Some(wanted)) => {
+            if kept.study != wanted {
+                kept.turn_to(wanted);
+            }
+            kept
+        }
+        (None, wanted) => {
+            let first = studies.first().map(|it| it.name.clone());
+            Draft::of(&wanted.or(first).unwrap_or_default())
+        }
+    }
+}
+
+/// Keeps a draft until the tab is closed.
+pub(super) fn keep(draft: &Draft) {
+    if let (Some(session), Ok(text)) = (session(), serde_json::to_string(draft)) {
+        let _ = session.set_item(KEPT, &text);
+    }
+}
+
+/// Forgets it.
+pub(super) fn forget() {
+    if let Some(session) = session() {
+        let _ = session.remove_item(KEPT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft() -> Draft {
+        Draft {
+            title: "First".to_owned(),
+            probes: vec![Probe::Tfc1],
+            ..Draft::of("demo")
+        }
+    }
+
+    #[track_caller]
+    fn wrong(change: impl Fn(&mut Draft)) -> Vec<Field> {
+        let mut draft = draft();
+        change(&mut draft);
+        let refused = draft.task().unwrap_err();
+        refused.into_iter().map(|it| it.field).collect()
+    }
+
+    #[test]
+    fn a_sound_draft_is_a_task_and_survives_a_reload() {
+        let task = draft().task().unwrap();
+        assert_eq!((task.n_items, task.overlap), (200, 2));
+        let json = serde_json::to_string(&draft()).unwrap();
+        assert_eq!(serde_json::from_str::<Draft>(&json).unwrap(), draft());
+    }
+
+    #[test]
+    fn a_mistake_stands_beside_its_field() {
+        assert_eq!(wrong(|it| it.title.clear()), [Field::Title]);
+        assert_eq!(wrong(|it| it.probes.clear()), [Field::Probes]);
+        assert_eq!(wrong(|it| it.n_items = "many".to_owned()), [Field::Items]);
+        assert_eq!(wrong(|it| it.overlap = "99".to_owned()), [Field::Overlap]);
+        assert_eq!(
+            wrong(|it| it.outcome = Some(Outcome::Tied)),
+            [Field::Ranker]
+        );
+        assert_eq!(wrong(|it| it.margin_to = "x".to_owned()), [Field::MarginTo]);
+        let share = |it: &mut Draft| {
+            it.way = Way::AxiomAndRanker;
+            it.share = "100".to_owned();
+        };
+        assert_eq!(wrong(share), [Field::Share]);
+        let same = |it: &mut Draft| {
+            it.way = Way::TwoRankers;
+            it.between = [1, 1];
+        };
+        assert_eq!(wrong(same), [Field::Share]);
+    }
+
+    #[test]
+    fn what_the_server_refuses_finds_its_field() {
+        let of = |said: &str| Refusal::of(said).field;
+        assert_eq!(of("overlap: is 99, must be from 1 to 20"), Field::Overlap);
+        assert_eq!(of("there is no study named `x`"), Field::All);
+    }
+
+    #[test]
+    fn another_study_keeps_the_words() {
+        let mut draft = draft();
+        draft.turn_to("other".to_owned());
+        assert_eq!((draft.title.as_str(), draft.probes.len()), ("First", 0));
+    }
+}

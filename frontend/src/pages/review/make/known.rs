@@ -1,0 +1,154 @@
+//! Instances of which the answer is known: to learn by, or to see how right somebody is.
+
+use leptos::prelude::*;
+use shared::probe::ClaimKind;
+use shared::review::Answer;
+use shared::review::task::Known;
+
+use super::Form;
+use super::draft::{Draft, Field};
+use super::field::Wrong;
+use super::place;
+use crate::page::Page;
+
+/// An answer, whichever the claim.
+fn word(answer: Answer, claim: ClaimKind) -> &'static str {
+    match (claim, answer) {
+        (ClaimKind::ShrinkingGain, Answer::First) => "first step helps more",
+        (ClaimKind::ShrinkingGain, Answer::Second) => "second step helps more",
+        (_, Answer::First) => "text 1 is better",
+        (_, Answer::Second) => "text 2 is better",
+        (_, Answer::Equal) => "equal",
+        (_, Answer::CannotSay) => "cannot say",
+    }
+}
+
+/// A list that is added to by addresses.
+#[component]
+pub(super) fn Knowns(
+    form: Form,
+    field: Field,
+    name: &'static str,
+    said: &'static str,
+    list: fn(&Draft) -> &Vec<Known>,
+    change: fn(&mut Draft) -> &mut Vec<Known>,
+) -> impl IntoView {
+    let address = RwSignal::new(String::new());
+    let answer = RwSignal::new(Answer::First);
+    let why = RwSignal::new(String::new());
+    let wrong = RwSignal::new(None::<String>);
+    let add = move || {
+        let study = form.draft.with_untracked(|it| it.study.clone());
+        let place = match place::place(&address.get_untracked(), &study) {
+            Ok(place) => place,
+            Err(reason) => return wrong.set(Some(reason)),
+        };
+        if form
+            .draft
+            .with_untracked(|it| list(it).iter().any(|it| it.place == place))
+        {
+            return wrong.set(Some("it is in the list".to_owned()));
+        }
+        let known = Known {
+            place,
+            answer: answer.get_untracked(),
+            why: why.get_untracked().trim().to_owned(),
+        };
+        form.draft.update(|it| change(it).push(known));
+        wrong.set(None);
+        address.set(String::new());
+        why.set(String::new());
+    };
+    let rows = move || {
+        let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
+        let rows = all.into_iter().enumerate().map(|(at, known)| {
+            let place = known.place;
+            let page = Page::Instance {
+                study: study.clone(),
+                axiom: place.probe,
+                mode: place.mode,
+                number: place.number,
+            };
+            let called = format!("{} {}", place.probe.name(), place.number);
+            let label = format!("Remove {called}");
+            let drop = move |_| {
+                form.draft.update(|it| {
+                    let list = change(it);
+                    if at < list.len() {
+                        list.remove(at);
+                    }
+                });
+            };
+            view! {
+                <li>
+                    <a href=page.href() target="_blank" rel="noopener">{called}</a>
+                    <span>{word(known.answer, place.claim())}</span>
+                    <span class="note" dir="auto">{known.why}</span>
+                    <button class="btn bare" type="button" aria-label=label on:click=drop>
+                        "Remove"
+                    </button>
+                </li>
+            }
+        });
+        rows.collect_view()
+    };
+    let id = format!("{}-address", field.id());
+    let answers = Answer::ALL.iter().map(|&it| {
+        let name = match it {
+            Answer::First => "text 1, or the first step",
+            Answer::Second => "text 2, or the second step",
+            Answer::Equal => "equal",
+            Answer::CannotSay => "cannot say",
+        };
+        view! { <option value=it.name()>{name}</option> }
+    });
+    let answers = answers.collect_view();
+    view! {
+        <fieldset class="knowns">
+            <legend>{name}</legend>
+            <p class="note">{said}</p>
+            <ol class="known">{rows}</ol>
+            <Wrong form field/>
+            <div class="form adds" role="group" aria-label=format!("Add to {name}")>
+                <label class="field" class:error=move || wrong.with(Option::is_some)>
+                    <span class="label">"Address of an instance, or tfc1 fixed 12"</span>
+                    <input
+                        autocomplete="off"
+                        aria-describedby=id.clone()
+                        aria-invalid=move || wrong.with(Option::is_some).then_some("true")
+                        prop:value=move || address.get()
+                        on:input:target=move |event| address.set(event.target().value())
+                        on:keydown=move |event| {
+                            if event.key() == "Enter" {
+                                event.prevent_default();
+                                add();
+                            }
+                        }
+                    />
+                    <span id=id class="wrong" aria-live="polite">
+                        {move || {
+                            wrong.get().map(|it| view! { <span class="verdict bad">{it}</span> })
+                        }}
+                    </span>
+                </label>
+                <label class="field">
+                    <span class="label">"Right, by the order on its page"</span>
+                    <select on:change:target=move |event| {
+                        let word = event.target().value();
+                        let found = Answer::ALL.iter().find(|it| it.name() == word);
+                        answer.set(found.copied().unwrap_or(Answer::First));
+                    }>{answers}</select>
+                </label>
+                <label class="field">
+                    <span class="label">"Why"</span>
+                    <input
+                        autocomplete="off"
+                        prop:value=move || why.get()
+                        on:input:target=move |event| why.set(event.target().value())
+                    />
+                </label>
+                <button class="btn" type="button" on:click=move |_| add()>"Add it"</button>
+            </div>
+        </fieldset>
+    }
+}

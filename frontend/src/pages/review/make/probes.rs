@@ -1,0 +1,170 @@
+//! Which probes are drawn from, by family, and which of their instances.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::study::dials::Dials;
+use shared::verdict::Outcome;
+
+use super::Form;
+use super::choice::{Choice, Ranker};
+use super::draft::Field;
+use super::field::{Number, Wrong};
+use crate::numbers;
+use crate::widgets::dials::{DialBar, Reach, Turned};
+use crate::widgets::heatmap::family;
+
+/// Probes, and which of their instances.
+#[component]
+pub(super) fn Probes(form: Form) -> impl IntoView {
+    view! {
+        <fieldset>
+            <legend>"Probes"</legend>
+            {move || match form.study.read().is_some() {
+                true => view! { <Families form/> }.into_any(),
+                false => view! {
+                    <p class="note" role="status">"Asking for the study"</p>
+                }
+                .into_any(),
+            }}
+            <Wrong form field=Field::Probes/>
+        </fieldset>
+        <fieldset>
+            <legend>"Which of their instances"</legend>
+            {move || form.study.read().is_some().then(|| view! { <Which form/> })}
+        </fieldset>
+    }
+}
+
+#[component]
+fn Families(form: Form) -> impl IntoView {
+    let counted = move || {
+        let study = form.study.read();
+        let columns = study.iter().flat_map(|it| &it.probes);
+        let axioms = columns.map(|it| (it.axiom, Some(it.n_instances)));
+        let behaviours = form.behaviours.get().into_iter().map(|it| (it, None));
+        axioms.chain(behaviours).collect::<Vec<_>>()
+    };
+    move || {
+        let all = counted();
+        let order: Vec<Probe> = all.iter().map(|it| it.0).collect();
+        let mut families: Vec<&'static str> = all.iter().map(|it| family(it.0)).collect();
+        families.dedup();
+        let groups = families.into_iter().map(|name| {
+            let own = all.iter().filter(|it| family(it.0) == name);
+            let boxes = own.map(|&(probe, n)| {
+                let order = order.clone();
+                view! { <One form probe n order/> }
+            });
+            let boxes = boxes.collect_view();
+            view! {
+                <div class="family-of" role="group" aria-label=name>
+                    <span class="label">{name}</span>
+                    <div class="checks">{boxes}</div>
+                </div>
+            }
+        });
+        groups.collect_view()
+    }
+}
+
+#[component]
+fn One(
+    form: Form,
+    probe: Probe,
+    /// Its instances, as the study stands.
+    n: Option<u64>,
+    /// Every probe of the study.
+    order: Vec<Probe>,
+) -> impl IntoView {
+    let on = move || form.draft.with(|it| it.probes.contains(&probe));
+    let turn = move |_| {
+        form.draft.update(|it| {
+            let chosen = &it.probes;
+            let next = order.iter().copied();
+            it.probes = next
+                .filter(|one| chosen.contains(one) != (*one == probe))
+                .collect();
+        });
+    };
+    view! {
+        <label title=probe.about().gist>
+            <input type="checkbox" prop:checked=on on:change=turn/>
+            {probe.name()}
+            {n.map(|n| view! { <span class="label">{numbers::short_count(n)}</span> })}
+        </label>
+    }
+}
+
+/// What the dials of the Study page say, and what one ranker makes of them.
+#[component]
+fn Which(form: Form) -> impl IntoView {
+    let reach = form
+        .study
+        .with_untracked(|it| it.as_ref().map(Reach::of))
+        .expect("shown once the study is there");
+    let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
+    let settle = Callback::new(move |dials: Dials| form.draft.update(|it| it.dials = dials));
+    let turned = Turned::new(settled, settle);
+    let outcomes = [
+        ("", "any"),
+        ("satisfied", "satisfied"),
+        ("tied", "tied"),
+        ("violated", "violated"),
+    ];
+    let outcomes = outcomes.map(|(word, name)| (word.to_owned(), name.to_owned()));
+    let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
+    view! {
+        <DialBar reach turned/>
+        <div class="form">
+            <Ranker
+                form
+                label="By what a ranker makes of them"
+                none="whatever rankers say"
+                get=|it| it.ranker.clone()
+                set=|it, word| {
+                    if word.is_empty() {
+                        it.outcome = None;
+                        it.margin_from.clear();
+                        it.margin_to.clear();
+                    }
+                    it.ranker = word;
+                }
+            />
+            <Wrong form field=Field::Ranker/>
+            <Show when=move || has_ranker.get()>
+                <Choice
+                    form
+                    label="Outcome"
+                    options=outcomes.to_vec()
+                    get=|it| it.outcome.map_or("", outcome_word).to_owned()
+                    set=|it, word| {
+                        let found = Outcome::ALL.iter().find(|it| outcome_word(**it) == word);
+                        it.outcome = found.copied();
+                    }
+                />
+                <Number
+                    form
+                    field=Field::MarginFrom
+                    label="Margin from; empty: any"
+                    get=|it| it.margin_from.clone()
+                    set=|it, text| it.margin_from = text
+                />
+                <Number
+                    form
+                    field=Field::MarginTo
+                    label="Margin up to; empty: any"
+                    get=|it| it.margin_to.clone()
+                    set=|it, text| it.margin_to = text
+                />
+            </Show>
+        </div>
+    }
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Satisfied => "satisfied",
+        Outcome::Tied => "tied",
+        Outcome::Violated => "violated",
+    }
+}

@@ -1,0 +1,219 @@
+//! What people say of the instances of a study: axiom, rankers and judgements against people.
+//! Nothing where nobody has said anything yet.
+
+use leptos::prelude::*;
+use shared::api::Look;
+use shared::api::people::{Me, Role};
+use shared::api::review::{Results, State, TaskNo, TaskResults};
+use shared::api::worker::LOCAL;
+use shared::plot::{self, Theme};
+use shared::report::{self, format};
+use shared::review::estimate::Estimates;
+use shared::review::tables;
+use shared::study::dials::Dials;
+
+use crate::api::{self, Error};
+use crate::numbers::plural;
+use crate::page::Page;
+use crate::widgets::download;
+use crate::widgets::drawing::Drawing;
+use crate::widgets::error::Failure;
+use crate::widgets::table::DataTable;
+use crate::widgets::takes::Takes;
+
+/// What there is to show.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    tasks: Vec<TaskResults>,
+    /// The rankers of the study by their places.
+    rankers: Vec<String>,
+    /// Whether the caller may make a task.
+    curates: bool,
+}
+
+/// None where nobody could have said anything: on a host of files, of a study in this browser.
+async fn look(study: String) -> Result<Option<Found>, Error> {
+    if study == LOCAL || api::server().await?.is_none() {
+        return Ok(None);
+    }
+    let curates = api::call(&Me {}).await?.role >= Role::Curator;
+    let tasks = api::call(&Results {
+        study: study.clone(),
+    })
+    .await?;
+    let mut rankers = Vec::new();
+    if !tasks.is_empty() {
+        let dials = Dials::default();
+        let overview = api::call(&Look { study, dials }).await?;
+        let names = overview.rankers.into_iter().map(|it| it.ranker.label);
+        rankers.extend(names);
+    }
+    Ok(Some(Found {
+        tasks,
+        rankers,
+        curates,
+    }))
+}
+
+/// The section of the Study page.
+#[component]
+pub(crate) fn Said(
+    /// Name of the study.
+    study: String,
+) -> impl IntoView {
+    let name = study.clone();
+    let answer = LocalResource::new(move || look(name.clone()));
+    move || match answer.get() {
+        // Whether there is anything is not known: nothing is promised.
+        None | Some(Ok(None)) => ().into_any(),
+        Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
+        Some(Ok(Some(found))) => {
+            let study = study.clone();
+            view! { <Section study found/> }.into_any()
+        }
+        Some(Err(error)) => {
+            let retry = Callback::new(move |()| answer.refetch());
+            view! {
+                <section class="section" aria-label="What people say">
+                    <Failure error retry/>
+                </section>
+            }
+            .into_any()
+        }
+    }
+}
+
+#[component]
+fn Section(study: String, found: Found) -> impl IntoView {
+    let Found {
+        tasks,
+        rankers,
+        curates,
+    } = found;
+    let none = tasks.is_empty().then(|| {
+        view! {
+            <p class="ahead">
+                "Nobody has reviewed instances of this study yet. A task draws some of them and
+                asks people whether the axiom is right."
+            </p>
+        }
+    });
+    let href = format!(
+        "{}?study={}",
+        Page::MakeTask.href(),
+        crate::page::escape(&study)
+    );
+    let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
+    let about = format!("{}#reviewing", Page::About.href());
+    let tasks = tasks.into_iter().map(|task| {
+        let rankers = rankers.clone();
+        view! { <One task rankers curates/> }
+    });
+    let tasks = tasks.collect_view();
+    view! {
+        <section class="section people-say" aria-labelledby="people-say">
+            <header>
+                <h2 id="people-say">"What people say"</h2>
+                <p class="note">
+                    "How often axiom, rankers and judgements agree with people, estimated over all
+                    instances of a task. " <a href=about>"How"</a>
+                </p>
+                {make}
+            </header>
+            {none}
+            {tasks}
+        </section>
+    }
+}
+
+/// One task.
+#[component]
+fn One(task: TaskResults, rankers: Vec<String>, curates: bool) -> impl IntoView {
+    let TaskResults {
+        task: no,
+        title,
+        state,
+        public,
+        outdated,
+        n_people,
+        agreement,
+        estimates,
+    } = task;
+    let alpha = agreement.alpha.map(|it| it.estimate);
+    let alpha = alpha.map(|it| format!("α {}", format::estimate(&it)));
+    let state = match state {
+        State::Draft => "draft",
+        State::Open => "under way",
+        State::Closed => "closed",
+    };
+    let page = Page::Curate { task: no }.href();
+    let page = curates.then(|| view! { <a href=page>"The task"</a> });
+    let hidden = (!public).then(|| view! { <span>"seen by curators only"</span> });
+    let body = match estimates {
+        Some(found) if !outdated => view! { <Numbers no found rankers/> }.into_any(),
+        _ if outdated => view! {
+            <p class="ahead">
+                "The study has changed since this task was made: its numbers would be of other
+                instances, and are not shown."
+            </p>
+        }
+        .into_any(),
+        _ => view! { <p class="ahead">"Nobody has decided yet."</p> }.into_any(),
+    };
+    view! {
+        <article class="of-task">
+            <h3><bdi>{title}</bdi></h3>
+            <p class="facts">
+                <span>{state}</span>
+                <span>{plural(u64::from(n_people), "person", "people")}</span>
+                {alpha.map(|it| view! { <span>{it}</span> })}
+                {hidden}
+                {page}
+            </p>
+            {body}
+        </article>
+    }
+}
+
+/// The numbers as a table, or as a figure in its place.
+#[component]
+fn Numbers(no: TaskNo, found: Estimates, rankers: Vec<String>) -> impl IntoView {
+    let mut all = tables::of_estimates(&found, &rankers);
+    let Some(details) = all.pop() else {
+        return ().into_any();
+    };
+    let table = all.swap_remove(0);
+    let figure = plot::review::results(&found, &rankers);
+    let width = format!("{}px", figure.width + 2.0 * figure.margin);
+    let as_table = RwSignal::new(true);
+    let turn = Callback::new(move |()| as_table.update(|it| *it = !*it));
+    let drawn = figure.clone();
+    let svg = Callback::new(move |()| {
+        let text = plot::to_svg(&drawn, Theme::Light);
+        download::save(&format!("people-{}.svg", no.0), "image/svg+xml", &text);
+    });
+    let csv = Callback::new(move |()| {
+        let text = report::to_csv(&details);
+        download::save(&format!("people-{}.csv", no.0), "text/csv", &text);
+    });
+    let body = move || match as_table.get() {
+        true => view! { <DataTable table=table.clone()/> }.into_any(),
+        false => view! {
+            <div
+                class="drawn"
+                role="region"
+                tabindex="0"
+                aria-label="Who agrees with whom"
+                style=("--width", width.clone())
+            >
+                <Drawing figure=figure.clone()/>
+            </div>
+        }
+        .into_any(),
+    };
+    view! {
+        <Takes of="results of people" table=as_table turn svg csv/>
+        {body}
+    }
+    .into_any()
+}

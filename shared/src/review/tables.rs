@@ -1,0 +1,408 @@
+//! What curators see and what a study shows, as tables: progress, agreement, estimates.
+
+use super::PersonNo;
+use super::agreement::{Agreements, Coefficients, OfPair};
+use super::estimate::{Compared, Counts, Estimates, Line, Weighted};
+use super::progress::{Drift, OfPerson, Progress};
+use crate::report::{Column, Kind, Table, Value, format};
+use crate::stats::Estimate;
+use crate::stats::agreement::Agreement;
+
+/// The first row of a table that goes by probe.
+pub const ALL_PROBES: &str = "all";
+
+/// What stands above numbers of people that are not weighted.
+const UNWEIGHTED: &str = "Over the drawn items that people saw, not weighted by 1/π. In brackets \
+                          95 % intervals: percentile bootstrap over queries.";
+
+/// Who a person is, in the words of the page.
+pub type Called<'a> = &'a dyn Fn(PersonNo) -> String;
+
+/// In the order of the page:
+///
+/// - `agreement`: the coefficients over all items and over those of each probe,
+/// - `pairs`: Cohen's κ of each two people,
+/// - `people`: each person and all others.
+pub fn of_agreement(found: &Agreements, called: Called<'_>) -> Vec<Table> {
+    vec![by_probe(found), pairs(found, called), people(found, called)]
+}
+
+/// In the order of the page:
+///
+/// - `progress`: what each person did,
+/// - `days`: decisions on each day.
+pub fn of_progress(found: &Progress, called: Called<'_>) -> Vec<Table> {
+    vec![work(found, called), days(found)]
+}
+
+/// In the order of the page; `rankers` are the names of those of the study:
+///
+/// - `results`: who agrees with whom, over all items and over those of each probe,
+/// - `said`: what people say of how many items,
+/// - `details`: each of these numbers in each of the ways in which it is counted.
+pub fn of_estimates(found: &Estimates, rankers: &[String]) -> Vec<Table> {
+    vec![
+        results(found, rankers),
+        said(found),
+        details(found, rankers),
+    ]
+}
+
+/// Each line of the estimates with the name of its probe, all items first.
+pub fn lines(found: &Estimates) -> Vec<(String, &Line)> {
+    let all = (ALL_PROBES.to_owned(), &found.overall);
+    let probes = found.probes.iter();
+    let probes = probes.map(|it| (it.probe.name().into_owned(), &it.line));
+    std::iter::once(all).chain(probes).collect()
+}
+
+/// What is compared in a line, each with its name, in the order of the page.
+pub fn compared(line: &Line, rankers: &[String]) -> Vec<(String, Compared)> {
+    let mut found = vec![("axiom–people".to_owned(), line.axiom_people)];
+    for (at, it) in line.rankers_people.iter().enumerate() {
+        let name = rankers.get(at).cloned();
+        let name = name.unwrap_or_else(|| format!("ranker {at}"));
+        found.push((format!("{name}–people"), *it));
+    }
+    found.push(("axiom–judgements".to_owned(), line.axiom_judgements));
+    found
+}
+
+/// The coefficients of agreement with their names, in the order of the page.
+pub fn coefficients(of: &Coefficients) -> [(&'static str, Option<Agreement>); 4] {
+    [
+        ("raw", of.raw),
+        ("Fleiss’ κ", of.fleiss),
+        ("α nominal", of.alpha),
+        ("α ordinal", of.alpha_ordinal),
+    ]
+}
+
+/// A day since 1970 as it is written: `2026-11-20`. By the calendar of Gregory, after Richards
+/// (in Explanatory Supplement to the Astronomical Almanac, 2013, section 15.11).
+pub fn iso_day(days: u64) -> String {
+    let julian = days as i64 + 2_440_588;
+    let f = julian + 1401 + (4 * julian + 274_277) / 146_097 * 3 / 4 - 38;
+    let e = 4 * f + 3;
+    let g = e % 1461 / 4;
+    let h = 5 * g + 2;
+    let day = h % 153 / 5 + 1;
+    let month = (h / 153 + 2) % 12 + 1;
+    let year = e / 1461 - 4716 + (14 - month) / 12;
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+fn by_probe(found: &Agreements) -> Table {
+    let mut columns = vec![
+        Column::new("probe", Kind::Text),
+        Column::new("items", Kind::Number),
+    ];
+    let names = coefficients(&found.overall).map(|it| it.0);
+    columns.extend(names.map(|it| Column::new(it, Kind::Estimate)));
+    let row = |name: String, of: &Coefficients| {
+        let n_items = of.raw.map_or(0, |it| it.n_things);
+        let mut cells = vec![Value::Text(name), Value::Count(n_items)];
+        cells.extend(coefficients(of).map(|it| agreement(it.1)));
+        cells
+    };
+    let all = row(ALL_PROBES.to_owned(), &found.overall);
+    let probes = found.probes.iter();
+    let probes = probes.map(|it| row(it.probe.name().into_owned(), &it.coefficients));
+    let undefined = coefficients(&found.overall);
+    let undefined = undefined.iter().filter_map(|(name, it)| {
+        let n = it.filter(|it| it.n_undefined > 0)?.n_undefined;
+        Some(format!(
+            "In {} draws of the bootstrap over all items {name} was undefined.",
+            format::count(n)
+        ))
+    });
+    let mut notes = vec![
+        UNWEIGHTED.to_owned(),
+        "Items with at least two answers that are preferences. κ and α are undefined where \
+         everybody always says the same."
+            .to_owned(),
+    ];
+    notes.extend(undefined);
+    Table {
+        name: "agreement".to_owned(),
+        title: "How far people agree".to_owned(),
+        columns,
+        rows: std::iter::once(all).chain(probes).collect(),
+        notes,
+    }
+}
+
+fn pairs(found: &Agreements, called: Called<'_>) -> Table {
+    let row = |it: &OfPair| {
+        vec![
+            Value::Text(called(it.people[0])),
+            Value::Text(called(it.people[1])),
+            Value::Count(it.raw.map_or(0, |it| it.n_things)),
+            agreement(it.raw),
+            agreement(it.kappa),
+        ]
+    };
+    Table {
+        name: "pairs".to_owned(),
+        title: "Each two people".to_owned(),
+        columns: vec![
+            Column::new("person", Kind::Text),
+            Column::new("and", Kind::Text),
+            Column::new("items", Kind::Number),
+            Column::new("raw", Kind::Estimate),
+            Column::new("Cohen’s κ", Kind::Estimate),
+        ],
+        rows: found.pairs.iter().map(row).collect(),
+        notes: vec![UNWEIGHTED.to_owned()],
+    }
+}
+
+fn people(found: &Agreements, called: Called<'_>) -> Table {
+    let rows = found.people.iter().map(|it| {
+        vec![
+            Value::Text(called(it.person)),
+            Value::Count(it.n_votes),
+            agreement(it.with_others),
+            agreement(it.alpha_without),
+        ]
+    });
+    let all = found.overall.alpha.map(|it| it.estimate);
+    let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+    Table {
+        name: "people".to_owned(),
+        title: "Each person and all others".to_owned(),
+        columns: vec![
+            Column::new("person", Kind::Text),
+            Column::new("votes", Kind::Number),
+            Column::new("same as others", Kind::Estimate),
+            Column::new("α without", Kind::Estimate),
+        ],
+        rows: rows.collect(),
+        notes: vec![
+            format!(
+                "α of all is {all}; where it is higher without somebody, that person pulls it down."
+            ),
+            UNWEIGHTED.to_owned(),
+        ],
+    }
+}
+
+fn work(found: &Progress, called: Called<'_>) -> Table {
+    let row = |it: &OfPerson| {
+        let number = |value: Option<f64>, digits| {
+            value.map_or(Value::Missing, |value| Value::Score { value, digits })
+        };
+        let mut cells = vec![
+            Value::Text(called(it.person)),
+            Value::Text(if it.excluded { "no" } else { "yes" }.to_owned()),
+        ];
+        let counts = [it.n_decided, it.n_skipped, it.n_undone, it.n_conflicts];
+        cells.extend(counts.map(Value::Count));
+        cells.push(number(it.median_ms.map(|it| it / 1_000.0), 1));
+        cells.push(number(it.per_hour, 0));
+        cells.push(Value::Count(it.n_gold));
+        cells.push(it.gold.map_or(Value::Missing, Value::Estimate));
+        cells.extend(drift(it.gold_drift));
+        cells.extend(drift(it.others_drift));
+        cells
+    };
+    Table {
+        name: "progress".to_owned(),
+        title: "What each person did".to_owned(),
+        columns: vec![
+            Column::new("person", Kind::Text),
+            Column::new("counts", Kind::Text),
+            Column::new("decided", Kind::Number),
+            Column::new("skipped", Kind::Number),
+            Column::new("undone", Kind::Number),
+            Column::new("conflicts", Kind::Number),
+            Column::new("median, s", Kind::Number),
+            Column::new("per hour", Kind::Number),
+            Column::new("gold", Kind::Number),
+            Column::new("right on gold", Kind::Estimate),
+            Column::new("gold, drift", Kind::Number),
+            Column::new("95 % interval", Kind::Number),
+            Column::new("others, drift", Kind::Number),
+            Column::new("95 % interval", Kind::Number),
+        ],
+        rows: found.people.iter().map(row).collect(),
+        notes: vec![
+            "Decisions that stand, training left out. Time for one item without pauses. Drift: \
+             the share of the last third of somebody’s decisions less that of the first third, of \
+             gold that is right and of answers that others give as well. Intervals: Wilson’s for \
+             shares, Newcombe’s for differences, 95 %."
+                .to_owned(),
+        ],
+    }
+}
+
+/// The difference and its bounds, which may be below 0.
+fn drift(it: Option<Drift>) -> [Value; 2] {
+    match it {
+        Some(Drift { difference, .. }) => {
+            let [low, high] = difference.interval.map(format::signed);
+            let bounds = Value::Text(format!("[{low}, {high}]"));
+            [Value::Signed(difference.value), bounds]
+        }
+        None => [Value::Missing, Value::Missing],
+    }
+}
+
+fn days(found: &Progress) -> Table {
+    let days = found.days.iter();
+    let rows = days.map(|&(day, n)| vec![Value::Text(iso_day(day)), Value::Count(n)]);
+    Table {
+        name: "days".to_owned(),
+        title: "Decisions a day".to_owned(),
+        columns: vec![
+            Column::new("day", Kind::Text),
+            Column::new("decisions", Kind::Number),
+        ],
+        rows: rows.collect(),
+        notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
+    }
+}
+
+fn results(found: &Estimates, rankers: &[String]) -> Table {
+    let mut columns = vec![
+        Column::new("probe", Kind::Text),
+        Column::new("items", Kind::Number),
+    ];
+    let names = compared(&found.overall, rankers).into_iter();
+    columns.extend(names.map(|(name, _)| Column::new(name, Kind::Estimate)));
+    let row = |(name, line): (String, &Line)| {
+        let mut cells = vec![Value::Text(name), Value::Count(line.counts.n_items)];
+        let each = compared(line, rankers).into_iter();
+        cells.extend(each.map(|(_, it)| weighted(it.agreement)));
+        cells
+    };
+    Table {
+        name: "results".to_owned(),
+        title: "Who agrees with whom".to_owned(),
+        columns,
+        rows: lines(found).into_iter().map(row).collect(),
+        notes: vec![
+            "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
+             people say of an item is an adjudication, or the preference with the most votes; \
+             split votes say nothing. In brackets 95 % intervals of other samples, percentile \
+             bootstrap over queries."
+                .to_owned(),
+        ],
+    }
+}
+
+fn said(found: &Estimates) -> Table {
+    let row = |(name, line): (String, &Line)| {
+        let Counts {
+            n_items,
+            n_preferring,
+            n_equal,
+            n_split,
+            n_cannot_say,
+            n_open,
+        } = line.counts;
+        let counts = [
+            n_items,
+            n_preferring,
+            n_equal,
+            n_split,
+            n_cannot_say,
+            n_open,
+        ];
+        let mut cells = vec![Value::Text(name)];
+        cells.extend(counts.map(Value::Count));
+        cells.push(weighted(line.reason_matters));
+        cells
+    };
+    let counted = [
+        "items",
+        "prefer one",
+        "equal",
+        "split",
+        "cannot say",
+        "open",
+    ];
+    let mut columns = vec![Column::new("probe", Kind::Text)];
+    columns.extend(counted.map(|it| Column::new(it, Kind::Number)));
+    columns.push(Column::new("reason matters", Kind::Estimate));
+    Table {
+        name: "said".to_owned(),
+        title: "What people say of how many items".to_owned(),
+        columns,
+        rows: lines(found).into_iter().map(row).collect(),
+        notes: vec![
+            "The counts are of items; the share who say that the axiom’s reason matters is \
+             weighted by 1/π."
+                .to_owned(),
+        ],
+    }
+}
+
+fn details(found: &Estimates, rankers: &[String]) -> Table {
+    let rows = lines(found).into_iter().flat_map(|(name, line)| {
+        let each = compared(line, rankers).into_iter();
+        each.flat_map(move |(pair, it)| {
+            let ways = [
+                ("all", it.agreement),
+                ("neither says equal", it.preferring),
+                ("by vote", it.by_vote),
+            ];
+            let (name, pair) = (name.clone(), pair.clone());
+            ways.map(move |(way, it)| detail([&name, &pair, way], it))
+        })
+    });
+    Table {
+        name: "details".to_owned(),
+        title: "Every estimate".to_owned(),
+        columns: vec![
+            Column::new("probe", Kind::Text),
+            Column::new("compared", Kind::Text),
+            Column::new("counted", Kind::Text),
+            Column::new("agreement", Kind::Estimate),
+            Column::new("with other people", Kind::Number),
+            Column::new("items", Kind::Number),
+            Column::new("queries", Kind::Number),
+            Column::new("effective items", Kind::Number),
+        ],
+        rows: rows.collect(),
+        notes: vec![
+            "The first interval is that of other samples, the second that of other samples and \
+             other people (pigeonhole bootstrap). Effective items: (Σ 1/π)² / Σ (1/π)², how many \
+             of equal weight would tell as much."
+                .to_owned(),
+        ],
+    }
+}
+
+fn detail(words: [&str; 3], it: Option<Weighted>) -> Vec<Value> {
+    let mut cells: Vec<Value> = words.map(|it| Value::Text(it.to_owned())).into();
+    let people = it.and_then(|it| it.with_people);
+    let count = |of: fn(&Weighted) -> u64| {
+        it.as_ref()
+            .map_or(Value::Missing, |it| Value::Count(of(it)))
+    };
+    cells.push(weighted(it));
+    cells.push(people.map_or(Value::Missing, Value::Interval));
+    cells.push(count(|it| it.n_items));
+    cells.push(count(|it| it.n_queries));
+    cells.push(it.map_or(Value::Missing, |it| Value::Score {
+        value: it.n_effective,
+        digits: 1,
+    }));
+    cells
+}
+
+fn agreement(it: Option<Agreement>) -> Value {
+    estimate(it.map(|it| it.estimate))
+}
+
+fn weighted(it: Option<Weighted>) -> Value {
+    estimate(it.map(|it| it.estimate))
+}
+
+fn estimate(it: Option<Estimate>) -> Value {
+    it.map_or(Value::Missing, Value::Estimate)
+}
+
+#[cfg(test)]
+mod tests;
