@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-
 /// The page.
 #[component]
 pub(crate) fn Trial(
