@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared::api::review::Try;
 use shared::api::worker::{Manipulate, Printed};
 use shared::api::{
     Behave, CollectionStats, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export,
@@ -14,6 +15,7 @@ use shared::collection::trec::BroughtScores;
 use shared::differ::{Asking, Source, Who, differ, listing, sample};
 use shared::error::Error;
 use shared::probe::TextNo;
+use shared::review::trial::trial;
 use shared::score::{RankerAbout, RankerKind, Scores};
 use shared::study::{Study, bench};
 use shared::whitebox::WhiteBox;
@@ -96,6 +98,10 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
                     .show(axiom, mode, number, delta_score)
                     .map_err(refused)?,
             ))
+        }
+        Try::PATH => {
+            let Try { study: _, seed } = parse(request)?;
+            Ok(json(&trial(study, seed).map_err(refused)?))
         }
         Export::PATH => Ok(export(study)),
         Statistics::PATH => Ok(json(&CollectionStats {
