@@ -1,5 +1,6 @@
 //! Every request of a page, and whom it goes to.
 
+pub(crate) mod csrf;
 pub(crate) mod host;
 pub(crate) mod token;
 pub(crate) mod worker;
@@ -78,7 +79,10 @@ pub(crate) async fn server() -> Result<Option<Server>, Error> {
 }
 
 /// The type of the error where only a server could answer.
-const NO_SERVER: &str = "no-server";
+pub(crate) const NO_SERVER: &str = "no-server";
+
+/// The type of the error where somebody has to sign in, or as somebody else.
+pub(crate) const NO_SESSION: &str = "session";
 
 /// The type of the error where the operator has to show a token.
 pub(crate) const NO_TOKEN: &str = "token";

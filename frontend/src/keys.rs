@@ -16,6 +16,11 @@ pub(crate) const KEYS: &[(&str, &str)] = &[
     ),
     ("instance", "J K next, previous · P playground"),
     ("playground", "Ctrl Z undo in a text · Ctrl Shift Z redo"),
+    (
+        "review",
+        "1 first · 2 equal · 3 second · 4 cannot say · U undo · S skip · N note · G guide · \
+         M reason matters · E example · H marks · R report · Enter go on",
+    ),
     ("workbench", "O choose files · Esc cancel"),
     (
         "adjudication",
@@ -36,7 +41,19 @@ pub(crate) enum Press {
 /// while the calling component lives. Keys rest while a field has the focus, `Escape`
 /// excepted, and with Ctrl, Alt or Meta.
 pub(crate) fn on_key(act: impl Fn(&str) -> Press + 'static) {
+    listen(|_| false, act);
+}
+
+/// As [`on_key`], with a key that is held down called once: what it does is kept.
+pub(crate) fn on_stroke(act: impl Fn(&str) -> Press + 'static) {
+    listen(web_sys::KeyboardEvent::repeat, act);
+}
+
+fn listen(rests: fn(&web_sys::KeyboardEvent) -> bool, act: impl Fn(&str) -> Press + 'static) {
     let handle = window_event_listener(ev::keydown, move |event| {
+        if rests(&event) {
+            return;
+        }
         if event.ctrl_key() || event.alt_key() || event.meta_key() || event.default_prevented() {
             return;
         }

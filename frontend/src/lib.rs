@@ -19,6 +19,7 @@ mod apart;
 mod keys;
 mod later;
 mod numbers;
+mod outbox;
 mod page;
 mod pages;
 mod theme;

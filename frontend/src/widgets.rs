@@ -9,6 +9,7 @@ pub(crate) mod clipboard;
 pub(crate) mod download;
 pub(crate) mod verdict;
 pub(crate) mod marked;
+pub(crate) mod markdown;
 pub(crate) mod drawing;
 pub(crate) mod picking;
 pub(crate) mod table;

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use gloo_net::http::{Request, RequestBuilder, Response};
+use shared::api::people::{CSRF, Me};
 use shared::api::worker::{Ask, LOCAL, Manipulate, Printed};
 use shared::api::{
     About, CreateJob, Endpoint, Fetch, Job, Method, Problem, Server, Studies, Watch,
@@ -16,7 +17,8 @@ use shared::api::{
 use wasm_bindgen::prelude::{Closure, JsCast, JsValue};
 use web_sys::{EventSource, MessageEvent};
 
-use super::{Asked, Error, NO_SERVER, network, parse, to_json, token, worker};
+use super::csrf::{self, Known, Turn};
+use super::{Asked, Error, NO_SERVER, NO_SESSION, network, parse, to_json, token, worker};
 
 /// Asks the server, or the worker where there is none.
 pub(crate) async fn ask(asked: Asked) -> Result<String, Error> {
@@ -247,7 +249,12 @@ async fn from_server(path: &str, method: Method, json: &str) -> Result<String, E
         Method::Get => get(&with_query(path, json)).await?,
         Method::Post => post(path, JsValue::from_str(json)).await?,
     };
-    response.text().await.map_err(network)
+    let reply = response.text().await.map_err(network)?;
+    if csrf::hear(path, &reply) {
+        // What the server lets us do goes by who we are.
+        HOST.set(None);
+    }
+    Ok(reply)
 }
 
 async fn from_worker(path: String, request: String) -> Result<String, Error> {
@@ -303,17 +310,54 @@ async fn get(address: &str) -> Result<Response, Error> {
     .await
 }
 
+/// Sends with what shows that this page sends it. Another tab may have begun another session: then
+/// the request goes once more, but never as somebody else's.
 async fn post(address: &str, body: JsValue) -> Result<Response, Error> {
-    let request = signed(Request::post(address)).header("content-type", "application/json");
-    accepted(
-        request
-            .body(body)
-            .map_err(network)?
-            .send()
-            .await
-            .map_err(network)?,
-    )
-    .await
+    let known = match csrf::known() {
+        Some(known) => known,
+        None => {
+            let known = who().await?;
+            csrf::keep(known.clone());
+            known
+        }
+    };
+    let response = post_as(address, &body, &known).await?;
+    if response.status() != 403 {
+        return accepted(response).await;
+    }
+    let now = who().await?;
+    match known.turn(&now) {
+        Turn::Same => accepted(response).await,
+        Turn::Other => Err(problem(
+            "somebody else is signed in in this browser, or nobody: sign in again, and load the \
+             page again"
+                .to_owned(),
+            NO_SESSION,
+        )),
+        Turn::Fresh => {
+            csrf::keep(now.clone());
+            accepted(post_as(address, &body, &now).await?).await
+        }
+    }
+}
+
+async fn post_as(address: &str, body: &JsValue, known: &Known) -> Result<Response, Error> {
+    let mut request = signed(Request::post(address)).header("content-type", "application/json");
+    if let Some(token) = &known.csrf {
+        request = request.header(CSRF, token);
+    }
+    request
+        .body(body.clone())
+        .map_err(network)?
+        .send()
+        .await
+        .map_err(network)
+}
+
+/// Whom the server takes us for.
+async fn who() -> Result<Known, Error> {
+    let reply = get(&with_query(Me::PATH, "{}")).await?;
+    parse(&reply.text().await.map_err(network)?)
 }
 
 async fn accepted(response: Response) -> Result<Response, Error> {

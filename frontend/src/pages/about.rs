@@ -3,7 +3,7 @@
 
 mod behaviours;
 mod beyond;
-mod example;
+pub(crate) mod example;
 mod method;
 mod reviewing;
 

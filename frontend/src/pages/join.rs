@@ -1,9 +1,188 @@
-//! Where an invitation leads, and where people sign in.
+//! Where an invitation leads, where people sign in, and where they see to their own account.
+
+mod account;
+mod forms;
 
 use leptos::prelude::*;
+use shared::api::people::{Invitation, InvitedTo, Role, Who};
+
+use crate::api::{self, Error};
+use crate::lab::{self, Address};
+use crate::page::Page;
+use crate::pages::review::who::who;
+use crate::widgets::answered::Answered;
+use crate::widgets::error::Failure;
+use account::Account;
+use forms::{JoinForm, SignInForm};
 
 /// The page.
 #[component]
 pub(crate) fn Join() -> impl IntoView {
-    view! { <h1>"Join"</h1> }
+    let token = RwSignal::new(None::<String>);
+    let Address { hash, .. } = Address::here();
+    Effect::new(move |_| {
+        let found = hash.get();
+        if !found.is_empty() {
+            token.set(Some(found));
+            // It lets somebody in: it shall stand in no history and no picture of the screen.
+            lab::go(&Page::Join.href());
+        }
+    });
+    let asked = LocalResource::new(move || {
+        let token = token.get();
+        async move { look(token).await }
+    });
+    let again = Callback::new(move |()| {
+        token.set(None);
+        asked.refetch();
+    });
+    let shown = move |found: Found| shown(found, again);
+    view! { <Answered answer=asked until="Asking the server" without="Join" shown/> }
+}
+
+/// What there is to do here.
+#[derive(Debug, Clone)]
+enum Found {
+    NoServer,
+    /// An invitation that can be used, and who is signed in so far.
+    Invited(String, InvitedTo, Who),
+    /// One that cannot be used.
+    Unusable(Error, Who),
+    /// No invitation.
+    Nothing(Who),
+}
+
+async fn look(token: Option<String>) -> Result<Found, Error> {
+    let Some(who) = who().await? else {
+        return Ok(Found::NoServer);
+    };
+    let Some(token) = token else {
+        return Ok(Found::Nothing(who));
+    };
+    let invitation = Invitation {
+        token: token.clone(),
+    };
+    match api::call(&invitation).await {
+        Ok(to) => Ok(Found::Invited(token, to, who)),
+        Err(Error::Network(reason)) => Err(Error::Network(reason)),
+        Err(error) => Ok(Found::Unusable(error, who)),
+    }
+}
+
+fn shown(found: Found, again: Callback<()>) -> AnyView {
+    match found {
+        Found::NoServer => view! {
+            <h1>"Join"</h1>
+            <p class="ahead">
+                "There is no server here: this page comes from a host of files only, and keeps
+                nothing. "
+                <a href=Page::Review.href()>"Try reviewing"</a>
+                " works here as well."
+            </p>
+        }
+        .into_any(),
+        Found::Invited(token, to, who) => invited(token, to, who, again),
+        Found::Unusable(error, who) => view! {
+            <h1>"This invitation cannot be used"</h1>
+            <Failure error/>
+            <p class="lead">
+                "An invitation works once, and for a time. Ask whoever sent it for another. If you
+                have used it before, in this browser or with a password, you need none."
+            </p>
+            <Nobody who again/>
+        }
+        .into_any(),
+        Found::Nothing(who) => view! {
+            <h1>{if who.person.is_some() { "Your account" } else { "Sign in" }}</h1>
+            <Nobody who again/>
+        }
+        .into_any(),
+    }
+}
+
+/// What an invitation is to, and the way in.
+fn invited(token: String, to: InvitedTo, who: Who, again: Callback<()>) -> AnyView {
+    let until = moment(to.until_ms);
+    let signed_in = who.person.map(|it| {
+        view! {
+            <p class="note">
+                "You are signed in as " <b><bdi>{it.name}</bdi></b>
+                ". If you go on, this browser is signed in as whoever the invitation is for."
+            </p>
+        }
+    });
+    let heading = match &to.person {
+        Some(name) => format!("Welcome back, {name}"),
+        None => format!("You are invited as {}", with_article(to.role)),
+    };
+    view! {
+        <h1>{heading}</h1>
+        <p class="lead">{may(to.role)}</p>
+        <p class="note">"The invitation works once, until " {until} "."</p>
+        {signed_in}
+        <JoinForm token=Some(token) name=to.person again/>
+    }
+    .into_any()
+}
+
+/// Whoever comes without an invitation.
+#[component]
+fn Nobody(
+    /// Who it is.
+    who: Who,
+    /// Asks once more who it is.
+    again: Callback<()>,
+) -> impl IntoView {
+    match (who.person, who.role) {
+        (Some(person), role) => view! { <Account person role again/> }.into_any(),
+        (None, Role::Operator) => view! {
+            <p class="lead">
+                "You are the operator of this server. Take a name, so that what you decide is
+                known as yours."
+            </p>
+            <JoinForm token=None name=None again/>
+        }
+        .into_any(),
+        (None, _) => view! {
+            <p class="lead">
+                "With your name and password. Without a password, follow the link of an
+                invitation: whoever sent you one can send another."
+            </p>
+            <SignInForm again/>
+            <p class="note">
+                "The operator of the server shows the token on the page "
+                <a href=Page::Operator.href()>"Models and jobs"</a> "."
+            </p>
+        }
+        .into_any(),
+    }
+}
+
+fn with_article(role: Role) -> &'static str {
+    match role {
+        Role::Visitor => "a visitor",
+        Role::Annotator => "an annotator",
+        Role::Curator => "a curator",
+        Role::Operator => "an operator",
+    }
+}
+
+/// What a role may do.
+pub(super) fn may(role: Role) -> &'static str {
+    match role {
+        Role::Visitor => "You read what is published.",
+        Role::Annotator => {
+            "You say of two texts which answers a query better. You need no account elsewhere, \
+             only a name."
+        }
+        Role::Curator => "You make review tasks, invite annotators, and see how far they agree.",
+        Role::Operator => "You may do everything on this server.",
+    }
+}
+
+/// A moment as this browser writes it.
+fn moment(at_ms: u64) -> String {
+    let date = js_sys::Date::new(&(at_ms as f64).into());
+    date.to_locale_string("en-GB", &wasm_bindgen::JsValue::UNDEFINED)
+        .into()
 }

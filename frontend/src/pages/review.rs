@@ -1,11 +1,14 @@
 //! Reviewing: tasks, the queue of one, its curator's page, and what a visitor may try.
 
 mod annotate;
-pub(crate) mod gate;
+mod clock;
 mod curate;
+mod desk;
+pub(crate) mod gate;
 mod make;
 mod tasks;
 mod trial;
+pub(crate) mod who;
 
 use leptos::prelude::*;
 
@@ -20,6 +23,12 @@ use trial::Trial;
 
 /// The page of [`Page::review_at`].
 pub(crate) fn view(page: Page) -> AnyView {
+    // Whichever page it is, what was left unsent before is sent. The others ask themselves.
+    if !matches!(page, Page::Review | Page::Annotate { .. } | Page::Join) {
+        leptos::task::spawn_local(async {
+            let _ = who::who().await;
+        });
+    }
     match page {
         Page::Annotate { task } => view! { <Annotate task/> }.into_any(),
         Page::Curate { task } => view! { <Curate task/> }.into_any(),

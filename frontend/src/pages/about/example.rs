@@ -17,7 +17,7 @@ use crate::widgets::marked::MarkedText;
 
 /// Query, texts, premises, and what BM25 and QL say.
 #[component]
-pub(super) fn Example(
+pub(crate) fn Example(
     /// Whose.
     axiom: Probe,
 ) -> impl IntoView {

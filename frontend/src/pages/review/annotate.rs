@@ -1,7 +1,33 @@
-//! The annotator's screen: one item after the other.
+//! The annotator's screen: one item after the other, one key for each decision.
 
+mod beside;
+mod course;
+mod dialogs;
+mod guide;
+mod work;
+
+use leptos::ev;
+use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::TaskNo;
+use shared::api::review::{Mine, OneTask, Sheet, State, TaskNo};
+use shared::probe::Probe;
+use shared::review::queue::{LEASE_MS, Part};
+
+use crate::api::{self, Error, NO_SERVER};
+use crate::keys::{self, Press};
+use crate::numbers::{count, plural};
+use crate::outbox::{self, Refused, Saved};
+use crate::page::Page;
+use crate::pages::review::desk::{self, Answers, Asked, Texts};
+use crate::pages::review::who::who;
+use crate::widgets::answered::Answered;
+use crate::widgets::error::Failure;
+use crate::widgets::progress::Progress;
+use beside::BesideTheAnswer;
+use course::{Course, Screen};
+use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
+use guide::Guide;
+use work::{TOLD, Work};
 
 /// The page.
 #[component]
@@ -9,5 +35,411 @@ pub(crate) fn Annotate(
     /// Which task.
     task: TaskNo,
 ) -> impl IntoView {
-    view! { <h1>"Review"</h1> }
+    let opening = LocalResource::new(move || open(task));
+    let shown = |opened| match opened {
+        Opened::Stranger => view! {
+            <h1>"Review"</h1>
+            <p class="lead">
+                "Decisions are kept by the name of whoever makes them. "
+                <a href=Page::Join.href()>"Sign in"</a>
+                ", or follow the link of an invitation."
+            </p>
+        }
+        .into_any(),
+        Opened::Task(sheet, course) => {
+            let work = Work::new(*sheet, *course);
+            view! { <Queue work/> }.into_any()
+        }
+    };
+    view! { <Answered answer=opening until="Fetching the task" without="Review" shown/> }
+}
+
+/// What there is at the address.
+#[derive(Clone)]
+enum Opened {
+    /// Nobody with a name is signed in.
+    Stranger,
+    /// The task, and what was done before.
+    Task(Box<Sheet>, Box<Course>),
+}
+
+async fn open(task: TaskNo) -> Result<Opened, Error> {
+    let Some(who) = who().await? else {
+        return Err(Error::Server(shared::api::Problem {
+            error: "reviewing needs a server; run `axioscope serve` to have it".to_owned(),
+            error_type: NO_SERVER.to_owned(),
+        }));
+    };
+    if who.person.is_none() {
+        return Ok(Opened::Stranger);
+    }
+    let sheet = api::call(&OneTask { task }).await?;
+    let known = api::call(&Mine { task }).await?;
+    let mut course = Course::default();
+    course.remember(&known, &outbox::unsent(task));
+    Ok(Opened::Task(Box::new(sheet), Box::new(course)))
+}
+
+/// Progress, the item, and what lies around it.
+#[component]
+fn Queue(
+    /// Everything.
+    work: Work,
+) -> impl IntoView {
+    let dialogs = Dialogs::new();
+    listen(work, dialogs);
+    work.ask();
+    let title = work.sheet().card.title;
+    let screen = Memo::new(move |_| work.course.with(|it| it.screen().cloned()));
+    let body = move || match screen.get() {
+        Some(screen) => view! { <Item work screen dialogs/> }.into_any(),
+        None => view! { <Nothing work/> }.into_any(),
+    };
+    let failed = move || {
+        let retry = Callback::new(move |()| work.ask_again());
+        work.failed
+            .get()
+            .map(|error| view! { <Failure error retry/> })
+    };
+    let wrong = move || {
+        work.wrong
+            .get()
+            .map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })
+    };
+    let skip = Callback::new(move |(reason, note)| work.skip(reason, note));
+    let report = Callback::new(move |note| work.report(note));
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=Page::Review.href()>"Review"</a>
+            <span>{title}</span>
+        </nav>
+        <Mine work/>
+        <Refused/>
+        {failed}
+        <div class="desk" class:alone=move || !work.guide.get()>
+            <div>{body} {wrong} <Toast work/></div>
+            <Guide work/>
+        </div>
+        <SkipDialog place=dialogs.skip skip/>
+        <ReportDialog place=dialogs.report report/>
+        <ExampleDialog place=dialogs.example probe=dialogs.of/>
+    }
+}
+
+/// My progress, and how my decisions stand.
+#[component]
+fn Mine(work: Work) -> impl IntoView {
+    let status = outbox::status();
+    let gained = Memo::new(move |_| {
+        // Sent or not is told by the status.
+        status.track();
+        work.course
+            .with(|it| it.gained(&outbox::unsent(work.task())))
+    });
+    let sent = outbox::sent();
+    Effect::new(move |_| {
+        if let Some((task, standing)) = sent.get()
+            && task == work.task()
+        {
+            work.standing.set(standing);
+        }
+    });
+    let n_mine = move || {
+        let n = i64::from(work.standing.read().n_mine) + gained.get();
+        n.max(0) as u64
+    };
+    let n_all = move || {
+        let standing = work.standing.read();
+        u64::from(standing.n_mine) + u64::from(standing.n_left)
+    };
+    let done = Signal::derive(move || n_mine() as f64 / n_all().max(1) as f64);
+    view! {
+        <div class="mine">
+            <p>
+                <b>{move || count(n_mine())}</b>
+                {move || format!(" of {}", count(n_all().max(n_mine())))}
+            </p>
+            <Progress label="My decisions" done/>
+            <Saved/>
+        </div>
+    }
+}
+
+/// Dialogs that lie over the item.
+#[derive(Clone, Copy)]
+struct Dialogs {
+    skip: NodeRef<html::Dialog>,
+    report: NodeRef<html::Dialog>,
+    example: NodeRef<html::Dialog>,
+    /// Whose example is shown.
+    of: RwSignal<Option<Probe>>,
+}
+
+impl Dialogs {
+    fn new() -> Dialogs {
+        Dialogs {
+            skip: NodeRef::new(),
+            report: NodeRef::new(),
+            example: NodeRef::new(),
+            of: RwSignal::new(None),
+        }
+    }
+
+    fn show_example(self, work: Work) {
+        let probe = work
+            .course
+            .with_untracked(|it| it.screen().map(|it| it.item.content.probe));
+        if probe.is_some() {
+            self.of.set(probe);
+            dialogs::open(self.example);
+        }
+    }
+}
+
+/// Keys of the page, and signs that the reader is there.
+fn listen(work: Work, dialogs: Dialogs) {
+    keys::on_stroke(move |key| {
+        if desk::in_dialog() {
+            return Press::Passed;
+        }
+        let skips = || {
+            let course = work.course.read_untracked();
+            course
+                .screen()
+                .is_some_and(|it| it.told.is_none() && !it.changes())
+        };
+        match key {
+            "u" => work.undo(),
+            "s" if skips() => dialogs::open(dialogs.skip),
+            "n" => work.beside.write_note(),
+            "g" => work.turn_guide(),
+            "r" => dialogs::open(dialogs.report),
+            "e" => dialogs.show_example(work),
+            "h" => work.marks.update(|it| *it = !*it),
+            "m" => work.beside.turn_matters(),
+            "Escape" => desk::focus(desk::ITEM),
+            "Enter" if !desk::on_button() => work.go_on(),
+            other => match desk::answer_of(other) {
+                Some(answer) => work.decide(answer),
+                None => return Press::Passed,
+            },
+        }
+        Press::Taken
+    });
+    const SIGNS: [&str; 6] = [
+        "pointermove",
+        "pointerdown",
+        "keydown",
+        "scroll",
+        "touchmove",
+        "visibilitychange",
+    ];
+    let stirs = SIGNS.map(|it| window_event_listener_untyped(it, move |_| work.stir()));
+    let online = window_event_listener(ev::online, move |_| work.ask());
+    on_cleanup(move || {
+        for stir in stirs {
+            stir.remove();
+        }
+        online.remove();
+    });
+}
+
+/// The item, its answers, and what can be said beside.
+#[component]
+fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
+    let content = screen.item.content.clone();
+    let (sides, claim, probe) = (screen.item.offer.sides, content.claim, content.probe);
+    let marked = !content.terms.is_empty();
+    let over = over(&screen);
+    let rankers = content.rankers.clone();
+    let choose = Callback::new(move |answer| work.decide(answer));
+    let (before, changes) = (screen.answered(), screen.changes());
+    let rankers = (!rankers.is_empty()).then(|| {
+        let said = rankers.into_iter().map(|it| {
+            let prefers = it.preference.map_or("has no score", |it| {
+                desk::said(claim, sides.turn(desk::answer_that(it)))
+            });
+            view! { <li>{it.name} ": " {prefers}</li> }
+        });
+        view! { <ul class="facts">{said.collect_view()}</ul> }
+    });
+    let dock = match screen.told {
+        Some(answer) => view! { <Told work screen=screen.clone() answer/> }.into_any(),
+        None => view! {
+            <div class="dock">
+                <Answers claim before choose/>
+                <div class="btns small">
+                    <button class="btn bare" type="button" on:click=move |_| work.undo()>
+                        "Undo" <kbd>"U"</kbd>
+                    </button>
+                    <button
+                        class="btn bare"
+                        type="button"
+                        disabled=changes
+                        on:click=move |_| dialogs::open(dialogs.skip)
+                    >
+                        "Skip" <kbd>"S"</kbd>
+                    </button>
+                    <button
+                        class="btn bare"
+                        type="button"
+                        on:click=move |_| work.beside.write_note()
+                    >
+                        "Note" <kbd>"N"</kbd>
+                    </button>
+                    <button class="btn bare" type="button" on:click=move |_| work.turn_guide()>
+                        "Guide" <kbd>"G"</kbd>
+                    </button>
+                </div>
+            </div>
+            {changes
+                .then(|| {
+                    view! {
+                        <button class="btn" type="button" on:click=move |_| work.go_on()>
+                            "Leave it as it is" <kbd>"Enter"</kbd>
+                        </button>
+                    }
+                })}
+            <BesideTheAnswer probe tags=work.sheet().tags beside=work.beside/>
+        }
+        .into_any(),
+    };
+    let marks = marked.then(|| {
+        view! {
+            <button
+                class="btn bare"
+                type="button"
+                on:click=move |_| work.marks.update(|it| *it = !*it)
+            >
+                {move || if work.marks.get() { "Hide marks" } else { "Show marks" }}
+                <kbd>"H"</kbd>
+            </button>
+        }
+    });
+    view! {
+        <Asked content=content.clone() over marks=work.marks/>
+        <Texts content sides marks=work.marks/>
+        {rankers}
+        {dock}
+        <div class="btns small more">
+            <button class="btn bare" type="button" on:click=move |_| dialogs.show_example(work)>
+                "Example" <kbd>"E"</kbd>
+            </button>
+            {marks}
+            <button
+                class="btn bare"
+                type="button"
+                on:click=move |_| dialogs::open(dialogs.report)
+            >
+                "Report this item" <kbd>"R"</kbd>
+            </button>
+        </div>
+    }
+}
+
+/// What is said above the question.
+fn over(screen: &Screen) -> Option<&'static str> {
+    match screen.item.offer.part {
+        _ if screen.changes() => Some("You have decided on this. Another answer replaces it."),
+        Part::Training => Some("To learn by: the right answer comes after yours."),
+        Part::Work if screen.before.is_some() => Some("Taken back: decide again."),
+        Part::Work => None,
+    }
+}
+
+/// What training tells after an answer.
+#[component]
+fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl IntoView {
+    let claim = screen.item.content.claim;
+    let on_screen = |it| desk::said(claim, screen.item.offer.sides.turn(it));
+    let feedback = screen.item.feedback.clone();
+    let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
+    let heading = match (&feedback, right) {
+        (Some(it), false) => format!("Rather: {}", on_screen(it.answer)),
+        _ => format!("Right: {}", on_screen(answer)),
+    };
+    let class = if right { "verdict ok" } else { "verdict bad" };
+    let why = feedback.map(|it| it.why).unwrap_or_default();
+    view! {
+        <div class="dock">
+            <section class="telling" aria-labelledby=TOLD>
+                <h2 id=TOLD tabindex="-1"><span class=class>{heading}</span></h2>
+                {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
+                <p>{why}</p>
+            </section>
+            <div class="btns">
+                <button class="btn main" type="button" on:click=move |_| work.go_on()>
+                    "Go on" <kbd>"Enter"</kbd>
+                </button>
+                <button class="btn bare" type="button" on:click=move |_| work.undo()>
+                    "Undo" <kbd>"U"</kbd>
+                </button>
+            </div>
+        </div>
+    }
+}
+
+/// No item: on its way, with others, or all done.
+#[component]
+fn Nothing(work: Work) -> impl IntoView {
+    let minutes = LEASE_MS / 60_000;
+    let shown = move || {
+        let (ended, n_leased) = work.course.with(|it| (it.ended(), it.n_leased()));
+        let open = work.sheet().card.state == State::Open;
+        if !open {
+            return view! {
+                <h1 id=desk::ITEM tabindex="-1">"The task is closed"</h1>
+                <p class="lead">"What you have still to send is taken all the same."</p>
+            }
+            .into_any();
+        }
+        if work.asks() || !ended {
+            return view! {
+                <h1 id=desk::ITEM tabindex="-1">"Review"</h1>
+                <p class="note" role="status">"Fetching items"</p>
+            }
+            .into_any();
+        }
+        if n_leased > 0 {
+            let items = plural(u64::from(n_leased), "item is", "items are");
+            return view! {
+                <h1 id=desk::ITEM tabindex="-1">"Nothing left for now"</h1>
+                <p class="lead">
+                    {format!(
+                        "{items} with others. What they leave comes back within {minutes} minutes; \
+                         this page looks every minute.",
+                    )}
+                </p>
+            }
+            .into_any();
+        }
+        let n_skipped = work.standing.read().n_skipped;
+        let skipped = plural(u64::from(n_skipped), "item", "items");
+        view! {
+            <h1 id=desk::ITEM tabindex="-1">"Nothing left for you"</h1>
+            <p class="lead">
+                "You have decided on everything that this task has for you"
+                {(n_skipped > 0).then(|| format!("; you passed over {skipped}"))} ". "
+                <a href=Page::Review.href()>"See all tasks"</a>
+            </p>
+        }
+        .into_any()
+    };
+    view! {
+        {shown}
+        <div class="btns">
+            <button class="btn" type="button" on:click=move |_| work.ask_again()>
+                "Look again"
+            </button>
+            <button class="btn bare" type="button" on:click=move |_| work.undo()>
+                "Undo" <kbd>"U"</kbd>
+            </button>
+        </div>
+    }
+}
+
+/// What was done last.
+#[component]
+fn Toast(work: Work) -> impl IntoView {
+    view! { <p class="note last-word" role="status">{move || work.toast.get()}</p> }
 }

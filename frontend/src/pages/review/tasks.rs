@@ -1,9 +1,288 @@
-//! The review tasks of the caller.
+//! The review tasks of the caller, and for everybody what reviewing is.
 
 use leptos::prelude::*;
+use shared::api::Studies;
+use shared::api::people::{Role, Who};
+use shared::api::review::{Card, Standing, State, Tasks as Ask};
+use shared::study::overview::Card as StudyCard;
+
+use super::who::who;
+use crate::api::{self, Error};
+use crate::numbers::{count, plural};
+use crate::outbox::{Refused, Saved};
+use crate::page::Page;
+use crate::widgets::answered::Answered;
+use crate::widgets::progress::Progress;
 
 /// The page.
 #[component]
 pub(crate) fn Tasks() -> impl IntoView {
-    view! { <h1>"Review"</h1> }
+    let asked = LocalResource::new(look);
+    let shown = |found: Found| {
+        let Found {
+            who,
+            tasks,
+            studies,
+        } = found;
+        let body = match who {
+            Some(who) if who.role > Role::Visitor => view! { <Known who tasks/> }.into_any(),
+            Some(_) => view! { <Visitor/> }.into_any(),
+            None => view! { <FilesOnly/> }.into_any(),
+        };
+        view! {
+            {body}
+            <Trials studies/>
+        }
+        .into_any()
+    };
+    view! {
+        <h1>"Review"</h1>
+        <Answered answer=asked until="Asking for the tasks" shown/>
+    }
+}
+
+/// All that the page shows.
+#[derive(Debug, Clone)]
+struct Found {
+    /// None on a host of files only.
+    who: Option<Who>,
+    tasks: Vec<Card>,
+    studies: Vec<StudyCard>,
+}
+
+async fn look() -> Result<Found, Error> {
+    let who = who().await?;
+    let works = who.as_ref().is_some_and(|it| it.role > Role::Visitor);
+    let tasks = match works {
+        true => api::call(&Ask {}).await?,
+        false => Vec::new(),
+    };
+    let mut studies = api::call(&Studies {}).await?;
+    studies.retain(|it| it.published);
+    Ok(Found {
+        who,
+        tasks,
+        studies,
+    })
+}
+
+/// What reviewing is.
+const WHAT: &str = "An axiom says which of two texts a good ranker should put first. Whether it is \
+                    right on real texts, people say: one query, two texts, which answers it better.";
+
+/// Whoever has no account.
+#[component]
+fn Visitor() -> impl IntoView {
+    view! {
+        <p class="lead">{WHAT}</p>
+        <p>
+            "To take part in a task, follow the link of an invitation, or "
+            <a href=Page::Join.href()>"sign in"</a>
+            ". To see what it is like, try five items; nothing is kept."
+        </p>
+    }
+}
+
+/// A host that keeps nothing.
+#[component]
+fn FilesOnly() -> impl IntoView {
+    view! {
+        <p class="lead">{WHAT}</p>
+        <p>
+            "There is no server here, so that there are no tasks; run "
+            <code>"axioscope serve"</code> " to have them. Five items of a study can be tried all
+            the same; nothing is kept."
+        </p>
+    }
+}
+
+/// Whoever may decide.
+#[component]
+fn Known(who: Who, tasks: Vec<Card>) -> impl IntoView {
+    let curates = who.role >= Role::Curator;
+    let named = who.person.is_some();
+    let name = match who.person {
+        Some(person) => view! {
+            <p class="facts">
+                <span>
+                    <bdi><b>{person.name}</b></bdi> ", " {who.role.name()}
+                </span>
+                <a href=Page::Join.href()>"Account"</a>
+                {(!person.has_password).then(|| view! { <span>"no password yet"</span> })}
+            </p>
+        }
+        .into_any(),
+        None => view! {
+            <p class="facts">
+                <span>{who.role.name()} ", without a name"</span>
+                <a href=Page::Join.href()>"Take a name"</a>
+                <span>"to decide on items"</span>
+            </p>
+        }
+        .into_any(),
+    };
+    let ways = curates.then(|| {
+        view! {
+            <div class="btns">
+                <a class="btn" href=Page::MakeTask.href()>"New task"</a>
+                <a class="btn" href=Page::People.href()>"People"</a>
+            </div>
+        }
+    });
+    let empty = tasks.is_empty().then(|| {
+        let words = match curates {
+            true => {
+                "There is no task so far. A task draws items from a study, for people to decide
+                     on."
+            }
+            false => "There is no open task for you now. Whoever invited you says when there is.",
+        };
+        view! { <p class="ahead">{words}</p> }
+    });
+    let cards = tasks.into_iter().map(|card| {
+        let for_whom = ForWhom { curates, named };
+        view! { <One card for_whom/> }
+    });
+    view! {
+        {name}
+        <Saved/>
+        <Refused/>
+        {ways}
+        {empty}
+        <ul class="held tasks">{cards.collect_view()}</ul>
+    }
+}
+
+/// What the reader may do with a task.
+#[derive(Debug, Clone, Copy)]
+struct ForWhom {
+    curates: bool,
+    /// Who has no name decides on nothing.
+    named: bool,
+}
+
+/// A task.
+#[component]
+fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
+    let Card {
+        task,
+        title,
+        study,
+        state,
+        probes,
+        standing,
+        ..
+    } = card;
+    let axioms = probes
+        .iter()
+        .map(|it| it.name())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let starts = state == State::Open && for_whom.named;
+    let start = starts.then(|| {
+        let (word, class) = match standing {
+            Standing { n_left: 0, .. } => ("Look at it", "btn"),
+            Standing { n_mine: 0, .. } => ("Start", "btn main"),
+            _ => ("Go on", "btn main"),
+        };
+        let name = title.clone();
+        view! {
+            <a class=class href=Page::Annotate { task }.href()>
+                {word} <span class="unseen">": " {name}</span>
+            </a>
+        }
+    });
+    let curate = for_whom.curates.then(|| {
+        let name = title.clone();
+        view! {
+            <a class="btn" href=Page::Curate { task }.href()>
+                "Curate" <span class="unseen">": " {name}</span>
+            </a>
+        }
+    });
+    let Standing {
+        n_mine,
+        n_left,
+        n_filled,
+        n_slots,
+        n_people,
+        ..
+    } = standing;
+    let all = u64::from(n_mine) + u64::from(n_left);
+    let mine = f64::from(n_mine) / all.max(1) as f64;
+    let everybody = n_filled as f64 / n_slots.max(1) as f64;
+    let people = plural(u64::from(n_people), "person", "people");
+    view! {
+        <li>
+            <div class="told">
+                <h2>{title}</h2>
+                <p class="facts">
+                    <span>{state_word(state)}</span>
+                    <span>"study " {study}</span>
+                    <span>{axioms}</span>
+                </p>
+                {for_whom
+                    .named
+                    .then(|| {
+                        view! {
+                            <div class="how-far">
+                                <span>{format!("Mine: {} of {}", count(n_mine.into()), count(all))}</span>
+                                <Progress label="Mine" done=Signal::stored(mine)/>
+                            </div>
+                        }
+                    })}
+                <div class="how-far">
+                    <span>
+                        {format!(
+                            "Everybody: {} of {}, by {people}",
+                            count(n_filled),
+                            count(n_slots),
+                        )}
+                    </span>
+                    <Progress label="Everybody" done=Signal::stored(everybody)/>
+                </div>
+            </div>
+            <div class="act">{start} {curate}</div>
+        </li>
+    }
+}
+
+fn state_word(state: State) -> &'static str {
+    match state {
+        State::Draft => "draft: only curators see it",
+        State::Open => "open",
+        State::Closed => "closed",
+    }
+}
+
+/// Studies of which five items can be tried.
+#[component]
+fn Trials(studies: Vec<StudyCard>) -> impl IntoView {
+    let rows = studies.iter().map(|it| {
+        let href = Page::Try {
+            study: it.name.clone(),
+        }
+        .href();
+        let instances = plural(it.n_instances, "instance", "instances");
+        view! {
+            <li>
+                <a href=href>{it.title.clone()}</a>
+                <span class="note">{instances} ", " {it.made.clone()}</span>
+            </li>
+        }
+    });
+    let rows = rows.collect_view();
+    let body = match studies.is_empty() {
+        true => view! { <p class="note">"No study is published here so far."</p> }.into_any(),
+        false => view! { <ul class="links">{rows}</ul> }.into_any(),
+    };
+    view! {
+        <section class="section" aria-labelledby="try">
+            <header>
+                <h2 id="try">"Try it"</h2>
+                <p class="note">"five items, nothing is kept"</p>
+            </header>
+            {body}
+        </section>
+    }
 }

@@ -1,6 +1,19 @@
-//! A few instances of a study to try reviewing with.
+//! A few instances of a study to try reviewing with. Nothing is kept: no request tells the server
+//! what was answered.
 
 use leptos::prelude::*;
+use shared::api::review::Try;
+use shared::review::trial::Tried;
+use shared::review::{Answer, Preference};
+
+use super::desk::{self, Answers, Asked, Texts};
+use crate::api;
+use crate::keys::{self, Press};
+use crate::lab::{self, Address};
+use crate::numbers::plural;
+use crate::page::Page;
+use crate::widgets::answered::Answered;
+use crate::widgets::progress::Progress;
 
 /// The page.
 #[component]
@@ -8,5 +21,312 @@ pub(crate) fn Trial(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    view! { <h1>"Try reviewing"</h1> }
+    let Address { search, .. } = Address::here();
+    let seed = Memo::new(move |_| {
+        let word = lab::word(&search.read(), "seed");
+        word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
+    });
+    let name = study.clone();
+    let asked = LocalResource::new(move || {
+        let request = Try {
+            study: name.clone(),
+            seed: seed.get(),
+        };
+        async move { api::call(&request).await }
+    });
+    let shown = move |items: Vec<Tried>| {
+        let (study, seed) = (study.clone(), seed.get_untracked());
+        view! { <Five items study seed/> }.into_any()
+    };
+    view! {
+        <nav class="crumbs" aria-label="You are here">
+            <a href=Page::Review.href()>"Review"</a>
+            <span>"Try it"</span>
+        </nav>
+        <p class="trying" role="note">
+            "You try what annotators do. Nothing of it is kept or sent."
+        </p>
+        <Answered answer=asked until="Drawing five items" without="Try reviewing" shown/>
+    }
+}
+
+/// Where somebody is among the items.
+#[derive(Clone, Copy)]
+struct Way {
+    items: StoredValue<Vec<Tried>>,
+    /// About the texts in the order of the claim, one for each item that was decided on.
+    answers: RwSignal<Vec<Answer>>,
+    /// Whether what was said last is looked at.
+    told: RwSignal<bool>,
+    marks: RwSignal<bool>,
+}
+
+impl Way {
+    /// The item that is shown; none at the end.
+    fn at(self) -> Option<(usize, bool)> {
+        let (n, told) = (self.answers.read().len(), self.told.get());
+        let at = if told { n.saturating_sub(1) } else { n };
+        self.items
+            .with_value(|it| (at < it.len()).then_some((at, told)))
+    }
+
+    /// An answer about the screen.
+    fn decide(self, answer: Answer) {
+        let n = self.answers.read_untracked().len();
+        let sides = self
+            .items
+            .with_value(|it| it.get(n).map(|it| it.offer.sides));
+        if let (Some(sides), false) = (sides, self.told.get_untracked()) {
+            self.answers.update(|it| it.push(sides.turn(answer)));
+            self.told.set(true);
+            desk::focus(TOLD);
+        }
+    }
+
+    fn go_on(self) {
+        if self.told.get_untracked() {
+            self.told.set(false);
+            desk::focus(desk::ITEM);
+        }
+    }
+
+    /// Takes the last answer back.
+    fn undo(self) {
+        if self.answers.with_untracked(|it| !it.is_empty()) {
+            self.answers.update(|it| {
+                it.pop();
+            });
+            self.told.set(false);
+            desk::focus(desk::ITEM);
+        }
+    }
+}
+
+const TOLD: &str = "told";
+
+#[component]
+fn Five(items: Vec<Tried>, study: String, seed: u64) -> impl IntoView {
+    let n_items = items.len();
+    if n_items == 0 {
+        return view! {
+            <h1>"There is nothing to try"</h1>
+            <p class="lead">
+                "The study has no instances. "
+                <a href=Page::Review.href()>"See the others"</a>
+            </p>
+        }
+        .into_any();
+    }
+    let way = Way {
+        items: StoredValue::new(items),
+        answers: RwSignal::new(Vec::new()),
+        told: RwSignal::new(false),
+        marks: RwSignal::new(true),
+    };
+    keys::on_stroke(move |key| {
+        if desk::in_dialog() {
+            return Press::Passed;
+        }
+        match key {
+            "Enter" if !desk::on_button() => way.go_on(),
+            "u" => way.undo(),
+            "h" => way.marks.update(|it| *it = !*it),
+            other => match desk::answer_of(other) {
+                Some(answer) => way.decide(answer),
+                None => return Press::Passed,
+            },
+        }
+        Press::Taken
+    });
+    let n_done = move || way.answers.read().len();
+    let done = Signal::derive(move || n_done() as f64 / n_items as f64);
+    let at = Memo::new(move |_| way.at());
+    let body = move || match at.get() {
+        Some((at, told)) => {
+            let tried = way.items.with_value(|it| it[at].clone());
+            let answer = told.then(|| way.answers.with_untracked(|it| it[at]));
+            view! { <Item way tried answer study=study.clone()/> }.into_any()
+        }
+        None => view! { <Summary way study=study.clone() seed/> }.into_any(),
+    };
+    view! {
+        <div class="mine">
+            <p><b>{n_done}</b> {format!(" of {n_items}")}</p>
+            <Progress label="My answers" done/>
+        </div>
+        <div class="desk alone"><div>{body}</div></div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl IntoView {
+    let Tried { offer, content, .. } = tried.clone();
+    let claim = content.claim;
+    let choose = Callback::new(move |answer| way.decide(answer));
+    let dock = match answer {
+        Some(answer) => view! { <Told way tried answer study/> }.into_any(),
+        None => view! {
+            <div class="dock">
+                <Answers claim before=None choose/>
+                <div class="btns small">
+                    <button class="btn bare" type="button" on:click=move |_| way.undo()>
+                        "Undo" <kbd>"U"</kbd>
+                    </button>
+                    <button
+                        class="btn bare"
+                        type="button"
+                        on:click=move |_| way.marks.update(|it| *it = !*it)
+                    >
+                        {move || if way.marks.get() { "Hide marks" } else { "Show marks" }}
+                        <kbd>"H"</kbd>
+                    </button>
+                </div>
+            </div>
+        }
+        .into_any(),
+    };
+    view! {
+        <Asked content=content.clone() over=None marks=way.marks/>
+        <Texts content sides=offer.sides marks=way.marks/>
+        {dock}
+    }
+}
+
+/// What the axiom expects and what rankers prefer, after the answer.
+#[component]
+fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView {
+    let claim = tried.content.claim;
+    let sides = tried.offer.sides;
+    let on_screen = move |it| desk::said(claim, sides.turn(it));
+    let href = Page::Instance {
+        study,
+        axiom: tried.place.probe,
+        mode: tried.place.mode,
+        number: tried.place.number,
+    }
+    .href();
+    let about = tried.place.probe.about();
+    let (class, heading) = match agreement(&tried, answer) {
+        _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
+        Some(true) => ("verdict ok", "You are with the axiom"),
+        Some(false) => ("verdict bad", "You are not with the axiom"),
+        None => ("verdict wait", "No vote on the axiom"),
+    };
+    let expects = tried.place.probe.is_axiom().then(|| {
+        let all = [Preference::First, Preference::Equal, Preference::Second];
+        let expected = all.into_iter().filter(|it| it.agrees(claim));
+        let words: Vec<&str> = expected
+            .map(|it| on_screen(desk::answer_that(it)))
+            .collect();
+        words.join(", or ")
+    });
+    let rankers = tried.content.rankers.iter().map(|it| {
+        let prefers = it
+            .preference
+            .map_or("has no score", |it| on_screen(desk::answer_that(it)));
+        view! { <li>{it.name.clone()} ": " {prefers}</li> }
+    });
+    let rankers = rankers.collect_view();
+    view! {
+        <section class="telling" aria-labelledby=TOLD>
+            <h2 id=TOLD tabindex="-1"><span class=class>{heading}</span></h2>
+            <p>"You said: " {on_screen(answer)} "."</p>
+            <p>
+                <b>{tried.place.probe.name()}</b> ": " {about.statement}
+                {expects.map(|it| format!(" Here it expects: {it}."))}
+            </p>
+            <ul class="said-of">{rankers}</ul>
+            <p><a href=href>"See why it is an instance, and each score"</a></p>
+        </section>
+        <div class="dock">
+            <div class="btns">
+                <button class="btn main" type="button" on:click=move |_| way.go_on()>
+                    "Go on" <kbd>"Enter"</kbd>
+                </button>
+                <button class="btn bare" type="button" on:click=move |_| way.undo()>
+                    "Undo" <kbd>"U"</kbd>
+                </button>
+            </div>
+        </div>
+    }
+}
+
+/// What came of all of them.
+#[component]
+fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
+    let answers = way.answers.get_untracked();
+    let items = way.items.get_value();
+    let (with, votes) = tally(&items, &answers);
+    let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
+        let place = tried.place.clone();
+        let href = Page::Instance {
+            study: study.clone(),
+            axiom: place.probe.clone(),
+            mode: place.mode,
+            number: place.number,
+        }
+        .href();
+        let claim = tried.content.claim;
+        let said = desk::word(claim, tried.offer.sides.turn(answer));
+        let (class, word) = match agreement(tried, answer) {
+            _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
+            Some(true) => ("verdict ok", "with it"),
+            Some(false) => ("verdict bad", "against it"),
+            None => ("verdict wait", "no vote"),
+        };
+        view! {
+            <tr>
+                <th scope="row"><a href=href>{tried.content.query.text.clone()}</a></th>
+                <td>{place.probe.name()}</td>
+                <td>{said}</td>
+                <td><span class=class>{word}</span></td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    let further = format!(
+        "{}?seed={}",
+        Page::Try {
+            study: study.clone()
+        }
+        .href(),
+        seed.wrapping_add(1)
+    );
+    let axioms = plural(votes as u64, "vote", "votes");
+    view! {
+        <h1 id=desk::ITEM tabindex="-1">{format!("{with} of {axioms} with the axiom")}</h1>
+        <div class="scrolls">
+            <table class="short">
+                <thead>
+                    <tr>
+                        <th scope="col">"Query"</th>
+                        <th scope="col">"Axiom"</th>
+                        <th scope="col">"You said"</th>
+                        <th scope="col">"The axiom"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+        <p class="note">"Nothing of this was kept."</p>
+        <div class="btns">
+            <a class="btn main" href=further>"Another five"</a>
+            <a class="btn" href=Page::Study { study }.href()>"See the study"</a>
+            <a class="btn" href=Page::Review.href()>"Take part"</a>
+        </div>
+    }
+}
+
+/// Whether an answer is with the axiom; none if it is no vote.
+fn agreement(tried: &Tried, answer: Answer) -> Option<bool> {
+    answer.preference().map(|it| it.agrees(tried.content.claim))
+}
+
+/// How many answers are with the axiom, of how many votes.
+fn tally(items: &[Tried], answers: &[Answer]) -> (usize, usize) {
+    let votes = items.iter().zip(answers);
+    let votes = votes.filter(|it| it.0.place.probe.is_axiom());
+    let votes: Vec<bool> = votes.filter_map(|it| agreement(it.0, *it.1)).collect();
+    (votes.iter().filter(|it| **it).count(), votes.len())
 }

@@ -1,0 +1,323 @@
+//! Events on their way to the server, so that none is lost.
+//!
+//! An event goes first into a table of the browser, then to the server, and out of the table when
+//! the server says that it has it. It is the same event however often it is sent, so a reply that
+//! was lost, a tab that was closed and a second tab do no harm. There is one outbox in a tab; it
+//! lives on while pages of the lab come and go.
+
+pub(crate) mod line;
+mod shown;
+mod store;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::prelude::*;
+use shared::api::review::{Send, Standing, TaskNo};
+use shared::review::{Event, Key, PersonNo};
+
+use crate::api::{self, Error};
+use line::{Kept, Line, Then, Trouble};
+pub(crate) use shown::{Refused, Saved};
+use store::Store;
+
+/// A request without an answer for so long is sent again.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How the events of this visit stand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// The server has them.
+    pub(crate) n_saved: usize,
+    /// On their way.
+    pub(crate) waiting: Vec<Kept>,
+    /// The server will not take them as they are.
+    pub(crate) refused: Vec<Kept>,
+    /// Why nothing is sent at the moment.
+    pub(crate) trouble: Option<Trouble>,
+    /// Why the browser keeps nothing, if it does not: what waits is lost with the tab.
+    pub(crate) forgets: Option<String>,
+    /// Events in this browser that other people did.
+    pub(crate) n_others: usize,
+    /// Whether it is known what was left from before.
+    pub(crate) looked: bool,
+}
+
+#[derive(Default)]
+struct Outbox {
+    person: Option<PersonNo>,
+    line: Line,
+    store: Option<Rc<Store>>,
+    forgets: Option<String>,
+    n_others: usize,
+    looked: bool,
+    /// Only the last timer that was set counts.
+    timer: u64,
+    listens: bool,
+}
+
+thread_local! {
+    static OUTBOX: RefCell<Outbox> = RefCell::default();
+    static STATUS: ArcRwSignal<Status> = ArcRwSignal::default();
+    static SENT: ArcRwSignal<Option<(TaskNo, Standing)>> = ArcRwSignal::default();
+}
+
+/// How events stand.
+pub(crate) fn status() -> ArcRwSignal<Status> {
+    STATUS.with(Clone::clone)
+}
+
+/// The task that was sent to last, and how far it is then.
+pub(crate) fn sent() -> ArcRwSignal<Option<(TaskNo, Standing)>> {
+    SENT.with(Clone::clone)
+}
+
+/// Begins for somebody who is signed in: what they left from before is sent.
+pub(crate) async fn begin(person: PersonNo) {
+    listen();
+    OUTBOX.with_borrow_mut(|it| {
+        if it.person != Some(person) {
+            *it = Outbox {
+                person: Some(person),
+                store: it.store.take(),
+                listens: true,
+                ..Outbox::default()
+            };
+        }
+    });
+    if OUTBOX.with_borrow(|it| it.store.is_none()) {
+        let opened = Store::open().await;
+        OUTBOX.with_borrow_mut(|it| match opened {
+            Ok(store) => {
+                it.store = Some(Rc::new(store));
+                it.forgets = None;
+            }
+            Err(error) => it.forgets = Some(error.to_string()),
+        });
+    }
+    look().await;
+    flush();
+}
+
+/// Keeps an event of the person and sends it. Returns at once.
+pub(crate) fn put(task: TaskNo, event: Event) {
+    let key = event.key;
+    let added = OUTBOX.with_borrow_mut(|it| {
+        let person = it.person?;
+        let kept = Kept {
+            place: event.made_ms.saturating_mul(1_000),
+            person,
+            task,
+            event,
+            refused: None,
+        };
+        Some((it.line.add(kept), it.store.clone()))
+    });
+    tell();
+    let Some((kept, store)) = added else {
+        return;
+    };
+    leptos::task::spawn_local(async move {
+        if let Some(store) = store
+            && let Err(error) = store.put(&kept).await
+        {
+            OUTBOX.with_borrow_mut(|it| it.forgets = Some(error.to_string()));
+        }
+        OUTBOX.with_borrow_mut(|it| it.line.written(key));
+        flush();
+    });
+}
+
+/// Tries now, whatever pause there is, and what was refused as well.
+pub(crate) fn ask_again() {
+    OUTBOX.with_borrow_mut(|it| it.line.ask_again());
+    flush();
+}
+
+/// Forgets what was refused, for good.
+pub(crate) fn discard() {
+    let gone = OUTBOX.with_borrow_mut(|it| it.line.discard());
+    tell();
+    leptos::task::spawn_local(forget(gone));
+}
+
+/// Who decided what of a task that is not sent yet, in its order.
+pub(crate) fn unsent(task: TaskNo) -> Vec<Event> {
+    OUTBOX.with_borrow(|it| {
+        let of_task = it.line.unsent().iter().filter(|it| it.task == task);
+        of_task.map(|it| it.event.clone()).collect()
+    })
+}
+
+/// Finds what other visits and tabs have left.
+async fn look() {
+    let (person, store) = OUTBOX.with_borrow(|it| (it.person, it.store.clone()));
+    let found = match store {
+        Some(store) => store.all().await,
+        None => Ok(Vec::new()),
+    };
+    OUTBOX.with_borrow_mut(|it| {
+        if it.person != person {
+            return;
+        }
+        match found {
+            Ok(found) => {
+                let (mine, others): (Vec<Kept>, Vec<Kept>) =
+                    found.into_iter().partition(|it| Some(it.person) == person);
+                it.n_others = others.len();
+                for kept in mine {
+                    it.line.find(kept);
+                }
+            }
+            Err(error) => it.forgets = Some(error.to_string()),
+        }
+        it.looked = true;
+    });
+    tell();
+}
+
+/// Sends what there is, one batch after the other.
+fn flush() {
+    let next = OUTBOX.with_borrow_mut(|it| {
+        // A timer that was set before has nothing to do any more.
+        it.timer += 1;
+        Some((it.person?, it.line.next()?))
+    });
+    tell();
+    let Some((person, batch)) = next else {
+        return;
+    };
+    let number = batch.number;
+    set_timeout(
+        move || {
+            let late = Error::Network("no answer".to_owned());
+            after(person, |it| it.failed(number, &late));
+        },
+        PATIENCE,
+    );
+    leptos::task::spawn_local(async move {
+        let (task, events) = (batch.task, batch.events);
+        match api::call(&Send { task, events }).await {
+            Ok(sent) => {
+                after(person, |it| Some(it.told(number, &sent)));
+                SENT.with(|it| it.set(Some((task, sent.standing))));
+            }
+            Err(error) => after(person, |it| it.failed(number, &error)),
+        }
+    });
+}
+
+/// Hears what became of a batch, and goes on.
+fn after(person: PersonNo, hear: impl FnOnce(&mut Line) -> Option<Then>) {
+    let then = OUTBOX.with_borrow_mut(|it| {
+        // Somebody else's line does not know the batch; the table does.
+        (it.person == Some(person))
+            .then(|| hear(&mut it.line))
+            .flatten()
+    });
+    let Some(Then {
+        gone,
+        refused,
+        pause_ms,
+    }) = then
+    else {
+        return;
+    };
+    tell();
+    leptos::task::spawn_local(async move {
+        forget(gone).await;
+        if let Some(store) = OUTBOX.with_borrow(|it| it.store.clone()) {
+            for kept in refused {
+                let _ = store.put(&kept).await;
+            }
+        }
+    });
+    match pause_ms {
+        None => flush(),
+        Some(pause) => rest(pause),
+    }
+}
+
+/// Tries again after a pause.
+fn rest(pause_ms: u64) {
+    let timer = OUTBOX.with_borrow_mut(|it| {
+        it.timer += 1;
+        it.timer
+    });
+    set_timeout(
+        move || {
+            if OUTBOX.with_borrow(|it| it.timer == timer) {
+                flush();
+            }
+        },
+        Duration::from_millis(pause_ms),
+    );
+}
+
+/// An event that stays in the table is sent again at the next visit, and is known then.
+async fn forget(keys: Vec<Key>) {
+    let store = OUTBOX.with_borrow(|it| it.store.clone());
+    if let Some(store) = store
+        && !keys.is_empty()
+    {
+        let _ = store.remove(&keys).await;
+    }
+}
+
+fn tell() {
+    let status = OUTBOX.with_borrow(|it| {
+        let (refused, waiting) = it
+            .line
+            .unsent()
+            .iter()
+            .cloned()
+            .partition(|it| it.refused.is_some());
+        Status {
+            n_saved: it.line.n_saved(),
+            waiting,
+            refused,
+            trouble: it.line.trouble().cloned(),
+            forgets: it.forgets.clone(),
+            n_others: it.n_others,
+            looked: it.looked,
+        }
+    });
+    STATUS.with(|it| {
+        if *it.read_untracked() != status {
+            it.set(status);
+        }
+    });
+}
+
+/// Hears, as long as the tab lives, when the network comes back and when the reader leaves.
+fn listen() {
+    if OUTBOX.with_borrow_mut(|it| std::mem::replace(&mut it.listens, true)) {
+        return;
+    }
+    let wake = || {
+        leptos::task::spawn_local(async {
+            look().await;
+            flush();
+        })
+    };
+    let _ = window_event_listener(ev::online, move |_| wake());
+    let _ = window_event_listener(ev::focus, move |_| wake());
+    let _ = window_event_listener(ev::beforeunload, |event| {
+        if n_unsent() > 0 {
+            event.prevent_default();
+            // Older browsers ask only then.
+            event.set_return_value("unsent");
+        }
+    });
+}
+
+/// What would be lost, or wait for the next visit, if the tab were closed now.
+fn n_unsent() -> usize {
+    OUTBOX.with_borrow(|it| {
+        let open = it.line.unsent().iter().filter(|it| it.refused.is_none());
+        open.map(|it| it.event.key).collect::<BTreeSet<Key>>().len()
+    })
+}

@@ -1,0 +1,151 @@
+//! Who is signed in: the password, and the way out.
+
+use leptos::prelude::*;
+use shared::api::people::{Person, Role, SHORTEST_PASSWORD, SetPassword, SignOut};
+
+use super::forms::{Stand, Trouble, check_password};
+use super::may;
+use crate::api;
+use crate::outbox::{self, Refused, Saved};
+use crate::page::Page;
+
+/// The account of somebody with a name.
+#[component]
+pub(super) fn Account(
+    /// Who.
+    person: Person,
+    /// What they may do.
+    role: Role,
+    /// Asks once more who is here.
+    again: Callback<()>,
+) -> impl IntoView {
+    let has_password = person.has_password;
+    let stand = RwSignal::new(Stand::Open);
+    let leave = move |everywhere: bool| {
+        stand.set(Stand::Asking);
+        leptos::task::spawn_local(async move {
+            let reply = api::call(&SignOut { everywhere }).await;
+            finish(reply.map(drop), stand, again);
+        });
+    };
+    let unsent = outbox::status();
+    let warning = move || {
+        let status = unsent.read();
+        (!status.waiting.is_empty()).then(|| {
+            view! {
+                <p class="verdict bad">
+                    "Not all is sent. It stays in this browser, and is sent when you sign in here
+                    again."
+                </p>
+            }
+        })
+    };
+    view! {
+        <p class="lead">
+            "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {may(role)}
+        </p>
+        <p><a class="btn main" href=Page::Review.href()>"Go to the tasks"</a></p>
+        <Saved/>
+        <Refused/>
+        <section class="section" aria-labelledby="password">
+            <header>
+                <h2 id="password">
+                    {if has_password { "Change the password" } else { "Set a password" }}
+                </h2>
+            </header>
+            <PasswordForm has_password again/>
+        </section>
+        <section class="section" aria-labelledby="sign-out">
+            <header><h2 id="sign-out">"Sign out"</h2></header>
+            {(!has_password)
+                .then(|| {
+                    view! {
+                        <p class="verdict bad">
+                            "You have no password: once you are out, only another invitation lets
+                            you in as yourself."
+                        </p>
+                    }
+                })}
+            {warning}
+            <div class="btns">
+                <button class="btn" type="button" on:click=move |_| leave(false)>
+                    "Sign out here"
+                </button>
+                <button class="btn" type="button" on:click=move |_| leave(true)>
+                    "Sign out everywhere"
+                </button>
+            </div>
+            <Trouble stand/>
+        </section>
+    }
+}
+
+/// The one before, if there is one, and the new one.
+#[component]
+fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
+    let stand = RwSignal::new(Stand::Open);
+    let before = RwSignal::new(String::new());
+    let password = RwSignal::new(String::new());
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let new = password.get_untracked();
+        if let Err(reason) = check_password(&new) {
+            return stand.set(Stand::Wrong(reason));
+        }
+        let request = SetPassword {
+            before: has_password.then(|| before.get_untracked()),
+            password: (!new.is_empty()).then_some(new),
+        };
+        stand.set(Stand::Asking);
+        leptos::task::spawn_local(async move {
+            let reply = api::call(&request).await;
+            finish(reply.map(drop), stand, again);
+        });
+    };
+    let before_field = has_password.then(|| {
+        view! {
+            <label class="field">
+                <span class="label">"The password so far"</span>
+                <input
+                    type="password"
+                    autocomplete="current-password"
+                    required
+                    on:input:target=move |event| before.set(event.target().value())
+                />
+            </label>
+        }
+    });
+    let label = match has_password {
+        true => format!("The new one, at least {SHORTEST_PASSWORD} characters; none takes it away"),
+        false => format!("At least {SHORTEST_PASSWORD} characters"),
+    };
+    view! {
+        <form class="way-in" on:submit=enter>
+            {before_field}
+            <label class="field">
+                <span class="label">{label}</span>
+                <input
+                    type="password"
+                    autocomplete="new-password"
+                    required=!has_password
+                    on:input:target=move |event| password.set(event.target().value())
+                />
+            </label>
+            <button class="btn" type="submit" disabled=move || stand.get() == Stand::Asking>
+                "Keep it"
+            </button>
+            <p class="note">"Your other sessions end with it."</p>
+            <Trouble stand/>
+        </form>
+    }
+}
+
+fn finish(reply: Result<(), api::Error>, stand: RwSignal<Stand>, again: Callback<()>) {
+    let now = match &reply {
+        Ok(()) => Stand::Open,
+        Err(error) => Stand::Failed(error.clone()),
+    };
+    if stand.try_set(now).is_none() && reply.is_ok() {
+        again.run(());
+    }
+}

@@ -1,0 +1,205 @@
+//! The two ways in: by an invitation, and by name and password.
+
+use leptos::prelude::*;
+use shared::api::people::{Join, SHORTEST_PASSWORD, SignIn, Who};
+use shared::review::written::{LONGEST_NAME, check_person_name};
+
+use crate::api::{self, Error};
+use crate::lab;
+use crate::page::Page;
+use crate::pages::review::who::known;
+use crate::widgets::error::Failure;
+
+/// What a form is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// Waits for the reader.
+    Open,
+    /// Asks the server.
+    Asking,
+    /// What was typed cannot be taken.
+    Wrong(String),
+    /// The server says no, or nothing.
+    Failed(Error),
+}
+
+/// What is wrong, below a form.
+#[component]
+pub(super) fn Trouble(
+    /// Of the form.
+    stand: RwSignal<Stand>,
+) -> impl IntoView {
+    move || match stand.get() {
+        Stand::Open | Stand::Asking => ().into_any(),
+        Stand::Wrong(reason) => {
+            view! { <p class="verdict bad" role="alert">{reason}</p> }.into_any()
+        }
+        Stand::Failed(error) => view! { <Failure error/> }.into_any(),
+    }
+}
+
+/// A name, and a password for who wants one.
+#[component]
+pub(super) fn JoinForm(
+    /// Of the invitation; none for an operator.
+    token: Option<String>,
+    /// Of the person that the invitation lets in again.
+    name: Option<String>,
+    /// Asks once more who is here.
+    again: Callback<()>,
+) -> impl IntoView {
+    let stand = RwSignal::new(Stand::Open);
+    let typed = RwSignal::new(String::new());
+    let password = RwSignal::new(String::new());
+    let has_name = name.is_some();
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let password = password.get_untracked();
+        let checked = match has_name {
+            true => Ok(String::new()),
+            false => check_person_name(&typed.get_untracked()).map_err(|it| it.to_string()),
+        };
+        let checked = checked.and_then(|name| {
+            check_password(&password)?;
+            Ok(name)
+        });
+        let name = match checked {
+            Ok(name) => name,
+            Err(reason) => return stand.set(Stand::Wrong(reason)),
+        };
+        let request = Join {
+            token: token.clone(),
+            name,
+            password: (!password.is_empty()).then_some(password),
+        };
+        stand.set(Stand::Asking);
+        leptos::task::spawn_local(async move {
+            went(api::call(&request).await, stand, again).await;
+        });
+    };
+    let name_field = (!has_name).then(|| {
+        view! {
+            <label class="field">
+                <span class="label">"Name, as others here shall see it"</span>
+                <input
+                    type="text"
+                    autocomplete="nickname"
+                    required
+                    maxlength=LONGEST_NAME.to_string()
+                    on:input:target=move |event| typed.set(event.target().value())
+                />
+            </label>
+        }
+    });
+    view! {
+        <form class="way-in" on:submit=enter>
+            {name_field}
+            <label class="field">
+                <span class="label">
+                    {format!("Password, if you like: at least {SHORTEST_PASSWORD} characters")}
+                </span>
+                <input
+                    type="password"
+                    autocomplete="new-password"
+                    on:input:target=move |event| password.set(event.target().value())
+                />
+                <span class="note">
+                    "With one you can sign in on other devices; without, only this browser knows
+                    you."
+                </span>
+            </label>
+            <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
+                {if has_name { "Go on" } else { "Join" }}
+            </button>
+            <Trouble stand/>
+        </form>
+    }
+}
+
+/// Name and password.
+#[component]
+pub(super) fn SignInForm(
+    /// Asks once more who is here.
+    again: Callback<()>,
+) -> impl IntoView {
+    let stand = RwSignal::new(Stand::Open);
+    let name = RwSignal::new(String::new());
+    let password = RwSignal::new(String::new());
+    let enter = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let request = SignIn {
+            name: name.get_untracked(),
+            password: password.get_untracked(),
+        };
+        stand.set(Stand::Asking);
+        leptos::task::spawn_local(async move {
+            went(api::call(&request).await, stand, again).await;
+        });
+    };
+    view! {
+        <form class="way-in" on:submit=enter>
+            <label class="field">
+                <span class="label">"Name"</span>
+                <input
+                    type="text"
+                    autocomplete="username"
+                    required
+                    on:input:target=move |event| name.set(event.target().value())
+                />
+            </label>
+            <label class="field">
+                <span class="label">"Password"</span>
+                <input
+                    type="password"
+                    autocomplete="current-password"
+                    required
+                    on:input:target=move |event| password.set(event.target().value())
+                />
+            </label>
+            <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
+                "Sign in"
+            </button>
+            <Trouble stand/>
+        </form>
+    }
+}
+
+/// Leads on, or says why not.
+async fn went(reply: Result<Who, Error>, stand: RwSignal<Stand>, again: Callback<()>) {
+    match reply {
+        Ok(who) => {
+            known(&who).await;
+            // The reader may be on another page by now.
+            if stand.try_set(Stand::Open).is_none() {
+                again.run(());
+                lab::go(&Page::Review.href());
+            }
+        }
+        Err(error) => {
+            let _ = stand.try_set(Stand::Failed(error));
+        }
+    }
+}
+
+/// None is fine, a short one is not.
+pub(super) fn check_password(password: &str) -> Result<(), String> {
+    let n = password.chars().count();
+    if n == 0 || n >= SHORTEST_PASSWORD {
+        return Ok(());
+    }
+    Err(format!(
+        "the password has {n} characters, and needs at least {SHORTEST_PASSWORD}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_long_or_none() {
+        assert_eq!(check_password(""), Ok(()));
+        assert!(check_password("123456789").is_err());
+        assert_eq!(check_password("ääääääääää"), Ok(()));
+    }
+}

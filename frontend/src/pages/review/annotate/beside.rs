@@ -1,0 +1,190 @@
+//! What may be said beside an answer: whether the axiom's reason matters, tags, a note.
+
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::review::Matters;
+use shared::review::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
+
+use super::course::Words;
+use crate::pages::review::desk;
+
+/// The field of the note.
+const NOTE: &str = "note";
+
+/// What is said so far beside the answer that comes.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    words: RwSignal<Words>,
+    /// Whether the field of the note is there.
+    noting: RwSignal<bool>,
+}
+
+impl Beside {
+    pub(super) fn new() -> Beside {
+        Beside {
+            words: RwSignal::new(Words::default()),
+            noting: RwSignal::new(false),
+        }
+    }
+
+    /// For the item that comes.
+    pub(super) fn set(self, words: Words) {
+        self.noting.set(!words.note.is_empty());
+        self.words.set(words);
+    }
+
+    pub(super) fn words(self) -> Words {
+        self.words.get_untracked()
+    }
+
+    /// Yes, no, nothing, and again.
+    pub(super) fn turn_matters(self) {
+        self.words.update(|it| {
+            it.matters = match it.matters {
+                None => Some(Matters::Yes),
+                Some(Matters::Yes) => Some(Matters::No),
+                Some(Matters::No) => None,
+            };
+        });
+    }
+
+    /// Opens the note, to be written.
+    pub(super) fn write_note(self) {
+        self.noting.set(true);
+        desk::focus(NOTE);
+    }
+
+    fn turn_tag(self, tag: &str) {
+        self.words.update(|it| {
+            let before = it.tags.len();
+            it.tags.retain(|known| known != tag);
+            if it.tags.len() == before {
+                it.tags.push(tag.to_owned());
+            }
+        });
+    }
+}
+
+/// The controls.
+#[component]
+pub(super) fn BesideTheAnswer(
+    /// Whose reason it is.
+    probe: Probe,
+    /// Tags that can be put by one click.
+    tags: Vec<String>,
+    /// What is said so far.
+    beside: Beside,
+) -> impl IntoView {
+    let Beside { words, noting } = beside;
+    let typed = RwSignal::new(String::new());
+    let wrong = RwSignal::new(None::<String>);
+    let add = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        match check_tag(&typed.get_untracked()) {
+            Ok(tag) => {
+                if words.with_untracked(|it| !it.tags.contains(&tag)) {
+                    beside.turn_tag(&tag);
+                }
+                typed.set(String::new());
+                wrong.set(None);
+            }
+            Err(error) => wrong.set(Some(error.to_string())),
+        }
+    };
+    let offered = tags.clone();
+    // Own words stand behind those of the task.
+    let all = Memo::new(move |_| {
+        let mut all = offered.clone();
+        let own = words.with(|it| it.tags.clone());
+        all.extend(own.into_iter().filter(|it| !offered.contains(it)));
+        all
+    });
+    let tag = move |tag: String| {
+        let (of, shown) = (tag.clone(), tag.clone());
+        let on = move || words.read().tags.contains(&of).to_string();
+        view! {
+            <button
+                class="btn tag"
+                type="button"
+                aria-pressed=on
+                on:click=move |_| beside.turn_tag(&tag)
+            >
+                {shown}
+            </button>
+        }
+    };
+    let matters = [
+        (Some(Matters::Yes), "yes"),
+        (Some(Matters::No), "no"),
+        (None, "not said"),
+    ]
+    .map(|(value, word)| {
+        view! {
+            <label>
+                <input
+                    type="radio"
+                    name="matters"
+                    prop:checked=move || words.read().matters == value
+                    on:change=move |_| words.update(|it| it.matters = value)
+                />
+                {word}
+            </label>
+        }
+    });
+    let about = probe.about();
+    let reason = if about.gist.is_empty() {
+        probe.name().into_owned()
+    } else {
+        format!("{}, {}", probe.name(), about.gist)
+    };
+    let note = move || {
+        noting.get().then(|| {
+            view! {
+                <label class="field">
+                    <span class="label">"Note"</span>
+                    <textarea
+                        id=NOTE
+                        rows="2"
+                        maxlength=LONGEST_NOTE.to_string()
+                        prop:value=move || words.read().note.clone()
+                        on:input:target=move |event| {
+                            words.update(|it| it.note = event.target().value());
+                        }
+                    ></textarea>
+                    <span class="note">"Esc leaves the field; the note goes with the answer."</span>
+                </label>
+            }
+        })
+    };
+    view! {
+        <section class="beside" aria-labelledby="beside-title">
+            <h2 class="label" id="beside-title">"Beside the answer, if you like"</h2>
+            <fieldset class="bar">
+                <legend class="label">
+                    {format!("Does the axiom’s reason ({reason}) matter here?")}
+                </legend>
+                <div class="choice">{matters}</div>
+                <button class="btn bare" type="button" on:click=move |_| beside.turn_matters()>
+                    "Change" <kbd>"M"</kbd>
+                </button>
+            </fieldset>
+            <div class="btns">
+                <For each=move || all.get() key=String::clone children=tag/>
+                <form class="btns" on:submit=add>
+                    <label class="field own">
+                        <span class="label">"Tag in your words"</span>
+                        <input
+                            type="text"
+                            maxlength=LONGEST_TAG.to_string()
+                            prop:value=move || typed.get()
+                            on:input:target=move |event| typed.set(event.target().value())
+                        />
+                    </label>
+                    <button class="btn" type="submit">"Add"</button>
+                </form>
+            </div>
+            {move || wrong.get().map(|it| view! { <p class="verdict bad" role="alert">{it}</p> })}
+            {note}
+        </section>
+    }
+}

@@ -1,0 +1,319 @@
+//! A person's way through a task: the item on the screen, those ahead, and what can be taken back.
+//! Knows no browser.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use shared::api::review::{Done, Handed, HandedItem, MOST_OFFERS};
+use shared::review::event::{Decision, What};
+use shared::review::log::Fate;
+use shared::review::queue::{PREFETCH, Part};
+use shared::review::{Answer, Event, ItemNo, Key, Matters};
+
+/// With fewer items than these at hand, more are asked for.
+const FEW: usize = 5;
+
+/// So many items that were decided on are kept, to be shown again without a network.
+const MOST_SEEN: usize = 60;
+
+/// The item on the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Screen {
+    /// What is shown.
+    pub(crate) item: HandedItem,
+    /// What the person said of it before.
+    pub(crate) before: Option<Before>,
+    /// Of training: the answer that was just given, about the texts in the order of the claim.
+    pub(crate) told: Option<Answer>,
+}
+
+/// An earlier decision on the item that is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Before {
+    key: Key,
+    /// What was said.
+    pub(crate) decision: Decision,
+    /// Whether it still stands, or was taken back.
+    pub(crate) fate: Fate,
+}
+
+/// A decision or a skip that can be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Act {
+    /// Of its event.
+    pub(crate) key: Key,
+    /// On which item.
+    pub(crate) item: ItemNo,
+    /// None for a skip.
+    pub(crate) decision: Option<Decision>,
+}
+
+/// What is said beside an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// Whether the axiom's reason matters.
+    pub(crate) matters: Option<Matters>,
+    /// Tags.
+    pub(crate) tags: Vec<String>,
+    /// A note.
+    pub(crate) note: String,
+}
+
+/// All of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Course {
+    now: Option<Screen>,
+    ahead: VecDeque<Screen>,
+    done: Vec<Act>,
+    seen: VecDeque<HandedItem>,
+    settled: BTreeSet<ItemNo>,
+    parts: BTreeMap<ItemNo, Part>,
+    taken_back: BTreeMap<Key, Act>,
+    /// Further items that others hold.
+    n_leased: u32,
+    /// Whether the server had no more when it was asked last.
+    ended: bool,
+}
+
+impl Act {
+    fn of(event: &Event) -> Option<Act> {
+        let (item, decision) = match &event.what {
+            What::Decided(it) => (it.item, Some(it.clone())),
+            What::Skipped(it) => (it.item, None),
+            What::Reported(_)
+            | What::Undone { .. }
+            | What::Adjudicated(_)
+            | What::Excluded(_)
+            | What::Included(_) => return None,
+        };
+        Some(Act {
+            key: event.key,
+            item,
+            decision,
+        })
+    }
+}
+
+impl Screen {
+    fn new(item: HandedItem) -> Screen {
+        Screen {
+            item,
+            before: None,
+            told: None,
+        }
+    }
+
+    /// Which item it is.
+    pub(crate) fn number(&self) -> ItemNo {
+        self.item.offer.item
+    }
+
+    /// The answer of before, as the texts stand on the screen.
+    pub(crate) fn answered(&self) -> Option<Answer> {
+        let before = self.before.as_ref()?;
+        Some(self.item.offer.sides.turn(before.decision.answer))
+    }
+
+    /// Whether an answer that stands is about to be changed.
+    pub(crate) fn changes(&self) -> bool {
+        let before = self.before.as_ref();
+        before.is_some_and(|it| it.fate != Fate::Undone)
+    }
+
+    /// A decision on it; `answer` is about the screen, first is left.
+    pub(crate) fn decide(&self, answer: Answer, words: Words, took_ms: u64) -> What {
+        let sides = self.item.offer.sides;
+        let before = self.before.as_ref();
+        let stood = before.filter(|it| it.fate != Fate::Undone);
+        What::Decided(Decision {
+            item: self.number(),
+            answer: sides.turn(answer),
+            matters: words.matters,
+            tags: words.tags,
+            note: words.note,
+            sides,
+            took_ms,
+            replaces: stood.map(|it| it.key).into_iter().collect(),
+        })
+    }
+}
+
+impl Course {
+    /// Hears what was done in earlier visits: what the server knows, the newest first, and what it
+    /// does not know yet, in its order.
+    pub(crate) fn remember(&mut self, known: &[Done], unsent: &[Event]) {
+        let standing = |it: &&Done| !matches!(it.fate, Fate::Undone | Fate::Replaced);
+        let known_keys: BTreeSet<Key> = known.iter().map(|it| it.entry.event.key).collect();
+        for done in known.iter().rev().filter(standing) {
+            self.put(&done.entry.event);
+        }
+        for event in unsent.iter().filter(|it| !known_keys.contains(&it.key)) {
+            self.put(event);
+        }
+    }
+
+    fn put(&mut self, event: &Event) {
+        if let What::Undone { of } = event.what {
+            self.forget(of);
+        }
+        if let Some(act) = Act::of(event) {
+            let replaced = event.what.replaces();
+            self.done.retain(|it| !replaced.contains(&it.key));
+            self.settled.insert(act.item);
+            self.done.push(act);
+        }
+    }
+
+    fn forget(&mut self, key: Key) {
+        if let Some(at) = self.done.iter().position(|it| it.key == key) {
+            let act = self.done.remove(at);
+            if self.done.iter().all(|it| it.item != act.item) {
+                self.settled.remove(&act.item);
+            }
+            self.taken_back.insert(key, act);
+        }
+    }
+
+    /// Takes what the server handed out when it was asked for `n`. An item that was promised for a
+    /// time that is over, and is not promised again, is somebody else's now.
+    pub(crate) fn take(&mut self, handed: Handed, n: u32, now_ms: u64) {
+        self.ended = (handed.items.len() as u32) < n;
+        self.n_leased = handed.n_leased;
+        let promised: BTreeSet<ItemNo> = handed.items.iter().map(|it| it.offer.item).collect();
+        self.ahead.retain(|it| {
+            let over = it.item.until_ms.is_some_and(|until| until <= now_ms);
+            !over || it.before.is_some() || promised.contains(&it.number())
+        });
+        for item in handed.items {
+            let number = item.offer.item;
+            self.parts.insert(number, item.offer.part);
+            let held = self.now.iter_mut().chain(&mut self.ahead);
+            match held.into_iter().find(|it| it.number() == number) {
+                Some(screen) => screen.item.until_ms = item.until_ms,
+                None if self.settled.contains(&number) => {}
+                None => self.ahead.push_back(Screen::new(item)),
+            }
+        }
+        if self.now.is_none() {
+            self.go_on();
+        }
+    }
+
+    /// For how many items the server is to be asked: with those at hand, which it gives again, and
+    /// those whose decisions it does not have. None while there are enough.
+    pub(crate) fn wants(&self, n_unsent: usize) -> Option<u32> {
+        let n_held = self.n_held();
+        let wanted = (n_held + n_unsent + PREFETCH).min(MOST_OFFERS as usize);
+        (n_held < FEW && !self.ended).then_some(wanted as u32)
+    }
+
+    /// Asks again although there was nothing more.
+    pub(crate) fn hope(&mut self) {
+        self.ended = false;
+    }
+
+    fn n_held(&self) -> usize {
+        let open = self.now.iter().filter(|it| it.told.is_none());
+        open.count() + self.ahead.len()
+    }
+
+    /// The item on the screen.
+    pub(crate) fn screen(&self) -> Option<&Screen> {
+        self.now.as_ref()
+    }
+
+    /// Whether the server has no more for now.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Further items that others hold.
+    pub(crate) fn n_leased(&self) -> u32 {
+        self.n_leased
+    }
+
+    /// A decision on the item on the screen, or a skip, was made.
+    pub(crate) fn did(&mut self, event: &Event) {
+        self.put(event);
+        let Some(screen) = &mut self.now else {
+            return;
+        };
+        if event.what.item() != Some(screen.number()) || Act::of(event).is_none() {
+            return;
+        }
+        let number = screen.number();
+        self.seen.retain(|it| it.offer.item != number);
+        self.seen.push_back(screen.item.clone());
+        if self.seen.len() > MOST_SEEN {
+            self.seen.pop_front();
+        }
+        match (event.what.answer(), &screen.item.feedback) {
+            (Some(answer), Some(_)) => screen.told = Some(answer),
+            _ => self.go_on(),
+        }
+    }
+
+    /// Shows the next item.
+    pub(crate) fn go_on(&mut self) {
+        self.now = self.ahead.pop_front();
+    }
+
+    /// What can be taken back, the newest last.
+    pub(crate) fn done(&self) -> &[Act] {
+        &self.done
+    }
+
+    /// An item that was decided on in this visit.
+    pub(crate) fn seen(&self, item: ItemNo) -> Option<&HandedItem> {
+        self.seen.iter().find(|it| it.offer.item == item)
+    }
+
+    /// Takes an act back, and shows its item again.
+    pub(crate) fn take_back(&mut self, act: &Act, item: HandedItem) {
+        self.forget(act.key);
+        self.show_again(act, item, Fate::Undone);
+    }
+
+    /// Shows an item again, so that its answer can be changed.
+    pub(crate) fn look_again(&mut self, act: &Act, item: HandedItem) {
+        self.show_again(act, item, Fate::Stands);
+    }
+
+    fn show_again(&mut self, act: &Act, item: HandedItem, fate: Fate) {
+        if let Some(now) = self.now.take()
+            && now.told.is_none()
+            && !now.changes()
+        {
+            self.ahead.push_front(now);
+        }
+        self.ahead.retain(|it| it.number() != act.item);
+        let before = act.decision.clone().map(|decision| Before {
+            key: act.key,
+            decision,
+            fate,
+        });
+        self.now = Some(Screen {
+            item,
+            before,
+            told: None,
+        });
+    }
+
+    /// By how much the person's number of decided items differs from what the server knows, once
+    /// it has what is not sent. Training does not count.
+    pub(crate) fn gained(&self, unsent: &[Event]) -> i64 {
+        let works = |item: &ItemNo| self.parts.get(item) != Some(&Part::Training);
+        let gain = |event: &Event| match &event.what {
+            What::Decided(it) if works(&it.item) => i64::from(it.replaces.is_empty()),
+            What::Undone { of } => {
+                let act = self.taken_back.get(of);
+                let decided = act.is_some_and(|it| it.decision.is_some() && works(&it.item));
+                -i64::from(decided)
+            }
+            _ => 0,
+        };
+        unsent.iter().map(gain).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+use shared::api::review::Standing;
+use shared::probe::{ClaimKind, Mode, Probe};
+use shared::review::content::Content;
+use shared::review::event::{Skip, SkipReason};
+use shared::review::queue::Offer;
+use shared::review::task::Feedback;
+use shared::review::{Entry, PersonNo, Sides};
+use shared::study::instance::Marked;
+
+use super::*;
+
+fn item(number: u32, part: Part) -> HandedItem {
+    let text = |it: &str| Marked {
+        text: it.to_owned(),
+        marks: Vec::new(),
+    };
+    HandedItem {
+        offer: Offer {
+            item: ItemNo(number),
+            sides: Sides::Swapped,
+            part,
+        },
+        content: Content {
+            probe: Probe::Tfc1,
+            mode: Mode::Fixed,
+            claim: ClaimKind::Above,
+            query: text("query"),
+            terms: Vec::new(),
+            texts: vec![text("one"), text("two")],
+            rankers: Vec::new(),
+            withheld: false,
+        },
+        until_ms: Some(1_000),
+        feedback: (part == Part::Training).then(|| Feedback {
+            answer: Answer::First,
+            why: "so it is".to_owned(),
+        }),
+    }
+}
+
+fn handed(numbers: &[u32]) -> Handed {
+    Handed {
+        items: numbers.iter().map(|&it| item(it, Part::Work)).collect(),
+        n_leased: 0,
+        standing: Standing::default(),
+    }
+}
+
+/// A course that was given these items.
+fn course(numbers: &[u32]) -> Course {
+    let mut course = Course::default();
+    course.take(handed(numbers), numbers.len() as u32, 0);
+    course
+}
+
+fn event(byte: u8, what: What) -> Event {
+    Event {
+        key: Key::from_bytes([byte; 16]),
+        made_ms: 0,
+        what,
+    }
+}
+
+fn now(course: &Course) -> Option<u32> {
+    course.screen().map(|it| it.number().0)
+}
+
+/// Decides on the item that is shown, by the event of this byte.
+fn decide(course: &mut Course, byte: u8, answer: Answer) -> Event {
+    let screen = course.screen().expect("an item is shown");
+    let made = event(byte, screen.decide(answer, Words::default(), 5));
+    course.did(&made);
+    made
+}
+
+#[test]
+fn one_decision_moves_on() {
+    let mut course = course(&[4, 2, 9]);
+    assert_eq!(now(&course), Some(4));
+    let made = decide(&mut course, 1, Answer::First);
+    // The texts stand swapped: the left one is the second of the claim.
+    assert_eq!(made.what.answer(), Some(Answer::Second));
+    assert_eq!(now(&course), Some(2));
+    course.did(&event(
+        2,
+        What::Skipped(Skip {
+            item: ItemNo(2),
+            reason: SkipReason::Broken,
+            note: String::new(),
+        }),
+    ));
+    decide(&mut course, 3, Answer::Equal);
+    assert_eq!((now(&course), course.done().len()), (None, 3));
+}
+
+#[test]
+fn undo_goes_back_across_items_with_the_answer_of_before() {
+    let mut course = course(&[0, 1, 2]);
+    decide(&mut course, 1, Answer::First);
+    decide(&mut course, 2, Answer::Second);
+    for (expected, answer) in [(1, Answer::Second), (0, Answer::First)] {
+        let act = course.done().last().cloned().unwrap();
+        let item = course.seen(act.item).cloned().unwrap();
+        course.take_back(&act, item);
+        assert_eq!(now(&course), Some(expected));
+        assert_eq!(course.screen().unwrap().answered(), Some(answer));
+    }
+    assert!(course.done().is_empty());
+    // What was taken back is not replaced, and what was on the screen comes again.
+    let made = decide(&mut course, 3, Answer::Equal);
+    assert!(made.what.replaces().is_empty());
+    assert_eq!(now(&course), Some(1));
+    assert_eq!(course.screen().unwrap().answered(), Some(Answer::Second));
+    decide(&mut course, 4, Answer::Second);
+    assert_eq!(now(&course), Some(2));
+}
+
+#[test]
+fn a_changed_answer_replaces_the_one_of_before() {
+    let mut course = course(&[0, 1]);
+    let first = decide(&mut course, 1, Answer::First);
+    let act = course.done().last().cloned().unwrap();
+    course.look_again(&act, course.seen(act.item).cloned().unwrap());
+    assert!(course.screen().unwrap().changes());
+    let second = decide(&mut course, 2, Answer::Equal);
+    assert_eq!(second.what.replaces(), [first.key]);
+    assert_eq!((now(&course), course.done().len()), (Some(1), 1));
+}
+
+#[test]
+fn training_tells_before_it_goes_on() {
+    let mut course = Course::default();
+    let mut given = handed(&[1]);
+    given.items.insert(0, item(0, Part::Training));
+    course.take(given, 2, 0);
+    let made = decide(&mut course, 1, Answer::Second);
+    assert_eq!(course.screen().unwrap().told, Some(Answer::First));
+    assert_eq!(course.gained(&[made]), 0);
+    course.go_on();
+    assert_eq!(now(&course), Some(1));
+}
+
+#[test]
+fn what_is_decided_and_not_sent_is_not_shown_again() {
+    let mut course = course(&[0, 1, 2]);
+    decide(&mut course, 1, Answer::First);
+    assert_eq!(course.wants(1), Some(2 + 1 + 8));
+    course.take(handed(&[0, 1, 2, 3, 4, 5]), 6, 0);
+    assert_eq!(course.wants(1), None);
+    let mut order = Vec::new();
+    while let Some(number) = now(&course) {
+        order.push(number);
+        decide(&mut course, 10 + number as u8, Answer::Equal);
+    }
+    assert_eq!(order, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn the_end_is_asked_for_once() {
+    let mut course = course(&[0]);
+    let mut last = handed(&[0]);
+    last.n_leased = 3;
+    course.take(last, 9, 0);
+    assert_eq!((course.wants(0), course.n_leased()), (None, 3));
+    course.hope();
+    assert_eq!(course.wants(0), Some(9));
+}
+
+#[test]
+fn a_promise_that_is_over_is_somebody_elses() {
+    let mut course = course(&[0, 1, 2]);
+    course.take(handed(&[0, 2]), 2, 5_000);
+    decide(&mut course, 1, Answer::First);
+    assert_eq!(now(&course), Some(2));
+}
+
+#[test]
+fn what_was_done_is_there_after_a_reload() {
+    let done = |byte, number, fate| {
+        let screen = Screen::new(item(number, Part::Work));
+        let what = screen.decide(Answer::First, Words::default(), 5);
+        Done {
+            entry: Entry {
+                person: PersonNo(1),
+                at_ms: 0,
+                event: event(byte, what),
+            },
+            fate,
+        }
+    };
+    let known = [
+        done(3, 7, Fate::Stands),
+        done(2, 6, Fate::Undone),
+        done(1, 5, Fate::Stands),
+    ];
+    let of = Key::from_bytes([3; 16]);
+    let unsent = [event(4, What::Undone { of })];
+    let mut course = Course::default();
+    course.remember(&known, &unsent);
+    let left: Vec<u32> = course.done().iter().map(|it| it.item.0).collect();
+    assert_eq!(left, [5]);
+    assert_eq!(course.gained(&unsent), -1);
+    course.take(handed(&[5, 6, 7]), 3, 0);
+    assert_eq!(now(&course), Some(6), "5 is decided");
+}

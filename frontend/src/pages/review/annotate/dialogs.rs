@@ -1,0 +1,180 @@
+//! Skip, report, and the worked example of the axiom: what lies over an item for a moment.
+
+use leptos::html;
+use leptos::prelude::*;
+use shared::probe::Probe;
+use shared::review::event::SkipReason;
+use shared::review::written::LONGEST_NOTE;
+
+use crate::page::Page;
+use crate::pages::about::example::Example;
+use crate::pages::review::desk;
+
+/// A dialog of this page.
+pub(super) type Place = NodeRef<html::Dialog>;
+
+/// Opens it.
+pub(super) fn open(place: Place) {
+    if let Some(dialog) = place.get_untracked() {
+        let _ = dialog.show_modal();
+    }
+}
+
+fn close(place: Place) {
+    if let Some(dialog) = place.get_untracked() {
+        dialog.close();
+    }
+}
+
+/// Why an item is passed over, for its button.
+fn reason_word(reason: SkipReason) -> &'static str {
+    match reason {
+        SkipReason::NotUnderstood => "I do not understand the query or a text",
+        SkipReason::Broken => "A text is broken, cut or empty",
+        SkipReason::Disturbing => "I do not want to read this",
+        SkipReason::Involved => "I have a stake in it",
+        SkipReason::Other => "For the reason in the note",
+    }
+}
+
+/// Asks why an item is passed over.
+#[component]
+pub(super) fn SkipDialog(
+    /// Opened by its key.
+    place: Place,
+    /// Takes the reason and the note.
+    skip: Callback<(SkipReason, String)>,
+) -> impl IntoView {
+    let note = RwSignal::new(String::new());
+    let wants = RwSignal::new(false);
+    let choose = move |reason: SkipReason| {
+        let words = note.get_untracked();
+        if reason == SkipReason::Other && words.trim().is_empty() {
+            wants.set(true);
+            desk::focus("skip-note");
+            return;
+        }
+        close(place);
+        note.set(String::new());
+        wants.set(false);
+        skip.run((reason, words));
+    };
+    let buttons = SkipReason::ALL.iter().zip(1..).map(|(&reason, key)| {
+        view! {
+            <button class="btn" type="button" on:click=move |_| choose(reason)>
+                {reason_word(reason)} " " <kbd>{key}</kbd>
+            </button>
+        }
+    });
+    let press = move |event: leptos::ev::KeyboardEvent| {
+        let key: Option<usize> = event.key().parse().ok();
+        let in_field = event_target::<web_sys::Element>(&event).tag_name() == "TEXTAREA";
+        let reason = key.and_then(|it| SkipReason::ALL.get(it.checked_sub(1)?));
+        if let (Some(&reason), false) = (reason, in_field || event.repeat()) {
+            event.prevent_default();
+            choose(reason);
+        }
+    };
+    view! {
+        <dialog node_ref=place class="skipping" aria-labelledby="skip-title" on:keydown=press>
+            <header>
+                <h2 id="skip-title">"Why do you pass it over?"</h2>
+                <button class="btn" type="button" on:click=move |_| close(place)>
+                    "Back" <kbd>"Esc"</kbd>
+                </button>
+            </header>
+            <div class="reasons">{buttons.collect_view()}</div>
+            <label class="field">
+                <span class="label">
+                    {move || if wants.get() { "Note: say why" } else { "Note" }}
+                </span>
+                <textarea
+                    id="skip-note"
+                    rows="2"
+                    maxlength=LONGEST_NOTE.to_string()
+                    prop:value=move || note.get()
+                    on:input:target=move |event| note.set(event.target().value())
+                ></textarea>
+            </label>
+        </dialog>
+    }
+}
+
+/// Asks what is wrong with an item.
+#[component]
+pub(super) fn ReportDialog(
+    /// Opened by its key.
+    place: Place,
+    /// Takes the words.
+    report: Callback<String>,
+) -> impl IntoView {
+    let note = RwSignal::new(String::new());
+    let send = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let words = note.get_untracked();
+        if !words.trim().is_empty() {
+            close(place);
+            note.set(String::new());
+            report.run(words);
+        }
+    };
+    view! {
+        <dialog node_ref=place aria-labelledby="report-title">
+            <header>
+                <h2 id="report-title">"What is wrong with this item?"</h2>
+                <button class="btn" type="button" on:click=move |_| close(place)>
+                    "Back" <kbd>"Esc"</kbd>
+                </button>
+            </header>
+            <form class="reasons" on:submit=send>
+                <label class="field">
+                    <span class="label">"The curator reads it. You can still decide."</span>
+                    <textarea
+                        rows="3"
+                        required
+                        maxlength=LONGEST_NOTE.to_string()
+                        prop:value=move || note.get()
+                        on:input:target=move |event| note.set(event.target().value())
+                    ></textarea>
+                </label>
+                <button class="btn main" type="submit">"Report"</button>
+            </form>
+        </dialog>
+    }
+}
+
+/// The worked example of an axiom, made when it is looked at.
+#[component]
+pub(super) fn ExampleDialog(
+    /// Opened by its key.
+    place: Place,
+    /// Whose; none until it is opened.
+    probe: RwSignal<Option<Probe>>,
+) -> impl IntoView {
+    let body = move || {
+        probe.get().map(|probe| {
+            let about = probe.about();
+            let example = Probe::AXIOMS.contains(&probe);
+            view! {
+                <p class="statement">{about.statement}</p>
+                {example.then(|| view! { <Example axiom=probe/> })}
+                <p class="note">
+                    <a href=Page::About.href() target="_blank">"About every axiom"</a>
+                    ", in another tab"
+                </p>
+            }
+        })
+    };
+    let name = move || probe.get().map(|it| it.name());
+    view! {
+        <dialog node_ref=place class="wide-dialog" aria-labelledby="example-title">
+            <header>
+                <h2 id="example-title">{name} ": what it says"</h2>
+                <button class="btn" type="button" on:click=move |_| close(place)>
+                    "Back" <kbd>"Esc"</kbd>
+                </button>
+            </header>
+            {body}
+        </dialog>
+    }
+}

@@ -1,0 +1,332 @@
+//! What an annotator does, from a key or a button to an event in the outbox.
+
+use leptos::prelude::*;
+use shared::api::review::{Again, Handed, HandedItem, NextItems, Sheet, Standing, TaskNo};
+use shared::review::event::{Report, Skip, SkipReason, What};
+use shared::review::{Answer, Event, Key};
+
+use super::beside::Beside;
+use super::course::{Act, Course, Words};
+use super::guide;
+use crate::api::{self, Error};
+use crate::later::Later;
+use crate::outbox;
+use crate::pages::review::clock::Clock;
+use crate::pages::review::desk;
+
+/// Between two looks at what others may have given back.
+const PAUSE_MS: u64 = 60_000;
+
+/// Everything on the page.
+#[derive(Clone, Copy)]
+pub(super) struct Work {
+    sheet: StoredValue<Sheet>,
+    /// The way through the task.
+    pub(super) course: RwSignal<Course>,
+    /// As the server told it last.
+    pub(super) standing: RwSignal<Standing>,
+    /// What is said beside the answer that comes.
+    pub(super) beside: Beside,
+    /// Whether query terms are marked.
+    pub(super) marks: RwSignal<bool>,
+    /// Whether the guidelines are shown.
+    pub(super) guide: RwSignal<bool>,
+    /// What was done last, in words.
+    pub(super) toast: RwSignal<Option<String>>,
+    /// Why something could not be done.
+    pub(super) failed: RwSignal<Option<Error>>,
+    /// What is wrong with what was written.
+    pub(super) wrong: RwSignal<Option<String>>,
+    clock: StoredValue<Clock>,
+    asking: RwSignal<bool>,
+    later: Later,
+}
+
+impl Work {
+    /// Of a task with what was done before.
+    pub(super) fn new(sheet: Sheet, course: Course) -> Work {
+        let standing = RwSignal::new(sheet.card.standing);
+        Work {
+            sheet: StoredValue::new(sheet),
+            course: RwSignal::new(course),
+            standing,
+            beside: Beside::new(),
+            marks: RwSignal::new(true),
+            guide: RwSignal::new(true),
+            toast: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            wrong: RwSignal::new(None),
+            clock: StoredValue::new(Clock::start(now_ms())),
+            asking: RwSignal::new(false),
+            later: Later::after_ms(PAUSE_MS),
+        }
+    }
+
+    /// What the annotator reads of the task.
+    pub(super) fn sheet(self) -> Sheet {
+        self.sheet.get_value()
+    }
+
+    pub(super) fn task(self) -> TaskNo {
+        self.sheet.with_value(|it| it.card.task)
+    }
+
+    /// Whether items are on their way.
+    pub(super) fn asks(self) -> bool {
+        self.asking.get()
+    }
+
+    /// The reader is there, or the page is hidden.
+    pub(super) fn stir(self) {
+        let hidden = document().hidden();
+        self.clock.try_update_value(|it| match hidden {
+            true => it.hide(now_ms()),
+            false => it.stir(now_ms()),
+        });
+    }
+
+    /// An answer about the screen.
+    pub(super) fn decide(self, answer: Answer) {
+        let took = self.clock.with_value(|it| it.took_ms(now_ms()));
+        let what = self.course.with_untracked(|it| {
+            let screen = it.screen().filter(|it| it.told.is_none())?;
+            let claim = screen.item.content.claim;
+            let words = self.beside.words();
+            Some((
+                screen.decide(answer, words, took),
+                desk::word(claim, answer),
+            ))
+        });
+        if let Some((what, word)) = what {
+            self.act(what, format!("Last answer: {word}"));
+        }
+    }
+
+    /// The item is passed over.
+    pub(super) fn skip(self, reason: SkipReason, note: String) {
+        let item = self.course.with_untracked(|it| {
+            let screen = it.screen().filter(|it| it.told.is_none() && !it.changes());
+            screen.map(|it| it.number())
+        });
+        if let Some(item) = item {
+            let what = What::Skipped(Skip { item, reason, note });
+            self.act(what, "Passed over".to_owned());
+        }
+    }
+
+    /// Something is wrong with the item; it stays.
+    pub(super) fn report(self, note: String) {
+        let item = self
+            .course
+            .with_untracked(|it| it.screen().map(|it| it.number()));
+        if let Some(item) = item
+            && self.keep(What::Reported(Report { item, note })).is_some()
+        {
+            self.toast.set(Some("Reported".to_owned()));
+        }
+    }
+
+    /// Keeps a decision or a skip, and moves on.
+    fn act(self, what: What, told: String) {
+        let Some(event) = self.keep(what) else {
+            return;
+        };
+        self.course.update(|it| it.did(&event));
+        self.toast.set(Some(told));
+        self.shown();
+        self.ask();
+    }
+
+    /// Gives an event to the outbox, unless no server would take it.
+    fn keep(self, what: What) -> Option<Event> {
+        let event = Event {
+            key: random_key(),
+            made_ms: now_ms(),
+            what,
+        };
+        match event.checked(self.sheet.with_value(|it| it.n_items)) {
+            Ok(event) => {
+                outbox::put(self.task(), event.clone());
+                self.wrong.set(None);
+                Some(event)
+            }
+            Err(error) => {
+                self.wrong.set(Some(error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// Goes on from what training tells, or from an answer that stays as it is.
+    pub(super) fn go_on(self) {
+        let rests = self.course.with_untracked(|it| {
+            it.screen()
+                .is_some_and(|it| it.told.is_some() || it.changes())
+        });
+        if rests {
+            self.course.update(Course::go_on);
+            self.shown();
+            self.ask();
+        }
+    }
+
+    /// Takes the last decision or skip back.
+    pub(super) fn undo(self) {
+        let last = self.course.with_untracked(|it| it.done().last().cloned());
+        match last {
+            None => self.toast.set(Some("There is nothing to undo".to_owned())),
+            Some(act) => self.with_item(act, |work, act, item| {
+                if work.keep(What::Undone { of: act.key }).is_some() {
+                    work.course.update(|it| it.take_back(&act, item));
+                    work.toast.set(Some("Taken back".to_owned()));
+                }
+            }),
+        }
+    }
+
+    /// Shows a decision again, so that it can be changed.
+    pub(super) fn look_again(self, act: Act) {
+        self.with_item(act, |work, act, item| {
+            work.course.update(|it| it.look_again(&act, item));
+        });
+    }
+
+    /// Does something with the item of an act: one of this visit, or as the server has it.
+    fn with_item(self, act: Act, then: fn(Work, Act, HandedItem)) {
+        let seen = self.course.with_untracked(|it| it.seen(act.item).cloned());
+        if let Some(item) = seen {
+            then(self, act, item);
+            self.shown();
+            return;
+        }
+        if self.asking.get_untracked() {
+            return;
+        }
+        self.asking.set(true);
+        let request = Again {
+            task: self.task(),
+            item: act.item,
+        };
+        leptos::task::spawn_local(async move {
+            let found = api::call(&request).await;
+            // The reader may be on another page by now.
+            if self.asking.try_set(false).is_some() {
+                return;
+            }
+            match found {
+                Ok(item) => {
+                    self.failed.set(None);
+                    then(self, act, item);
+                    self.shown();
+                }
+                Err(error) => self.failed.set(Some(error)),
+            }
+        });
+    }
+
+    /// Another item is on the screen: its words, its time, and the focus.
+    fn shown(self) {
+        self.start();
+        let told = self
+            .course
+            .with_untracked(|it| it.screen().is_some_and(|it| it.told.is_some()));
+        desk::focus(if told { TOLD } else { desk::ITEM });
+    }
+
+    fn start(self) {
+        let before = self.course.with_untracked(|it| {
+            let before = it.screen()?.before.as_ref()?.decision.clone();
+            Some(Words {
+                matters: before.matters,
+                tags: before.tags,
+                note: before.note,
+            })
+        });
+        self.beside.set(before.unwrap_or_default());
+        self.clock.set_value(Clock::start(now_ms()));
+    }
+
+    /// Asks for items, if there are few left.
+    pub(super) fn ask(self) {
+        let n_unsent = outbox::unsent(self.task()).len();
+        let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
+        let Some(n) = wanted.filter(|_| !self.asking.get_untracked()) else {
+            return;
+        };
+        self.asking.set(true);
+        let task = self.task();
+        leptos::task::spawn_local(async move {
+            let found = api::call(&NextItems { task, n }).await;
+            if self.asking.try_set(false).is_some() {
+                return;
+            }
+            match found {
+                Ok(handed) => self.take(handed, n),
+                Err(error) => {
+                    // What is at hand can be decided without a network.
+                    let empty = self.course.with_untracked(|it| it.screen().is_none());
+                    self.failed.set(empty.then_some(error));
+                    self.later.run(move || self.ask());
+                }
+            }
+        });
+    }
+
+    fn take(self, handed: Handed, n: u32) {
+        let fresh = self.course.with_untracked(|it| it.screen().is_none());
+        self.failed.set(None);
+        self.standing.set(handed.standing);
+        self.course.update(|it| it.take(handed, n, now_ms()));
+        if fresh {
+            self.start();
+        }
+        let waits = self
+            .course
+            .with_untracked(|it| it.ended() && it.n_leased() > 0);
+        if waits {
+            self.later.run(move || self.ask_again());
+        }
+    }
+
+    /// Asks although there was nothing more.
+    pub(super) fn ask_again(self) {
+        self.course.update(Course::hope);
+        self.ask();
+    }
+
+    /// Shows or hides the guidelines.
+    pub(super) fn turn_guide(self) {
+        guide::turn(self.guide);
+    }
+
+    /// An act in words.
+    pub(super) fn told(self, act: &Act) -> String {
+        let n = act.item.0 + 1;
+        let Some(decision) = &act.decision else {
+            return format!("Item {n}: passed over");
+        };
+        let claim = self.course.with_untracked(|it| {
+            let seen = it.seen(act.item);
+            seen.map(|it| it.content.claim)
+        });
+        let answer = decision.sides.turn(decision.answer);
+        match claim {
+            Some(claim) => format!("Item {n}: {}", desk::word(claim, answer)),
+            None => format!("Item {n}: {}", answer.name()),
+        }
+    }
+}
+
+/// The heading of what training tells.
+pub(super) const TOLD: &str = "told";
+
+/// Now, in milliseconds since 1970, by the clock of the browser.
+pub(super) fn now_ms() -> u64 {
+    js_sys::Date::now().max(0.0) as u64
+}
+
+fn random_key() -> Key {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).expect("every browser has random bytes");
+    Key::from_bytes(bytes)
+}

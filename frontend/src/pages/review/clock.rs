@@ -1,0 +1,76 @@
+//! How long an item is looked at, pauses left out.
+
+/// Without a sign of the reader for so long, a pause has begun.
+const IDLE_MS: u64 = 30_000;
+
+/// The time that one item has had. All moments are in milliseconds, by a clock of the caller.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Clock {
+    took: u64,
+    /// The last sign of the reader; none while the page is hidden.
+    last: Option<u64>,
+}
+
+impl Clock {
+    /// An item is shown.
+    pub(crate) fn start(now: u64) -> Clock {
+        Clock {
+            took: 0,
+            last: Some(now),
+        }
+    }
+
+    /// The reader touched something, or the page is seen again.
+    pub(crate) fn stir(&mut self, now: u64) {
+        self.took = self.took_ms(now);
+        self.last = Some(now);
+    }
+
+    /// The page is hidden.
+    pub(crate) fn hide(&mut self, now: u64) {
+        self.took = self.took_ms(now);
+        self.last = None;
+    }
+
+    /// The time so far: of each stretch without a sign at most [`IDLE_MS`].
+    pub(crate) fn took_ms(&self, now: u64) -> u64 {
+        // A clock that was set back counts nothing.
+        let since = self.last.map_or(0, |it| now.saturating_sub(it));
+        self.took + since.min(IDLE_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_counts_and_pauses_do_not() {
+        let mut clock = Clock::start(1_000);
+        clock.stir(5_000);
+        assert_eq!(clock.took_ms(9_000), 8_000);
+        // Away for ten minutes: of these, thirty seconds may have been reading.
+        clock.stir(605_000);
+        assert_eq!(clock.took_ms(606_000), 4_000 + 30_000 + 1_000);
+    }
+
+    #[test]
+    fn what_is_hidden_is_not_read() {
+        let mut clock = Clock::start(0);
+        clock.hide(2_000);
+        assert_eq!(clock.took_ms(20_000), 2_000);
+        clock.stir(20_000);
+        assert_eq!(clock.took_ms(21_000), 3_000);
+        clock.hide(22_000);
+        clock.hide(30_000);
+        assert_eq!(clock.took_ms(40_000), 4_000);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_takes_nothing_away() {
+        let mut clock = Clock::start(10_000);
+        clock.stir(12_000);
+        clock.stir(5_000);
+        assert_eq!(clock.took_ms(6_000), 3_000);
+    }
+}

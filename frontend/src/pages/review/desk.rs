@@ -1,0 +1,261 @@
+//! One item as it is decided on: the question, the query, the texts, and the answers with their
+//! keys. The same for annotators and for those who try.
+
+use leptos::prelude::*;
+use shared::probe::ClaimKind;
+use shared::review::content::Content;
+use shared::review::{Answer, Preference, Sides};
+use shared::study::instance::Marked;
+use wasm_bindgen::JsCast;
+
+use crate::widgets::marked::MarkedText;
+
+/// The element that has the focus when an item comes.
+pub(super) const ITEM: &str = "item";
+
+/// Question and query.
+#[component]
+pub(super) fn Asked(
+    /// The item.
+    content: Content,
+    /// What is said above the question.
+    #[prop(optional_no_strip)]
+    over: Option<&'static str>,
+    /// Whether query terms are marked.
+    #[prop(into)]
+    marks: Signal<bool>,
+) -> impl IntoView {
+    let Content {
+        query,
+        terms,
+        claim,
+        ..
+    } = content;
+    let shown = move || {
+        let (marked, terms) = (bare_unless(marks.get(), &query), terms.clone());
+        view! { <MarkedText marked terms/> }
+    };
+    view! {
+        <div class="ask">
+            {over.map(|it| view! { <p class="label"><b>{it}</b></p> })}
+            <p class="label" id="question">{question(claim)}</p>
+            <h1 class="query" id=ITEM tabindex="-1" dir="auto">{shown}</h1>
+            {(claim.arity() == 3)
+                .then(|| {
+                    view! {
+                        <p class="note">
+                            "Text B says more of the query than A, and C more than B. The axiom
+                            holds that each further step helps less. Compare how much better B is
+                            than A with how much better C is than B."
+                        </p>
+                    }
+                })}
+        </div>
+    }
+}
+
+/// The texts as they stand for the person.
+#[component]
+pub(super) fn Texts(
+    /// The item.
+    content: Content,
+    /// Which text stands where.
+    sides: Sides,
+    /// Whether query terms are marked.
+    #[prop(into)]
+    marks: Signal<bool>,
+) -> impl IntoView {
+    let Content {
+        texts,
+        terms,
+        withheld,
+        ..
+    } = content;
+    let three = texts.len() == 3;
+    let texts = on_screen(texts, sides);
+    let each = texts.into_iter().zip(LETTERS).map(|(marked, letter)| {
+        let terms = terms.clone();
+        let body = match marked.text.trim().is_empty() {
+            true if withheld => {
+                view! { <p class="note">"The study came without its texts: pass it over."</p> }
+                    .into_any()
+            }
+            true => view! { <p class="note">"This text is empty."</p> }.into_any(),
+            false => {
+                let shown = move || {
+                    let (marked, terms) = (bare_unless(marks.get(), &marked), terms.clone());
+                    view! { <MarkedText marked terms/> }
+                };
+                view! { <p class="text" dir="auto">{shown}</p> }.into_any()
+            }
+        };
+        view! {
+            <article class="doc">
+                <header><b>{letter}</b></header>
+                {body}
+            </article>
+        }
+    });
+    view! { <div class="docs" class:three=three>{each.collect_view()}</div> }
+}
+
+/// The answers, each with its key.
+#[component]
+pub(super) fn Answers(
+    /// What is asked.
+    claim: ClaimKind,
+    /// What was said before, as the texts stand on the screen.
+    before: Option<Answer>,
+    /// Takes an answer about the screen.
+    choose: Callback<Answer>,
+) -> impl IntoView {
+    let each = ON_SCREEN.iter().zip(1..).map(|(&answer, key)| {
+        let was = before == Some(answer);
+        view! {
+            <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
+                {word(claim, answer)} " " <kbd>{key}</kbd>
+                {was.then(|| view! { <span class="label">"before"</span> })}
+            </button>
+        }
+    });
+    view! {
+        <div class="decide" role="group" aria-labelledby="question">{each.collect_view()}</div>
+    }
+}
+
+/// The answers in the order of their keys.
+const ON_SCREEN: [Answer; 4] = [
+    Answer::First,
+    Answer::Equal,
+    Answer::Second,
+    Answer::CannotSay,
+];
+
+const LETTERS: [&str; 3] = ["A", "B", "C"];
+
+/// The answer that a key gives, as the texts stand on the screen.
+pub(super) fn answer_of(key: &str) -> Option<Answer> {
+    let place: usize = key.parse().ok()?;
+    ON_SCREEN.get(place.checked_sub(1)?).copied()
+}
+
+/// What is asked.
+fn question(claim: ClaimKind) -> &'static str {
+    match claim {
+        ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => {
+            "Which text answers the query better?"
+        }
+        ClaimKind::ShrinkingGain => "Which step helps more: from A to B, or from B to C?",
+    }
+}
+
+/// An answer about the screen, on its button.
+pub(super) fn word(claim: ClaimKind, answer: Answer) -> &'static str {
+    let steps = claim == ClaimKind::ShrinkingGain;
+    match answer {
+        Answer::First if steps => "A to B",
+        Answer::First => "A is better",
+        Answer::Second if steps => "B to C",
+        Answer::Second => "B is better",
+        Answer::Equal => "Equal",
+        Answer::CannotSay => "Cannot say",
+    }
+}
+
+/// The same within a sentence.
+pub(super) fn said(claim: ClaimKind, answer: Answer) -> &'static str {
+    let steps = claim == ClaimKind::ShrinkingGain;
+    match answer {
+        Answer::First if steps => "the step from A to B helps more",
+        Answer::First => "A is better",
+        Answer::Second if steps => "the step from B to C helps more",
+        Answer::Second => "B is better",
+        Answer::Equal if steps => "both steps help the same",
+        Answer::Equal => "both are equal",
+        Answer::CannotSay => "it cannot be said",
+    }
+}
+
+/// The answer that prefers so.
+pub(super) fn answer_that(prefers: Preference) -> Answer {
+    match prefers {
+        Preference::First => Answer::First,
+        Preference::Equal => Answer::Equal,
+        Preference::Second => Answer::Second,
+    }
+}
+
+/// The texts in the order of the screen.
+fn on_screen(mut texts: Vec<Marked>, sides: Sides) -> Vec<Marked> {
+    if sides == Sides::Swapped {
+        texts.reverse();
+    }
+    texts
+}
+
+fn bare_unless(marks: bool, marked: &Marked) -> Marked {
+    let mut shown = marked.clone();
+    if !marks {
+        shown.marks.clear();
+    }
+    shown
+}
+
+/// Moves the focus to an element, once it is there.
+pub(super) fn focus(id: &'static str) {
+    request_animation_frame(move || {
+        let found = document().get_element_by_id(id);
+        if let Some(found) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            let _ = found.focus();
+        }
+    });
+}
+
+/// Whether a dialog is open: the keys of the page rest.
+pub(super) fn in_dialog() -> bool {
+    document()
+        .query_selector("dialog[open]")
+        .ok()
+        .flatten()
+        .is_some()
+}
+
+/// Whether Enter would press a button or follow a link.
+pub(super) fn on_button() -> bool {
+    let active = document().active_element();
+    active.is_some_and(|it| matches!(it.tag_name().as_str(), "BUTTON" | "A" | "SUMMARY" | "INPUT"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_in_the_order_of_the_screen() {
+        let keys = ["1", "2", "3", "4", "5", "0", "x"].map(answer_of);
+        assert_eq!(
+            keys,
+            [
+                Some(Answer::First),
+                Some(Answer::Equal),
+                Some(Answer::Second),
+                Some(Answer::CannotSay),
+                None,
+                None,
+                None
+            ]
+        );
+    }
+
+    #[test]
+    fn texts_stand_as_the_server_turned_them() {
+        let text = |it: &str| Marked {
+            text: it.to_owned(),
+            marks: Vec::new(),
+        };
+        let texts = vec![text("claimed first"), text("claimed second")];
+        let swapped = on_screen(texts.clone(), Sides::Swapped);
+        assert_eq!(swapped[0].text, "claimed second");
+        assert_eq!(on_screen(texts.clone(), Sides::AsClaimed), texts);
+    }
+}

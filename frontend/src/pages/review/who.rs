@@ -1,0 +1,25 @@
+//! Who is at the page. Whoever it is, what they left unsent before is sent.
+
+use shared::api::people::{Me, Who};
+
+use crate::api::{self, Error, NO_SERVER};
+use crate::outbox;
+
+/// Who the server takes us for; none on a host of files only.
+pub(crate) async fn who() -> Result<Option<Who>, Error> {
+    match api::call(&Me {}).await {
+        Ok(who) => {
+            known(&who).await;
+            Ok(Some(who))
+        }
+        Err(error) if error.is(NO_SERVER) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Hears who it is from another reply.
+pub(crate) async fn known(who: &Who) {
+    if let Some(person) = &who.person {
+        outbox::begin(person.no).await;
+    }
+}

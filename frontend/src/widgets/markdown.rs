@@ -1,0 +1,265 @@
+//! Markdown of people as nodes of the page.
+//!
+//! It is untrusted: raw HTML is left out, of an image its words stay, and a link leads by http,
+//! https or mailto or is only its words. Nothing is ever set as HTML.
+
+use leptos::prelude::*;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
+/// What stands deeper than this is shown in the element that holds it: a page of `>` would else
+/// be as many elements in each other as a browser can hold.
+const DEEPEST: usize = 12;
+
+/// A text in Markdown.
+#[component]
+pub(crate) fn Markdown(
+    /// As somebody wrote it.
+    text: String,
+) -> impl IntoView {
+    let nodes = nodes(&text);
+    view! { <div class="markdown">{nodes.into_iter().map(shown).collect_view()}</div> }
+}
+
+/// A piece of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Node {
+    Text(String),
+    Code(String),
+    Break,
+    Rule,
+    Within(Kind, Vec<Node>),
+}
+
+/// What holds other pieces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Paragraph,
+    /// 3 to 6: the page has the two above.
+    Heading(u8),
+    Quote,
+    CodeBlock,
+    List,
+    /// Counted from this number.
+    Counted(u64),
+    Item,
+    Emphasis,
+    Strong,
+    Struck,
+    Link(String),
+    /// Holds pieces, and is nothing itself.
+    Plain,
+    /// Is left out with all that it holds.
+    Dropped,
+}
+
+/// The pieces of a text.
+fn nodes(text: &str) -> Vec<Node> {
+    let mut open: Vec<(Kind, Vec<Node>)> = vec![(Kind::Plain, Vec::new())];
+    for event in Parser::new_ext(text, Options::ENABLE_STRIKETHROUGH) {
+        let node = match event {
+            Event::Start(tag) => {
+                let kind = match kind(tag) {
+                    Kind::Dropped => Kind::Dropped,
+                    _ if open.len() > DEEPEST => Kind::Plain,
+                    kind => kind,
+                };
+                open.push((kind, Vec::new()));
+                continue;
+            }
+            Event::End(_) => {
+                // Starts and ends are balanced, and the first stays.
+                let Some((kind, inner)) = open.pop().filter(|_| !open.is_empty()) else {
+                    break;
+                };
+                let outer = open.last_mut().map(|it| &mut it.1);
+                match (kind, outer) {
+                    (Kind::Dropped, _) | (_, None) => {}
+                    (Kind::Plain, Some(outer)) => outer.extend(inner),
+                    (kind, Some(outer)) => outer.push(Node::Within(kind, inner)),
+                }
+                continue;
+            }
+            Event::Text(text) => Node::Text(text.into_string()),
+            Event::Code(text) => Node::Code(text.into_string()),
+            Event::SoftBreak => Node::Text(" ".to_owned()),
+            Event::HardBreak => Node::Break,
+            Event::Rule => Node::Rule,
+            Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::InlineMath(_)
+            | Event::DisplayMath(_)
+            | Event::FootnoteReference(_)
+            | Event::TaskListMarker(_) => continue,
+        };
+        if let Some((_, inner)) = open.last_mut() {
+            inner.push(node);
+        }
+    }
+    open.into_iter().next().map(|it| it.1).unwrap_or_default()
+}
+
+fn kind(tag: Tag<'_>) -> Kind {
+    match tag {
+        Tag::Paragraph => Kind::Paragraph,
+        Tag::Heading { level, .. } => Kind::Heading((level as u8 + 2).min(6)),
+        Tag::BlockQuote(_) => Kind::Quote,
+        Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_)) => Kind::CodeBlock,
+        Tag::List(Some(first)) => Kind::Counted(first),
+        Tag::List(None) => Kind::List,
+        Tag::Item => Kind::Item,
+        Tag::Emphasis => Kind::Emphasis,
+        Tag::Strong => Kind::Strong,
+        Tag::Strikethrough => Kind::Struck,
+        Tag::Link { dest_url, .. } => match way(&dest_url) {
+            Some(href) => Kind::Link(href),
+            None => Kind::Plain,
+        },
+        Tag::HtmlBlock | Tag::MetadataBlock(_) => Kind::Dropped,
+        // The words beside an image stand for it.
+        _ => Kind::Plain,
+    }
+}
+
+/// Where a link may lead; none by any other scheme, or none.
+fn way(address: &str) -> Option<String> {
+    let odd = |it: char| it.is_control() || it.is_whitespace();
+    let (scheme, rest) = address.split_once(':')?;
+    let scheme = scheme.to_ascii_lowercase();
+    let leads = match scheme.as_str() {
+        "http" | "https" => rest.starts_with("//"),
+        "mailto" => true,
+        _ => false,
+    };
+    (leads && !rest.contains(odd)).then(|| format!("{scheme}:{rest}"))
+}
+
+fn shown(node: Node) -> AnyView {
+    let (kind, inner) = match node {
+        Node::Text(text) => return text.into_any(),
+        Node::Code(text) => return view! { <code>{text}</code> }.into_any(),
+        Node::Break => return view! { <br/> }.into_any(),
+        Node::Rule => return view! { <hr/> }.into_any(),
+        Node::Within(kind, inner) => (kind, inner),
+    };
+    let inner = inner.into_iter().map(shown).collect_view();
+    match kind {
+        Kind::Paragraph => view! { <p>{inner}</p> }.into_any(),
+        Kind::Heading(3) => view! { <h3>{inner}</h3> }.into_any(),
+        Kind::Heading(4) => view! { <h4>{inner}</h4> }.into_any(),
+        Kind::Heading(5) => view! { <h5>{inner}</h5> }.into_any(),
+        Kind::Heading(_) => view! { <h6>{inner}</h6> }.into_any(),
+        Kind::Quote => view! { <blockquote>{inner}</blockquote> }.into_any(),
+        Kind::CodeBlock => view! { <pre><code>{inner}</code></pre> }.into_any(),
+        Kind::List => view! { <ul>{inner}</ul> }.into_any(),
+        Kind::Counted(first) => view! { <ol start=first.to_string()>{inner}</ol> }.into_any(),
+        Kind::Item => view! { <li>{inner}</li> }.into_any(),
+        Kind::Emphasis => view! { <em>{inner}</em> }.into_any(),
+        Kind::Strong => view! { <strong>{inner}</strong> }.into_any(),
+        Kind::Struck => view! { <del>{inner}</del> }.into_any(),
+        Kind::Link(href) => view! {
+            <a href=href target="_blank" rel="noopener noreferrer nofollow">{inner}</a>
+        }
+        .into_any(),
+        Kind::Plain | Kind::Dropped => inner.into_any(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `paragraph(strong(two))`
+    fn check(text: &str, expected: &str) {
+        fn written(nodes: &[Node]) -> String {
+            let each = nodes.iter().map(|node| match node {
+                Node::Text(text) => text.clone(),
+                Node::Code(text) => format!("`{text}`"),
+                Node::Break => "⏎".to_owned(),
+                Node::Rule => "—".to_owned(),
+                Node::Within(kind, inner) => format!("{kind:?}[{}]", written(inner)),
+            });
+            each.collect()
+        }
+        assert_eq!(written(&nodes(text)), expected, "{text}");
+    }
+
+    #[test]
+    fn usual_markdown_is_shown() {
+        check(
+            "# How\n\nOne **two** `a<b`",
+            "Heading(3)[How]Paragraph[One Strong[two] `a<b`]",
+        );
+        check("1. a\n2. b", "Counted(1)[Item[a]Item[b]]");
+        check("- a\n- ~~b~~", "List[Item[a]Item[Struck[b]]]");
+        check("> q\n\n---\n\n    x", "Quote[Paragraph[q]]—CodeBlock[x]");
+        check("a\nb  \nc", "Paragraph[a b⏎c]");
+    }
+
+    #[test]
+    fn links_lead_by_three_schemes_only() {
+        check(
+            "[a](https://x.org)",
+            "Paragraph[Link(\"https://x.org\")[a]]",
+        );
+        check(
+            "[a](MAILTO:a@x.org)",
+            "Paragraph[Link(\"mailto:a@x.org\")[a]]",
+        );
+        check(
+            "<http://x.org>",
+            "Paragraph[Link(\"http://x.org\")[http://x.org]]",
+        );
+        for address in [
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            "&#106;avascript:alert(1)",
+            "java&#10;script:alert(1)",
+            "&#1;javascript:alert(1)",
+            "data:text/html,<script>alert(1)</script>",
+            "vbscript:x",
+            "//x.org",
+            "/api/sign-out",
+            "#a",
+            "https:alert",
+            "blob:https://x.org/1",
+        ] {
+            check(&format!("[a](<{address}>)"), "Paragraph[a]");
+        }
+    }
+
+    #[test]
+    fn no_html_comes_through() {
+        check("<script>alert(1)</script>", "");
+        check("a <img src=x onerror=alert(1)> b", "Paragraph[a  b]");
+        check("<div>\n*a*\n</div>\n\nb", "Paragraph[b]");
+        check(
+            "![alt *it*](https://x.org/a.png)",
+            "Paragraph[alt Emphasis[it]]",
+        );
+        check(
+            "[<b>x</b>](https://x.org)",
+            "Paragraph[Link(\"https://x.org\")[x]]",
+        );
+        check("&lt;script&gt;", "Paragraph[<script>]");
+        check("<!-- a -->", "");
+        check("<a href=\"javascript:x\">a</a>", "Paragraph[a]");
+    }
+
+    #[test]
+    fn depth_has_an_end() {
+        let deepest = |text: &str| {
+            fn depth(nodes: &[Node]) -> usize {
+                let of = |it: &Node| match it {
+                    Node::Within(_, inner) => 1 + depth(inner),
+                    _ => 0,
+                };
+                nodes.iter().map(of).max().unwrap_or(0)
+            }
+            depth(&nodes(text))
+        };
+        assert!(deepest(&(">".repeat(50_000) + "a")) <= DEEPEST);
+        assert!(deepest(&("- ".repeat(20_000) + "a")) <= DEEPEST);
+        assert!(deepest(&("*a ".repeat(10_000) + &"a*".repeat(10_000))) <= DEEPEST);
+        assert!(deepest(&("[".repeat(20_000) + "a")) <= DEEPEST);
+    }
+}
