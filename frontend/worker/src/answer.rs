@@ -105,10 +105,6 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
                     .map_err(refused)?,
             ))
         }
-        Try::PATH => {
-            let Try { study: _, seed } = parse(request)?;
-            Ok(json(&trial(study, seed).map_err(refused)?))
-        }
         Export::PATH => Ok(export(study)),
         Statistics::PATH => Ok(json(&CollectionStats {
             analyzer: study.definition.analyzer.clone(),
