@@ -204,11 +204,19 @@ fn released_migrations_stay_as_they_are() {
     };
     assert_eq!(
         sums(&sqlite::MIGRATIONS),
-        ["1 c071c82253fd3afb", "2 762e0309cf089e6c"]
+        [
+            "1 c071c82253fd3afb",
+            "2 762e0309cf089e6c",
+            "3 32d32cd3e9b468e6"
+        ]
     );
     assert_eq!(
         sums(&super::postgres::MIGRATIONS),
-        ["1 b22122618fe24e18", "2 762e0309cf089e6c"]
+        [
+            "1 b22122618fe24e18",
+            "2 762e0309cf089e6c",
+            "3 60951067af38ee64"
+        ]
     );
 }
 
