@@ -41,7 +41,8 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
         let items = items(&server, task);
         with_tab(&server.address, |carla| {
             let link = server.ask(&invite(Part::Curator)).token;
-            join(carla, &format!("/join#{link}"), "Carla");
+            carla.open(&format!("/join#{link}"));
+            join(carla, "Carla");
             let links = [(); 2].map(|()| invited(carla));
             looks::expect_readable(carla, "people");
 
@@ -75,16 +76,10 @@ fn items(server: &Server, task: TaskNo) -> Items {
     items
 }
 
-/// Follows the link of an invitation and takes a name.
-fn join(tab: &Tab, link: &str, name: &str) {
-    tab.open(link);
-    const FIELD: &str = "main form input:not([type=password]):not([type=checkbox])";
-    tab.until(
-        "a field for the name",
-        &format!("return !!document.querySelector('{FIELD}')"),
-    );
-    tab.click_at(FIELD);
-    tab.press(format!("{name}{}", '\u{E007}'));
+/// Takes a name on the page that the link of an invitation leads to.
+fn join(tab: &Tab, name: &str) {
+    tab.fill("Name, as others here shall see it", name);
+    tab.press('\u{E007}'.to_string());
     tab.until(
         "to be known",
         "return fetch('/api/me?q=%7B%7D').then(it => it.json()).then(it => !!it.person)",
@@ -105,7 +100,7 @@ fn invited(tab: &Tab) -> String {
 fn alone(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) {
     tab.open(link);
     looks::expect_readable(tab, "join");
-    join(tab, link, "Ann");
+    join(tab, "Ann");
     tab.open(&format!("/review/{}", task.0));
     let mut ann = Annotator::new(tab, items, 0);
     ann.there();
@@ -127,7 +122,8 @@ const SAVED: &str = "const said = document.querySelector('.mine')?.innerText ?? 
 
 /// Ben is without a network in the middle, and goes on; he undoes, and passes over.
 fn with_the_network_cut(tab: &Tab, (task, items): (TaskNo, &Items), link: &str) {
-    join(tab, link, "Ben");
+    tab.open(link);
+    join(tab, "Ben");
     tab.open(&format!("/review/{}", task.0));
     let mut ben = Annotator::new(tab, items, 1);
     ben.there();
