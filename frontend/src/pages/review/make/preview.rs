@@ -121,8 +121,8 @@ fn Counted(made: Made) -> impl IntoView {
             </p>
         </div>
         <p class="note">
-            {chance} {plural(u64::from(made.n_training), "training item", "training items")
-                .into_any()} ", "
+            {chance.map(|it| format!("{it}; "))}
+            {plural(u64::from(made.n_training), "training item", "training items")} ", "
             {plural(u64::from(made.n_gold), "gold item", "gold items")}
         </p>
         <table class="data narrow">
