@@ -21,6 +21,7 @@ use super::gate::ForCurators;
 use crate::api::{self, Error};
 use crate::lab::{self, Address};
 use crate::later::Later;
+use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failure;
@@ -70,6 +71,8 @@ struct Form {
     behaviours: RwSignal<Vec<Probe>>,
     failed: RwSignal<Option<Error>>,
     busy: RwSignal<bool>,
+    /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
+    tried: RwSignal<bool>,
 }
 
 impl Form {
@@ -85,6 +88,7 @@ impl Form {
             behaviours: RwSignal::new(Vec::new()),
             failed: RwSignal::new(None),
             busy: RwSignal::new(false),
+            tried: RwSignal::new(false),
         };
         form.keep();
         form.follow();
@@ -161,6 +165,9 @@ impl Form {
 
     /// What is wrong with a field, by the page or by the server.
     fn reason(self, field: Field) -> Option<String> {
+        if !self.tried.get() && self.draft.with(|it| it.lacks(field)) {
+            return None;
+        }
         let refused = self.refused.get();
         let mut all = self.wrong.get().into_iter().chain(refused);
         all.find(|it| it.field == field).map(|it| it.reason)
@@ -179,6 +186,7 @@ impl Form {
     }
 
     fn make(self) {
+        self.tried.set(true);
         let Ok(task) = self.draft.with_untracked(Draft::task) else {
             return;
         };
@@ -225,7 +233,19 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
             view! { <Failure error retry/> }
         })
     };
+    let said = move || {
+        let n_wrong = form.wrong.with(Vec::len) as u64;
+        match (form.busy.get(), form.tried.get() && n_wrong > 0) {
+            (true, _) => "Drawing items".to_owned(),
+            (false, true) => format!(
+                "{} marked above",
+                plural(n_wrong, "mistake is", "mistakes are")
+            ),
+            (false, false) => String::new(),
+        }
+    };
     let fresh = move |_| {
+        form.tried.set(false);
         draft::forget();
         form.draft.update(|it| *it = Draft::of(&it.study));
     };
@@ -339,14 +359,12 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 <button
                     class="btn main"
                     type="submit"
-                    disabled=move || form.busy.get() || form.wrong.with(|it| !it.is_empty())
+                    disabled=move || form.busy.get()
                 >
                     "Make the task"
                 </button>
                 <button class="btn" type="button" on:click=fresh>"Begin anew"</button>
-                <span class="note" role="status">
-                    {move || form.busy.get().then_some("Drawing items")}
-                </span>
+                <span class="note" role="status">{said}</span>
             </div>
         </form>
     }

@@ -231,7 +231,7 @@ fn Case(court: Court) -> impl IntoView {
             Some((_, Ok(found))) => view! { <Judged court item found again/> }.into_any(),
         })
     };
-    view! { <section class="section case" aria-label="The item">{body}</section> }
+    view! { <section class="section judged" aria-label="The item">{body}</section> }
 }
 
 #[component]

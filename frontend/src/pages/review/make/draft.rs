@@ -211,6 +211,15 @@ impl Draft {
         };
     }
 
+    /// Whether nothing stands in a field that has to be filled.
+    pub(super) fn lacks(&self, field: Field) -> bool {
+        match field {
+            Field::Title => self.title.is_empty(),
+            Field::Probes => self.probes.is_empty(),
+            _ => false,
+        }
+    }
+
     /// The task, or everything that is wrong with it.
     pub(super) fn task(&self) -> Result<Task, Vec<Refusal>> {
         let mut wrong = Vec::new();

@@ -43,6 +43,9 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
     let said = move || {
         let now = task.get();
         let seen = seen.get();
+        if form.refused.with(Option::is_some) {
+            return "It cannot be drawn so: the reason stands beside what is wrong.";
+        }
         match (now, seen) {
             (None, _) => "Choose what is asked, and how much could be drawn is counted here.",
             (Some(now), Some(Seen { task, made })) if now == task => match made {
@@ -118,8 +121,8 @@ fn Counted(made: Made) -> impl IntoView {
             </p>
         </div>
         <p class="note">
-            {chance} {plural(u64::from(made.n_training), "training item", "training items")
-                .into_any()} ", "
+            {chance.map(|it| format!("{it}; "))}
+            {plural(u64::from(made.n_training), "training item", "training items")} ", "
             {plural(u64::from(made.n_gold), "gold item", "gold items")}
         </p>
         <table class="data narrow">
