@@ -10,7 +10,6 @@ mod shown;
 mod store;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -317,7 +316,7 @@ fn listen() {
 /// What would be lost, or wait for the next visit, if the tab were closed now.
 fn n_unsent() -> usize {
     OUTBOX.with_borrow(|it| {
-        let open = it.line.unsent().iter().filter(|it| it.refused.is_none());
-        open.map(|it| it.event.key).collect::<BTreeSet<Key>>().len()
+        let is_at_risk = |kept: &&Kept| kept.refused.is_none() || it.forgets.is_some();
+        it.line.unsent().iter().filter(is_at_risk).count()
     })
 }

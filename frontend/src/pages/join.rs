@@ -18,12 +18,15 @@ use forms::{JoinForm, SignInForm};
 /// The page.
 #[component]
 pub(crate) fn Join() -> impl IntoView {
-    let token = RwSignal::new(None::<String>);
     let Address { hash, .. } = Address::here();
+    let given = hash.get_untracked();
+    let token = RwSignal::new((!given.is_empty()).then_some(given));
     Effect::new(move |_| {
         let found = hash.get();
         if !found.is_empty() {
-            token.set(Some(found));
+            if token.with_untracked(|it| it.as_ref() != Some(&found)) {
+                token.set(Some(found));
+            }
             // It lets somebody in: it shall stand in no history and no picture of the screen.
             lab::go(&Page::Join.href());
         }
@@ -81,7 +84,7 @@ fn shown(found: Found, again: Callback<()>) -> AnyView {
             </p>
         }
         .into_any(),
-        Found::Invited(token, to, who) => invited(token, to, who, again),
+        Found::Invited(token, to, who) => invited(token, to, who),
         Found::Unusable(error, who) => view! {
             <h1>"This invitation cannot be used"</h1>
             <Failure error/>
@@ -101,7 +104,7 @@ fn shown(found: Found, again: Callback<()>) -> AnyView {
 }
 
 /// What an invitation is to, and the way in.
-fn invited(token: String, to: InvitedTo, who: Who, again: Callback<()>) -> AnyView {
+fn invited(token: String, to: InvitedTo, who: Who) -> AnyView {
     let until = moment(to.until_ms);
     let signed_in = who.person.map(|it| {
         view! {
@@ -120,7 +123,7 @@ fn invited(token: String, to: InvitedTo, who: Who, again: Callback<()>) -> AnyVi
         <p class="lead">{may(to.role)}</p>
         <p class="note">"The invitation works once, until " {until} "."</p>
         {signed_in}
-        <JoinForm token=Some(token) name=to.person again/>
+        <JoinForm token=Some(token) name=to.person/>
     }
     .into_any()
 }
@@ -140,7 +143,7 @@ fn Nobody(
                 "You are the operator of this server. Take a name, so that what you decide is
                 known as yours."
             </p>
-            <JoinForm token=None name=None again/>
+            <JoinForm token=None name=None/>
         }
         .into_any(),
         (None, _) => view! {
@@ -148,7 +151,7 @@ fn Nobody(
                 "With your name and password. Without a password, follow the link of an
                 invitation: whoever sent you one can send another."
             </p>
-            <SignInForm again/>
+            <SignInForm/>
             <p class="note">
                 "The operator of the server shows the token on the page "
                 <a href=Page::Operator.href()>"Models and jobs"</a> "."

@@ -45,8 +45,6 @@ pub(super) fn JoinForm(
     token: Option<String>,
     /// Of the person that the invitation lets in again.
     name: Option<String>,
-    /// Asks once more who is here.
-    again: Callback<()>,
 ) -> impl IntoView {
     let stand = RwSignal::new(Stand::Open);
     let typed = RwSignal::new(String::new());
@@ -74,7 +72,7 @@ pub(super) fn JoinForm(
         };
         stand.set(Stand::Asking);
         leptos::task::spawn_local(async move {
-            went(api::call(&request).await, stand, again).await;
+            went(api::call(&request).await, stand).await;
         });
     };
     let name_field = (!has_name).then(|| {
@@ -118,10 +116,7 @@ pub(super) fn JoinForm(
 
 /// Name and password.
 #[component]
-pub(super) fn SignInForm(
-    /// Asks once more who is here.
-    again: Callback<()>,
-) -> impl IntoView {
+pub(super) fn SignInForm() -> impl IntoView {
     let stand = RwSignal::new(Stand::Open);
     let name = RwSignal::new(String::new());
     let password = RwSignal::new(String::new());
@@ -133,7 +128,7 @@ pub(super) fn SignInForm(
         };
         stand.set(Stand::Asking);
         leptos::task::spawn_local(async move {
-            went(api::call(&request).await, stand, again).await;
+            went(api::call(&request).await, stand).await;
         });
     };
     view! {
@@ -165,13 +160,12 @@ pub(super) fn SignInForm(
 }
 
 /// Leads on, or says why not.
-async fn went(reply: Result<Who, Error>, stand: RwSignal<Stand>, again: Callback<()>) {
+async fn went(reply: Result<Who, Error>, stand: RwSignal<Stand>) {
     match reply {
         Ok(who) => {
             known(&who).await;
             // The reader may be on another page by now.
             if stand.try_set(Stand::Open).is_none() {
-                again.run(());
                 lab::go(&Page::Review.href());
             }
         }

@@ -9,7 +9,7 @@ mod work;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use shared::api::review::{Mine, OneTask, Sheet, State, TaskNo};
+use shared::api::review::{Mine, OneTask, Sheet, TaskNo};
 use shared::probe::Probe;
 use shared::review::queue::{LEASE_MS, Part};
 
@@ -215,8 +215,8 @@ fn listen(work: Work, dialogs: Dialogs) {
             "g" => work.turn_guide(),
             "r" => dialogs::open(dialogs.report),
             "e" => dialogs.show_example(work),
-            "h" => work.marks.update(|it| *it = !*it),
-            "m" => work.beside.turn_matters(),
+            "h" => work.turn_marks(),
+            "m" => work.turn_matters(),
             "Escape" => desk::focus(desk::ITEM),
             "Enter" if !desk::on_button() => work.go_on(),
             other => match desk::answer_of(other) {
@@ -309,7 +309,7 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
             <button
                 class="btn bare"
                 type="button"
-                on:click=move |_| work.marks.update(|it| *it = !*it)
+                on:click=move |_| work.turn_marks()
             >
                 {move || if work.marks.get() { "Hide marks" } else { "Show marks" }}
                 <kbd>"H"</kbd>
@@ -385,8 +385,7 @@ fn Nothing(work: Work) -> impl IntoView {
     let minutes = LEASE_MS / 60_000;
     let shown = move || {
         let (ended, n_leased) = work.course.with(|it| (it.ended(), it.n_leased()));
-        let open = work.sheet().card.state == State::Open;
-        if !open {
+        if !work.is_open() {
             return view! {
                 <h1 id=desk::ITEM tabindex="-1">"The task is closed"</h1>
                 <p class="lead">"What you have still to send is taken all the same."</p>

@@ -37,15 +37,15 @@ impl Beside {
         self.words.get_untracked()
     }
 
-    /// Yes, no, nothing, and again.
-    pub(super) fn turn_matters(self) {
-        self.words.update(|it| {
-            it.matters = match it.matters {
-                None => Some(Matters::Yes),
-                Some(Matters::Yes) => Some(Matters::No),
-                Some(Matters::No) => None,
-            };
-        });
+    /// Yes, no, not said, and again. What it is then, in words.
+    pub(super) fn turn_matters(self) -> &'static str {
+        let (next, word) = match self.words.with_untracked(|it| it.matters) {
+            None => (Some(Matters::Yes), "The axiom’s reason matters"),
+            Some(Matters::Yes) => (Some(Matters::No), "The axiom’s reason does not matter"),
+            Some(Matters::No) => (None, "Nothing is said of the axiom’s reason"),
+        };
+        self.words.update(|it| it.matters = next);
+        word
     }
 
     /// Opens the note, to be written.
@@ -161,12 +161,9 @@ pub(super) fn BesideTheAnswer(
             <h2 class="label" id="beside-title">"Beside the answer, if you like"</h2>
             <fieldset class="bar">
                 <legend class="label">
-                    {format!("Does the axiom’s reason ({reason}) matter here?")}
+                    {format!("Does the axiom’s reason ({reason}) matter here? ")} <kbd>"M"</kbd>
                 </legend>
                 <div class="choice">{matters}</div>
-                <button class="btn bare" type="button" on:click=move |_| beside.turn_matters()>
-                    "Change" <kbd>"M"</kbd>
-                </button>
             </fieldset>
             <div class="btns">
                 <For each=move || all.get() key=String::clone children=tag/>

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::api::review::{Done, Handed, HandedItem, MOST_OFFERS};
-use shared::review::event::{Decision, What};
+use shared::review::event::{Decision, MOST_REPLACED, What};
 use shared::review::log::Fate;
 use shared::review::queue::{PREFETCH, Part};
 use shared::review::{Answer, Event, ItemNo, Key, Matters};
@@ -29,11 +29,11 @@ pub(crate) struct Screen {
 /// An earlier decision on the item that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Before {
-    key: Key,
     /// What was said.
     pub(crate) decision: Decision,
-    /// Whether it still stands, or was taken back.
-    pub(crate) fate: Fate,
+    /// Decisions on the item that stand, and that another one replaces: one, if it was not taken
+    /// back, and more after two devices that did not know of each other.
+    stand: Vec<Key>,
 }
 
 /// A decision or a skip that can be taken back.
@@ -116,14 +116,13 @@ impl Screen {
     /// Whether an answer that stands is about to be changed.
     pub(crate) fn changes(&self) -> bool {
         let before = self.before.as_ref();
-        before.is_some_and(|it| it.fate != Fate::Undone)
+        before.is_some_and(|it| !it.stand.is_empty())
     }
 
     /// A decision on it; `answer` is about the screen, first is left.
     pub(crate) fn decide(&self, answer: Answer, words: Words, took_ms: u64) -> What {
         let sides = self.item.offer.sides;
         let before = self.before.as_ref();
-        let stood = before.filter(|it| it.fate != Fate::Undone);
         What::Decided(Decision {
             item: self.number(),
             answer: sides.turn(answer),
@@ -132,7 +131,7 @@ impl Screen {
             note: words.note,
             sides,
             took_ms,
-            replaces: stood.map(|it| it.key).into_iter().collect(),
+            replaces: before.map(|it| it.stand.clone()).unwrap_or_default(),
         })
     }
 }
@@ -270,15 +269,11 @@ impl Course {
     /// Takes an act back, and shows its item again.
     pub(crate) fn take_back(&mut self, act: &Act, item: HandedItem) {
         self.forget(act.key);
-        self.show_again(act, item, Fate::Undone);
+        self.look_again(act, item);
     }
 
     /// Shows an item again, so that its answer can be changed.
     pub(crate) fn look_again(&mut self, act: &Act, item: HandedItem) {
-        self.show_again(act, item, Fate::Stands);
-    }
-
-    fn show_again(&mut self, act: &Act, item: HandedItem, fate: Fate) {
         if let Some(now) = self.now.take()
             && now.told.is_none()
             && !now.changes()
@@ -286,11 +281,13 @@ impl Course {
             self.ahead.push_front(now);
         }
         self.ahead.retain(|it| it.number() != act.item);
-        let before = act.decision.clone().map(|decision| Before {
-            key: act.key,
-            decision,
-            fate,
-        });
+        let same = self.done.iter().rev().filter(|it| it.item == act.item);
+        let stand = same.filter(|it| it.decision.is_some()).map(|it| it.key);
+        let stand: Vec<Key> = stand.take(MOST_REPLACED).collect();
+        let before = act
+            .decision
+            .clone()
+            .map(|decision| Before { decision, stand });
         self.now = Some(Screen {
             item,
             before,

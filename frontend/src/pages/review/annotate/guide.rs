@@ -43,7 +43,7 @@ pub(super) fn Guide(
         false => "Sides are in random order.",
     };
     view! {
-        <aside class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.guide.get()>
+        <section class="aside" id="guide" aria-labelledby=GUIDE hidden=move || !work.guide.get()>
             <h2 id=GUIDE tabindex="-1">"How to decide"</h2>
             {guidelines}
             <h3>"Everybody"</h3>
@@ -53,7 +53,7 @@ pub(super) fn Guide(
             <button class="btn" type="button" on:click=move |_| work.turn_guide()>
                 "Hide this panel" <kbd>"G"</kbd>
             </button>
-        </aside>
+        </section>
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an annotator does, from a key or a button to an event in the outbox.
 
 use leptos::prelude::*;
-use shared::api::review::{Again, Handed, HandedItem, NextItems, Sheet, Standing, TaskNo};
+use shared::api::review::{Again, Handed, HandedItem, NextItems, Sheet, Standing, State, TaskNo};
 use shared::review::event::{Report, Skip, SkipReason, What};
 use shared::review::{Answer, Event, Key};
 
@@ -69,6 +69,11 @@ impl Work {
 
     pub(super) fn task(self) -> TaskNo {
         self.sheet.with_value(|it| it.card.task)
+    }
+
+    /// Whether the task hands out items.
+    pub(super) fn is_open(self) -> bool {
+        self.sheet.with_value(|it| it.card.state == State::Open)
     }
 
     /// Whether items are on their way.
@@ -250,7 +255,8 @@ impl Work {
     pub(super) fn ask(self) {
         let n_unsent = outbox::unsent(self.task()).len();
         let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
-        let Some(n) = wanted.filter(|_| !self.asking.get_untracked()) else {
+        let rests = self.asking.get_untracked() || !self.is_open();
+        let Some(n) = wanted.filter(|_| !rests) else {
             return;
         };
         self.asking.set(true);
@@ -292,6 +298,23 @@ impl Work {
     pub(super) fn ask_again(self) {
         self.course.update(Course::hope);
         self.ask();
+    }
+
+    /// Says whether the axiom's reason matters, or nothing of it.
+    pub(super) fn turn_matters(self) {
+        self.toast.set(Some(self.beside.turn_matters().to_owned()));
+    }
+
+    /// Shows or hides the marks of query terms.
+    pub(super) fn turn_marks(self) {
+        let shows = !self.marks.get_untracked();
+        self.marks.set(shows);
+        let word = if shows {
+            "Marks are shown"
+        } else {
+            "Marks are hidden"
+        };
+        self.toast.set(Some(word.to_owned()));
     }
 
     /// Shows or hides the guidelines.
