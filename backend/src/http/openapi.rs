@@ -176,7 +176,7 @@ fn document() -> OpenApi {
     let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
         "__Host-axioscope",
-        format!(
+        &format!(
             "On loopback `axioscope-PORT`. A POST that comes with it also has the header \
              `{CSRF}`, which /api/me says."
         ),

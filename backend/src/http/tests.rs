@@ -243,11 +243,6 @@ fn study(name: &str) -> Study {
     .unwrap()
 }
 
-/// An empty request: enough to see who is let in, since that is decided first.
-fn knock(method: Method, path: &str) -> Request<Body> {
-    as_request(method, path, &json!({}))
-}
-
 #[tokio::test]
 async fn pages_of_other_sites_are_kept_out_on_loopback() {
     let site = Site::new(Door::Loopback).await;
