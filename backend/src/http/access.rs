@@ -159,7 +159,8 @@ impl Caller {
         }))
     }
 
-    fn unnamed(role: Role, ip: IpAddr) -> Caller {
+    /// Somebody without a name.
+    pub(super) fn unnamed(role: Role, ip: IpAddr) -> Caller {
         Caller {
             role,
             person: None,

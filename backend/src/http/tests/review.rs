@@ -21,15 +21,14 @@ use crate::review::tests::{decided, event, join, study as rivers, task as wanted
 
 /// Somebody on the other side of the session.
 fn caller(no: u32, role: Role) -> Caller {
-    Caller {
-        role,
-        person: (no > 0).then(|| Person {
-            no: PersonNo(no),
-            name: format!("Person {no}"),
-            has_password: false,
-        }),
-        ip: [0; 4].into(),
-    }
+    let person = (no > 0).then(|| Person {
+        no: PersonNo(no),
+        name: format!("Person {no}"),
+        has_password: false,
+    });
+    let mut caller = Caller::unnamed(role, [0; 4].into());
+    caller.person = person;
+    caller
 }
 
 fn ann() -> Caller {

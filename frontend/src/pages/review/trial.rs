@@ -259,10 +259,10 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
     let items = way.items.get_value();
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
-        let place = tried.place.clone();
+        let place = tried.place;
         let href = Page::Instance {
             study: study.clone(),
-            axiom: place.probe.clone(),
+            axiom: place.probe,
             mode: place.mode,
             number: place.number,
         }
