@@ -70,7 +70,7 @@ async fn an_invitation_lets_in_once_and_in_time() {
         let made = store.invite(&invite(Role::Annotator), 0).await.unwrap();
         assert_eq!(
             store.everybody(1).await.unwrap().invited,
-            [made.invited.clone()]
+            std::slice::from_ref(&made.invited)
         );
         store.revoke_invitation(made.invited.no, 1).await.unwrap();
         let token = Secret::shown(&made.token);
