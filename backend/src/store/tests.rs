@@ -169,7 +169,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         let Error::Newer { found, known, .. } = error else {
             panic!("{error}")
         };
-        assert_eq!((found, known), (999, 3));
+        assert_eq!((found, known), (999, 4));
         assert!(error.to_string().contains("update axioscope"), "{error}");
         assert_eq!(fs::read(place.folder.database()).unwrap(), before);
     }

@@ -84,14 +84,14 @@ pub(crate) fn Refused() -> impl IntoView {
             .map(|it| view! { <li>{it}</li> })
             .collect_view()
     };
-    let shown = move || {
-        let n = refused.read().len();
-        (n > 0).then(|| {
+    let shown =
+        move || {
+            let n = refused.read().len();
+            (n > 0).then(|| {
+            let kept = format!("The server did not take {}. It is kept in this browser.", acts(n));
             view! {
                 <div class="failure" role="alert">
-                    <p>
-                        {format!("The server did not take {}. It is kept in this browser.", acts(n))}
-                    </p>
+                    <p>{kept}</p>
                     <ul>{reasons}</ul>
                     <div class="btns">
                         <button class="btn" type="button" on:click=|_| ask_again()>
@@ -103,7 +103,7 @@ pub(crate) fn Refused() -> impl IntoView {
                 </div>
             }
         })
-    };
+        };
     view! {
         {shown}
         <dialog node_ref=dialog aria-labelledby="discard-title">

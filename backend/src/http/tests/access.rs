@@ -109,8 +109,13 @@ fn knock(method: Method, path: &str) -> Request<Body> {
 }
 
 /// Whether somebody was refused for who they are.
+/// An operator without a name is told to take one for what is their own; that is no refusal.
 fn refused(answer: &Answer) -> bool {
-    [401, 403].contains(&answer.status.as_u16())
+    match answer.status.as_u16() {
+        401 => true,
+        403 => answer.json::<Problem>().error_type != "name",
+        _ => false,
+    }
 }
 
 fn each() -> impl Iterator<Item = (Role, Method, &'static str)> {

@@ -224,9 +224,10 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
                 {for_whom
                     .named
                     .then(|| {
+                        let of = format!("Mine: {} of {}", count(n_mine.into()), count(all));
                         view! {
                             <div class="how-far">
-                                <span>{format!("Mine: {} of {}", count(n_mine.into()), count(all))}</span>
+                                <span>{of}</span>
                                 <Progress label="Mine" done=Signal::stored(mine)/>
                             </div>
                         }
