@@ -202,7 +202,7 @@ impl Page {
     pub(crate) fn holds(&self, path: &str) -> bool {
         match self {
             Page::Studies => path == "/" || path.starts_with("/study/"),
-            Page::Review => path == "/review" || path.starts_with("/review/"),
+            Page::Review => Page::review_at(path).is_some(),
             other => path == other.href(),
         }
     }

@@ -292,12 +292,12 @@ fn Loaded(
         {(!no_axioms).then(|| view! { <Findings study=told overview view/> })}
         {bar}
         {body}
-        {behaviours}
         <Show when=move || is_said.get()>
             <div class="said-here">
                 <Part path=said.href() until=""/>
             </div>
         </Show>
+        {behaviours}
         <Certificates overview/>
     }
 }

@@ -56,14 +56,17 @@ fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
                     drawing=None
                     table=table("said")
                 />
-                <Part
-                    of="review-"
-                    id="details"
-                    name="Every estimate"
-                    said="With the interval of other people, and the numbers of items behind it."
-                    drawing=None
-                    table=table("details")
-                />
+                <details>
+                    <summary>"Every estimate, with the interval of other people"</summary>
+                    <Part
+                        of="review-"
+                        id="details"
+                        name="Every estimate"
+                        said="Three ways to count, and the numbers of items behind them."
+                        drawing=None
+                        table=table("details")
+                    />
+                </details>
             }
         }
         .into_any()
