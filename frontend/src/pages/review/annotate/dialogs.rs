@@ -132,6 +132,7 @@ pub(super) fn ReportDialog(
                     <textarea
                         rows="3"
                         required
+                        autofocus
                         maxlength=LONGEST_NOTE.to_string()
                         prop:value=move || note.get()
                         on:input:target=move |event| note.set(event.target().value())
