@@ -68,7 +68,7 @@ impl Task {
 impl Content {
     /// Of an instance of a study.
     pub fn of(study: &Study, place: Place, shows: Shows, dials: &Dials) -> Result<Content, Error> {
-        let shown = study.show(place.probe, place.mode, place.number, dials.delta_score)?;
+        let read = study.read(place.probe, place.mode, place.number)?;
         let bare = |it: Marked| Marked {
             marks: if shows.marks { it.marks } else { Vec::new() },
             text: it.text,
@@ -85,15 +85,15 @@ impl Content {
             probe: place.probe,
             mode: place.mode,
             claim: claim.kind(),
-            query: bare(shown.query),
-            terms: if shows.marks { shown.terms } else { Vec::new() },
-            texts: shown.texts.into_iter().map(|it| bare(it.body)).collect(),
+            query: bare(read.query),
+            terms: if shows.marks { read.terms } else { Vec::new() },
+            texts: read.texts.into_iter().map(bare).collect(),
             rankers: if shows.rankers {
                 ranked.collect()
             } else {
                 Vec::new()
             },
-            withheld: shown.withheld,
+            withheld: read.withheld,
         })
     }
 }

@@ -52,6 +52,19 @@ pub struct Shown {
     pub withheld: bool,
 }
 
+/// The words of an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Words {
+    /// The query as written, with its marks.
+    pub query: Marked,
+    /// Distinct query terms, in order of first appearance.
+    pub terms: Vec<Term>,
+    /// In the order of the claim.
+    pub texts: Vec<Marked>,
+    /// Whether the texts are not here.
+    pub withheld: bool,
+}
+
 /// A text with the places of query terms in it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -186,13 +199,7 @@ impl Study {
         delta_score: Option<f64>,
     ) -> Result<Shown, Error> {
         let instances = self.instances_of(axiom, mode)?;
-        let at = usize::try_from(number)
-            .ok()
-            .filter(|&it| it < instances.len());
-        let at = at.ok_or_else(|| {
-            let what = format!("instance of {} (it has {})", axiom.slug(), instances.len());
-            Error::unknown(&what, format!("number {number}"))
-        })?;
+        let at = place(instances, number)?;
         let query = instances.query(at);
         let claim = instances.claim(at);
         let numbers = claim.texts();
@@ -263,7 +270,7 @@ impl Study {
             contributions: contributions.collect(),
         };
         if let Some(withheld) = &self.withheld
-            && (!withheld.restored || axiom.is_beside())
+            && self.is_withheld(axiom)
         {
             shown.withheld = true;
             shown.premises.clear();
@@ -275,6 +282,33 @@ impl Study {
             }
         }
         Ok(shown)
+    }
+
+    /// The words of an instance alone, which is much less work than all that is known of it.
+    pub fn read(&self, axiom: Probe, mode: Mode, number: u64) -> Result<Words, Error> {
+        let instances = self.instances_of(axiom, mode)?;
+        let at = place(instances, number)?;
+        let (query, numbers) = (instances.query(at), instances.claim(at).texts());
+        let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
+        let analyzer = &self.definition.analyzer;
+        let read = Read::new(
+            analyzer,
+            &self.queries[query].text,
+            &bodies,
+            &self.terms,
+            None,
+        );
+        Ok(Words {
+            query: read.query(),
+            terms: read.terms_about(),
+            texts: read.texts().collect(),
+            withheld: self.is_withheld(axiom),
+        })
+    }
+
+    fn is_withheld(&self, axiom: Probe) -> bool {
+        let withheld = self.withheld.as_ref();
+        withheld.is_some_and(|it| !it.restored || axiom.is_beside())
     }
 
     fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> Said {
@@ -303,6 +337,16 @@ impl Study {
             typical_margin: median(&sizes),
         }
     }
+}
+
+/// The instance with a number.
+fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
+    let at = usize::try_from(number).ok();
+    at.filter(|&it| it < instances.len()).ok_or_else(|| {
+        let (axiom, n) = (instances.axiom.slug(), instances.len());
+        let what = format!("instance of {axiom} (it has {n})");
+        Error::unknown(&what, format!("number {number}"))
+    })
 }
 
 fn tagged(manipulation: Manipulation, text: &str) -> Vec<Tagged> {
