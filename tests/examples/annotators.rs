@@ -248,7 +248,10 @@ async fn decide(people: Vec<Person>, pace: Pace) -> Fallible<Value> {
 async fn work(person: Person, pace: Pace, begin: Instant, end: Instant) -> Seen {
     let mut seen = Seen::default();
     let mut ready: VecDeque<Offer> = VecDeque::new();
-    let mut due = begin;
+    // People come one after the other as well, and decide when they have read.
+    sleep_until(begin).await;
+    fetch(&person, pace.task, &mut ready, &mut seen).await;
+    let mut due = begin + pace.period;
     let mut n_made = 0_u64;
     while due < end {
         if ready.len() <= PREFETCH / 2 {
