@@ -170,18 +170,6 @@ fn a_study_that_was_not_looked_into_says_how() {
     });
 }
 
-#[test]
-fn the_demo_was_looked_into() {
-    with_tab(site::origin(), |tab| {
-        tab.open("/study/demo/inside");
-        tab.until(
-            "the plots",
-            "return document.querySelectorAll('.plots svg.drawing').length >= 3",
-        );
-        tab.see("not fine-tuned for late interaction");
-    });
-}
-
 /// Chooses a layer and a head, each of which changes what the maps say.
 fn choose_layer_and_head(tab: &Tab) {
     let maps = "return document.querySelectorAll('.strips .strip svg').length >= 2
