@@ -1,5 +1,10 @@
 //! Where events are kept in the browser: a table of IndexedDB, by key.
 
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use gloo_timers::future::TimeoutFuture;
 use idb::{Database, DatabaseEvent, Error, Factory, ObjectStoreParams, TransactionMode};
 use shared::review::Key;
 use wasm_bindgen::JsValue;
@@ -9,13 +14,37 @@ use super::line::Kept;
 const DATABASE: &str = "axioscope-review";
 const EVENTS: &str = "events";
 
+/// A browser that has not answered after so long may never do: what people did is sent without it.
+const PATIENCE_MS: u32 = 4_000;
+
+/// Why the browser does not keep something.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Forgets {
+    /// It says so.
+    #[error(transparent)]
+    Refused(#[from] Error),
+    /// It says nothing.
+    #[error("the storage of this browser does not answer")]
+    Silent,
+}
+
+/// What a browser answers within [`PATIENCE_MS`].
+async fn in_time<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Forgets> {
+    let (mut work, mut late) = (pin!(work), pin!(TimeoutFuture::new(PATIENCE_MS)));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(done.map_err(Forgets::Refused)),
+        Poll::Pending => late.as_mut().poll(context).map(|()| Err(Forgets::Silent)),
+    })
+    .await
+}
+
 /// The table of events.
 #[derive(Debug)]
 pub(crate) struct Store(Database);
 
 impl Store {
     /// Refused in some private windows.
-    pub(crate) async fn open() -> Result<Store, Error> {
+    pub(crate) async fn open() -> Result<Store, Forgets> {
         let mut asked = Factory::new()?.open(DATABASE, Some(1))?;
         asked.on_upgrade_needed(|event| {
             // Without its table, every use fails and is told.
@@ -23,39 +52,48 @@ impl Store {
                 let _ = database.create_object_store(EVENTS, ObjectStoreParams::new());
             }
         });
-        asked.await.map(Store)
+        in_time(asked.into_future()).await.map(Store)
     }
 
     /// Everybody's events. What another version wrote and this one cannot read stays where it is.
-    pub(crate) async fn all(&self) -> Result<Vec<Kept>, Error> {
-        let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
-        let values = transaction
-            .object_store(EVENTS)?
-            .get_all(None, None)?
-            .await?;
-        let read = |it: &JsValue| serde_json::from_str(&it.as_string()?).ok();
-        Ok(values.iter().filter_map(read).collect())
+    pub(crate) async fn all(&self) -> Result<Vec<Kept>, Forgets> {
+        in_time(async {
+            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadOnly)?;
+            let values = transaction
+                .object_store(EVENTS)?
+                .get_all(None, None)?
+                .await?;
+            let read = |it: &JsValue| serde_json::from_str(&it.as_string()?).ok();
+            Ok(values.iter().filter_map(read).collect())
+        })
+        .await
     }
 
     /// Keeps an event, in the place of what had its key. It is on the disk after that.
-    pub(crate) async fn put(&self, kept: &Kept) -> Result<(), Error> {
-        let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
-        let json = serde_json::to_string(kept).expect("an event has only text keys");
-        let key = JsValue::from_str(&kept.event.key.to_string());
-        let events = transaction.object_store(EVENTS)?;
-        events.put(&JsValue::from_str(&json), Some(&key))?.await?;
-        transaction.await.and_then(whole)
+    pub(crate) async fn put(&self, kept: &Kept) -> Result<(), Forgets> {
+        in_time(async {
+            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
+            let json = serde_json::to_string(kept).expect("an event has only text keys");
+            let key = JsValue::from_str(&kept.event.key.to_string());
+            let events = transaction.object_store(EVENTS)?;
+            events.put(&JsValue::from_str(&json), Some(&key))?.await?;
+            transaction.await.and_then(whole)
+        })
+        .await
     }
 
     /// Forgets events.
-    pub(crate) async fn remove(&self, keys: &[Key]) -> Result<(), Error> {
-        let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
-        let events = transaction.object_store(EVENTS)?;
-        for key in keys {
-            let key = JsValue::from_str(&key.to_string());
-            events.delete(key)?.await?;
-        }
-        transaction.await.and_then(whole)
+    pub(crate) async fn remove(&self, keys: &[Key]) -> Result<(), Forgets> {
+        in_time(async {
+            let transaction = self.0.transaction(&[EVENTS], TransactionMode::ReadWrite)?;
+            let events = transaction.object_store(EVENTS)?;
+            for key in keys {
+                let key = JsValue::from_str(&key.to_string());
+                events.delete(key)?.await?;
+            }
+            transaction.await.and_then(whole)
+        })
+        .await
     }
 }
 
