@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use super::lasting::Served;
+use super::looks;
 use super::tab::{Role, Tab, with_tab};
-use super::{looks, site};
 use crate::harness::{Home, LIMITS, tiny, tiny_model};
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
