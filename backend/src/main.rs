@@ -1,6 +1,7 @@
 //! Axioscope's command line and server.
 
 mod config;
+mod clock;
 mod error;
 mod progress;
 mod store;

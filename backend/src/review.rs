@@ -22,6 +22,7 @@ use shared::review::said::{Dispute, Reason, disputes};
 use shared::review::{Entry, Event, ItemNo, PersonNo};
 use shared::study::Study;
 
+use crate::clock;
 use crate::error::{Error, off_thread};
 use crate::kept::Kept;
 use crate::review::desk::{Desk, Promised};
@@ -323,8 +324,7 @@ fn check_hash(row: &TaskRow, found: &str) -> Result<(), Error> {
 
 /// The time by the clock of the server, in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
-    // A clock before 1970 is wrong.
-    jiff::Timestamp::now().as_millisecond().max(0) as u64
+    clock::now_ms() as u64
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use shared::api::people::{Everybody, Invited, NewInvitation, Role, Somebody};
 use shared::error::Error as Wrong;
 
 use super::{Exit, print_json};
+use crate::clock::now_ms;
 use crate::error::Error;
 use crate::runtime::with_store;
 use crate::store::people::{Known, NewInvite};
@@ -200,8 +201,4 @@ fn said(moment_ms: u64) -> String {
     let moment = i64::try_from(moment_ms).ok();
     let moment = moment.and_then(|it| jiff::Timestamp::from_millisecond(it).ok());
     moment.map_or_else(|| "never".to_owned(), |it| format!("{it:.0}"))
-}
-
-fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }

@@ -18,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use shared::api::people::{CSRF, Person, Role, Who};
 use shared::review::PersonNo;
 
+use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::App;
 use crate::http::limits::Asker;
@@ -169,11 +170,6 @@ impl Caller {
             unnamed: role,
         }
     }
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
 
 /// Whether somebody shows the operator's token.

@@ -12,9 +12,10 @@ use shared::api::people::{
 use shared::error::Error as Wrong;
 use shared::review::written::LONGEST_NAME;
 
+use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::App;
-use crate::http::access::{self, Caller, Door, now_ms};
+use crate::http::access::{self, Caller, Door};
 use crate::http::ask::Ask;
 use crate::store::people::{Joining, Known, NewInvite, name_key};
 use crate::store::secret::Secret;

@@ -18,7 +18,7 @@ use crate::keys::{self, Press};
 use crate::numbers::{count, plural};
 use crate::outbox::{self, Refused, Saved};
 use crate::page::Page;
-use crate::pages::review::desk::{self, Answers, Asked, Texts};
+use crate::pages::review::desk::{self, Answers, Asked, GoOn, Texts};
 use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failure;
@@ -367,14 +367,7 @@ fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl Into
                 {(!right).then(|| view! { <p>"You said: " {on_screen(answer)} "."</p> })}
                 <p>{why}</p>
             </section>
-            <div class="btns">
-                <button class="btn main" type="button" on:click=move |_| work.go_on()>
-                    "Go on" <kbd>"Enter"</kbd>
-                </button>
-                <button class="btn bare" type="button" on:click=move |_| work.undo()>
-                    "Undo" <kbd>"U"</kbd>
-                </button>
-            </div>
+            <GoOn go_on=move || work.go_on() undo=move || work.undo()/>
         </div>
     }
 }

@@ -54,6 +54,26 @@ pub(super) fn Asked(
     }
 }
 
+/// After a decision about which something was told.
+#[component]
+pub(super) fn GoOn(
+    /// To the next item.
+    go_on: impl Fn() + 'static,
+    /// Takes the decision back.
+    undo: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        <div class="btns">
+            <button class="btn main" type="button" on:click=move |_| go_on()>
+                "Go on" <kbd>"Enter"</kbd>
+            </button>
+            <button class="btn bare" type="button" on:click=move |_| undo()>
+                "Undo" <kbd>"U"</kbd>
+            </button>
+        </div>
+    }
+}
+
 /// The texts as they stand for the person.
 #[component]
 pub(super) fn Texts(

@@ -6,7 +6,7 @@ use shared::api::review::Try;
 use shared::review::trial::Tried;
 use shared::review::{Answer, Preference};
 
-use super::desk::{self, Answers, Asked, Texts};
+use super::desk::{self, Answers, Asked, GoOn, Texts};
 use crate::api;
 use crate::keys::{self, Press};
 use crate::lab::{self, Address};
@@ -240,14 +240,7 @@ fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView 
             <p><a href=href>"See why it is an instance, and each score"</a></p>
         </section>
         <div class="dock">
-            <div class="btns">
-                <button class="btn main" type="button" on:click=move |_| way.go_on()>
-                    "Go on" <kbd>"Enter"</kbd>
-                </button>
-                <button class="btn bare" type="button" on:click=move |_| way.undo()>
-                    "Undo" <kbd>"U"</kbd>
-                </button>
-            </div>
+            <GoOn go_on=move || way.go_on() undo=move || way.undo()/>
         </div>
     }
 }

@@ -1,0 +1,418 @@
+//! Studies, scores, jobs and pages as they are asked for, and what becomes of bad requests.
+
+use super::*;
+
+#[tokio::test]
+async fn pages_of_other_sites_are_kept_out_on_loopback() {
+    let site = Site::new(Door::Loopback).await;
+    let send = async |method: &str, headers: &[(&str, &str)]| {
+        let mut request = request(method, "/api/jobs", "{}");
+        for (name, value) in headers {
+            let name: header::HeaderName = name.parse().unwrap();
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        site.send(request).await.status.as_u16()
+    };
+    assert_eq!(send("GET", &[]).await, 200);
+    assert_eq!(send("GET", &[("host", "rebound.example")]).await, 403);
+    assert_eq!(send("GET", &[("host", "rebound.example:8080")]).await, 403);
+    assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
+    let own = [
+        ("origin", "http://localhost:8080"),
+        ("sec-fetch-site", "same-origin"),
+    ];
+    assert_eq!(send("POST", &own).await, 422);
+    for origin in [
+        "http://evil.example",
+        "http://localhost:9090",
+        "https://localhost:8080",
+        "null",
+    ] {
+        assert_eq!(send("POST", &[("origin", origin)]).await, 403, "{origin}");
+    }
+    assert_eq!(send("POST", &[("sec-fetch-site", "cross-site")]).await, 403);
+}
+
+#[tokio::test]
+async fn visitors_see_what_is_published() {
+    let site = Site::new(Door::Open).await;
+    let names = |answer: Answer| -> Vec<(String, bool)> {
+        let cards: Vec<shared::study::overview::Card> = answer.json();
+        cards
+            .into_iter()
+            .map(|it| (it.name, it.published))
+            .collect()
+    };
+    assert_eq!(
+        names(site.ask(&Studies {}).await),
+        [("open".to_owned(), true)]
+    );
+    let both = with_token(request("GET", "/api/studies", ""), &site.token);
+    let both = names(site.send(both).await);
+    assert_eq!(
+        both,
+        [("hidden".to_owned(), false), ("open".to_owned(), true)]
+    );
+
+    let export = |study: &str| Export {
+        study: study.to_owned(),
+    };
+    let found = site.ask(&export("open")).await;
+    assert_eq!(found.json::<Study>(), study("open"));
+    for name in ["hidden", "no-such", "../open"] {
+        let (status, error) = site.ask(&export(name)).await.problem();
+        assert_eq!(
+            (status, error),
+            (404, format!("there is no study named `{name}`"))
+        );
+    }
+    let whole = as_request(Method::Get, Export::PATH, &export("hidden"));
+    assert_eq!(
+        site.send(with_token(whole, &site.token)).await.status,
+        StatusCode::OK
+    );
+
+    site.app
+        .store
+        .set_visibility("open", Visibility::Withdrawn)
+        .await
+        .unwrap();
+    assert_eq!(
+        site.ask(&export("open")).await.status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn a_study_is_looked_at_and_made_again() {
+    let site = Site::new(Door::Loopback).await;
+    let look = Look {
+        study: "open".to_owned(),
+        dials: Default::default(),
+    };
+    let overview: shared::study::overview::Overview = site.ask(&look).await.json();
+    assert_eq!(overview.title, "open");
+    let mut again = study("open");
+    again.definition.title = "Made again".to_owned();
+    crate::store::studies::files::save(&site.folder, &again).unwrap();
+    site.app.store.put_study(&again).await.unwrap();
+    let overview: shared::study::overview::Overview = site.ask(&look).await.json();
+    assert_eq!(overview.title, "Made again");
+}
+
+#[tokio::test]
+async fn about_says_what_the_caller_may() {
+    let site = Site::new(Door::Open).await;
+    let about: Server = site.ask(&About {}).await.json();
+    assert!(!about.may_create_jobs);
+    assert_eq!(about.max_texts, 8);
+    let specs: Vec<&str> = about.models.iter().map(|it| it.spec.as_str()).collect();
+    assert_eq!(specs, ["tiny:bi", "tiny:late"]);
+    let about = with_token(request("GET", "/api/about", ""), &site.token);
+    assert!(site.send(about).await.json::<Server>().may_create_jobs);
+}
+
+#[tokio::test]
+async fn bad_requests_are_the_callers_fault() {
+    let site = Site::new(Door::Loopback).await;
+    let check = async |request: Request<Body>, status: u16, says: &str| {
+        let path: String = request.uri().to_string().chars().take(200).collect();
+        let (found, error) = site.send(request).await.problem();
+        assert_eq!(found, status, "{path}: {error}");
+        assert!(error.contains(says), "{path}: {error}");
+    };
+    let get = |path: &str| request("GET", path, "");
+    let look = |q: &str| get(&format!("/api/study?q={}", encoded(q)));
+    check(look("{"), 400, "the parameter `q` is not JSON: EOF").await;
+    check(look("\u{0}"), 400, "is not JSON").await;
+    let deep = format!(r#"{{"study":"open","x":{}"#, "[".repeat(5_000));
+    check(look(&deep), 400, "EOF").await;
+    check(get("/api/study?q=%FF"), 400, "").await;
+    check(look("{}"), 422, "missing field `study`").await;
+    check(get("/api/study"), 422, "missing field `study`").await;
+    check(look(r#"{"study": 7}"#), 422, "expected a string").await;
+    check(
+        look(r#"{"study": "<script>"}"#),
+        404,
+        "no study named `<script>`",
+    )
+    .await;
+    let list = |limit: &str| {
+        let listing = format!(r#"{{"dials":{{}},"axiom":"tfc1","ranker":99,"limit":{limit}}}"#);
+        let q = format!(r#"{{"study":"open","listing":{listing}}}"#);
+        get(&format!("{}?q={}", List::PATH, encoded(&q)))
+    };
+    check(list("-1"), 422, "invalid value").await;
+    check(list("1e999"), 400, "out of range").await;
+    let no_such_row = site.send(list("10")).await;
+    assert!(
+        no_such_row.status.is_client_error(),
+        "{}",
+        no_such_row.status
+    );
+    check(
+        request("POST", "/api/score", "{"),
+        400,
+        "the body is not JSON",
+    )
+    .await;
+    check(request("POST", "/api/score", "[]"), 422, "the body").await;
+    check(request("POST", "/api/score", ""), 400, "EOF").await;
+    let score = |texts: Vec<String>| {
+        let asked = Score {
+            ranker: "no-such".to_owned(),
+            query: "river".to_owned(),
+            texts,
+        };
+        as_request(Method::Post, Score::PATH, &asked)
+    };
+    check(
+        score(vec!["a".to_owned()]),
+        404,
+        "no model named `no-such` among `tiny:bi`",
+    )
+    .await;
+    check(score(vec![]), 422, "nothing to score").await;
+    check(
+        score(vec!["a".to_owned(); 257]),
+        413,
+        "257 texts are too many; 256 at most",
+    )
+    .await;
+    check(
+        request("POST", "/api/score", &" ".repeat((16 << 20) + 1)),
+        413,
+        "16 MiB",
+    )
+    .await;
+    check(get("/api/no-such"), 404, "/api/docs").await;
+    check(get("/api"), 404, "/api/docs").await;
+    check(
+        request("DELETE", "/api/jobs", ""),
+        405,
+        "/api/jobs does not take DELETE",
+    )
+    .await;
+    check(
+        request("POST", "/api/studies", "{}"),
+        405,
+        "does not take POST",
+    )
+    .await;
+    check(
+        request("POST", "/study/open", "{}"),
+        405,
+        "does not take POST",
+    )
+    .await;
+    let watch = Watch {
+        job: "no-such".to_owned(),
+    };
+    check(
+        as_request(Method::Get, Watch::PATH, &watch),
+        404,
+        "no job named",
+    )
+    .await;
+    check(
+        as_request(Method::Get, Watch::EVENTS, &watch),
+        404,
+        "no job named",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn visitors_score_a_little_and_not_too_often() {
+    let site = Site::new(Door::Open).await;
+    let from = |last: u8, texts: usize| {
+        let texts = vec!["a river".to_owned(); texts];
+        let asked = Score {
+            ranker: "tiny:late".to_owned(),
+            query: "river".to_owned(),
+            texts,
+        };
+        let mut request = as_request(Method::Post, Score::PATH, &asked);
+        let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
+        request.extensions_mut().insert(ConnectInfo(address));
+        request
+    };
+    let scored: Scored = site.send(from(1, 8)).await.json();
+    assert_eq!((scored.scores.len(), scored.matches.len()), (8, 8));
+    assert!(scored.scores.iter().all(|it| *it == scored.scores[0]));
+    let (status, error) = site.send(from(1, 9)).await.problem();
+    assert_eq!(
+        (status, error.as_str()),
+        (413, "9 texts are too many; 8 at most, so send less at once")
+    );
+    let mut answers = Vec::new();
+    for _ in 0..12 {
+        answers.push(site.send(from(1, 1)).await);
+    }
+    let last = answers.last().unwrap();
+    assert_eq!(last.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(last.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert_eq!(
+        site.send(from(2, 1)).await.status,
+        StatusCode::OK,
+        "others are not in the way"
+    );
+    let operator = with_token(from(1, 9), &site.token);
+    assert_eq!(
+        site.send(operator).await.status,
+        StatusCode::OK,
+        "nor is the operator"
+    );
+}
+
+#[tokio::test]
+async fn a_job_is_made_watched_and_fetched() {
+    let site = Site::new(Door::Loopback).await;
+    let created: Job = site.ask(&create("tiny:bi")).await.json();
+    assert_eq!((created.state, created.n_done), (JobState::Queued, 0));
+    let lock = site.app.store.lock_jobs(site.folder.lock().unwrap());
+    let lock = lock.await.unwrap();
+    let stopping = site.app.stopping.clone();
+    let worker = tokio::spawn(work::work(site.app.jobs.clone(), lock, stopping));
+
+    let watch = Watch {
+        job: created.id.clone(),
+    };
+    let events = site
+        .send(as_request(Method::Get, Watch::EVENTS, &watch))
+        .await;
+    assert_eq!(events.header("content-type"), "text/event-stream");
+    let text = String::from_utf8(events.body.to_vec()).unwrap();
+    let steps: Vec<Job> = text
+        .split("\n\n")
+        .filter_map(|it| it.strip_prefix("event: job\ndata: "))
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    assert!(steps.len() > 3, "{text}");
+    assert!(steps.is_sorted_by_key(|it| it.n_done));
+    let last = steps.last().unwrap();
+    assert_eq!((last.state, last.n_done), (JobState::Done, last.n_pairs));
+    worker.abort();
+
+    // After a reload the last step comes at once, and it is the end.
+    let again = site
+        .send(as_request(Method::Get, Watch::EVENTS, &watch))
+        .await;
+    let again = String::from_utf8(again.body.to_vec()).unwrap();
+    assert_eq!(again.matches("event: job").count(), 1);
+    assert_eq!(site.ask(&watch).await.json::<Job>(), *last);
+    let scores: JobScores = site.ask(&Fetch { job: created.id }).await.json();
+    assert_eq!(scores.scores.iter().flatten().count() as u64, last.n_pairs);
+}
+
+#[tokio::test]
+async fn those_who_watch_are_let_go_when_the_server_ends() {
+    let site = Site::new(Door::Loopback).await;
+    let created: Job = site.ask(&create("tiny:bi")).await.json();
+    let watch = Watch { job: created.id };
+    let events = site.send(as_request(Method::Get, Watch::EVENTS, &watch));
+    let (events, ()) = tokio::join!(events, async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        site.stop.send(true).unwrap();
+    });
+    assert_eq!(events.status, StatusCode::OK);
+    assert_eq!(
+        site.get("/ready").await.status,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+}
+
+#[tokio::test]
+async fn pages_come_with_what_keeps_them_safe() {
+    let site = Site::new(Door::Loopback).await;
+    for path in ["/", "/index.html", "/study/open?mode=fixed"] {
+        let page = site.get(path).await;
+        assert_eq!(page.status, StatusCode::OK, "{path}");
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        assert_eq!(page.header("cache-control"), "no-cache");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        let policy = page.header("content-security-policy");
+        assert!(
+            policy.contains("script-src 'self' 'wasm-unsafe-eval' 'sha256-"),
+            "{policy}"
+        );
+        assert!(
+            !policy.contains("script-src 'self' 'unsafe-inline'"),
+            "{policy}"
+        );
+    }
+    let hashed = site.get("/app-0123456789abcdef.js").await;
+    assert!(hashed.header("cache-control").contains("immutable"));
+    let worker = site.get("/w.js").await;
+    assert_eq!(worker.header("cache-control"), "no-cache");
+    let mut again = request("GET", "/w.js", "");
+    again
+        .headers_mut()
+        .insert("if-none-match", worker.header("etag").parse().unwrap());
+    assert_eq!(site.send(again).await.status, StatusCode::NOT_MODIFIED);
+    assert_eq!(site.get("/no-such.js").await.problem().0, 404);
+    let mut pressed = request("GET", "/w.js", "");
+    pressed
+        .headers_mut()
+        .insert("accept-encoding", "gzip, br".parse().unwrap());
+    assert_eq!(site.send(pressed).await.header("content-encoding"), "br");
+    let api = site.get("/api/about").await;
+    assert_eq!(api.header("cache-control"), "no-store");
+    assert!(
+        api.header("content-security-policy")
+            .contains("default-src 'none'")
+    );
+}
+
+#[tokio::test]
+async fn the_api_describes_itself() {
+    let site = Site::new(Door::Loopback).await;
+    let document: Value = site.get("/api/openapi.json").await.json();
+    for it in Endpoints::all().operations() {
+        let method = match it.method {
+            Method::Get => "get",
+            Method::Post => "post",
+        };
+        let operation = &document["paths"][it.path][method];
+        assert!(operation["summary"].is_string(), "{} {operation}", it.path);
+    }
+    // Whatever is named is there.
+    let text = document.to_string();
+    for rest in text.split("\"#/components/schemas/").skip(1) {
+        let name = rest.split('"').next().unwrap();
+        assert!(
+            document["components"]["schemas"][name].is_object(),
+            "{name}"
+        );
+    }
+    let docs = site.get("/api/docs").await;
+    let docs = String::from_utf8(docs.body.to_vec()).unwrap();
+    assert!(docs.contains("GET /api/job/events") && !docs.contains("<script"));
+}
+
+#[tokio::test]
+async fn health_is_a_score() {
+    let site = Site::new(Door::Loopback).await;
+    let health: Value = site.get("/health").await.json();
+    assert_eq!(
+        health["scored"][0]["ranker"],
+        "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"
+    );
+    assert_eq!(site.get("/ready").await.status, StatusCode::OK);
+
+    let site = Site::new(Door::Loopback).await;
+    site.ask(&About {}).await;
+    // What somebody asks for that is not there changes nothing.
+    let asked = json!({"ranker": "tiny:cross", "query": "a", "texts": ["b"]});
+    let asked = request("POST", "/api/score", &asked.to_string());
+    assert_eq!(site.send(asked).await.problem().0, 404);
+    let health: Value = site.get("/health").await.json();
+    assert_eq!(health["scored"][2]["ranker"], "tiny:late");
+    let metrics = site.get("/metrics").await;
+    let metrics = String::from_utf8(metrics.body.to_vec()).unwrap();
+    assert!(
+        metrics.contains("axioscope_requests_total{path=\"/api/about\""),
+        "{metrics}"
+    );
+    assert!(metrics.contains("axioscope_jobs_unfinished"), "{metrics}");
+}
