@@ -16,12 +16,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Sets up, builds, serves until the server ends. `args` go to `axioscope serve`.
 pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
-    let tools = setup::web(place)?;
-    let model = setup::model::get(place);
-    web::build(place, &tools)?;
-    let program = dist::release_binary(place)?;
+    // The two builds do not need each other: a debug program reads `dist/` when it is asked.
+    let (pages, model) = std::thread::scope(|threads| {
+        let server = threads.spawn(|| dist::build_program(&[]));
+        let pages = setup::web(place)
+            .and_then(|tools| web::build(place, &tools, web::Profile::Development));
+        let model = setup::model::get(place);
+        let server = server.join().expect("building does not panic");
+        (pages.and(server), model)
+    });
+    pages?;
 
-    let mut serve = Command::new(program);
+    let mut serve = Command::new(place.program("debug"));
     serve.args(["serve", "--demo"]).args(with_defaults(args));
     match model {
         Ok(folder) => {

@@ -4,14 +4,14 @@ use crate::place::Place;
 use crate::{digest, process, setup, web};
 use anyhow::{Context, Result};
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// Builds `dist/axioscope` in the target folder and says what it is.
 pub(crate) fn run(place: &Place) -> Result<()> {
     let tools = setup::web(place)?;
-    web::build(place, &tools)?;
-    let program = release_binary(place)?;
+    web::build(place, &tools, web::Profile::Release)?;
+    build_program(&["--release"])?;
+    let program = place.program("release");
     let folder = place.target.join("dist");
     fs::create_dir_all(&folder)?;
     let copy = folder.join(program.file_name().context("the program has a name")?);
@@ -22,18 +22,18 @@ pub(crate) fn run(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// The optimised program with the front end of `dist/` inside.
-pub(crate) fn release_binary(place: &Place) -> Result<PathBuf> {
-    println!("build: cargo build --release --package backend");
-    process::run(Command::new("cargo").args([
+/// Builds the server and command line with `flags` of `cargo build`.
+pub(crate) fn build_program(flags: &[&str]) -> Result<()> {
+    let mut build = Command::new("cargo");
+    build.args([
         "build",
         "--locked",
-        "--release",
         "--package",
         "backend",
         "--bin",
         "axioscope",
-    ]))?;
-    let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-    Ok(place.target.join("release").join(name))
+    ]);
+    build.args(flags);
+    println!("build: {}", process::line(&build));
+    process::run(&mut build)
 }

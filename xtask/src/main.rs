@@ -27,7 +27,7 @@ usage: cargo xtask <command>
   bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole; `bench cuda`,
                   never without its name, takes an NVIDIA GPU
   setup           find or install what the other commands need, and nothing else
-  web             build the front end into dist/
+  web [--release] build the front end into dist/: quickly, or as it is shipped
 ";
 
 fn main() -> ExitCode {
@@ -53,13 +53,22 @@ fn run() -> Result<ExitCode> {
         "regress" => test::regress(&place),
         "bench" => done(bench::run(&place, &rest)),
         "setup" => done(setup::run(&place)),
-        "web" => done(setup::web(&place).and_then(|tools| web::build(&place, &tools))),
+        "web" => done(build_web(&place, &rest)),
         "" | "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         unknown => bail!("there is no command `{unknown}`\n\n{USAGE}"),
     }
+}
+
+fn build_web(place: &Place, args: &[String]) -> Result<()> {
+    let profile = match args {
+        [] => web::Profile::Development,
+        [flag] if flag == "--release" => web::Profile::Release,
+        _ => bail!("`web` takes nothing but --release\n\n{USAGE}"),
+    };
+    web::build(place, &setup::web(place)?, profile)
 }
 
 fn done(result: Result<()>) -> Result<ExitCode> {

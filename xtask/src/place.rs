@@ -39,6 +39,12 @@ impl Place {
         self.cache.join("tools")
     }
 
+    /// The server and command line, as built in the folder of a profile: `debug`, `release`.
+    pub(crate) fn program(&self, profile: &str) -> PathBuf {
+        let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
+        self.target.join(profile).join(name)
+    }
+
     /// The built front end, which the backend embeds.
     pub(crate) fn dist(&self) -> PathBuf {
         self.root.join("dist")

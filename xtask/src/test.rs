@@ -236,12 +236,12 @@ impl<'a> Bench<'a> {
             }
             Step::Web => {
                 let place = self.place;
-                web::build(place, self.tools()?)?;
+                web::build(place, self.tools()?, web::Profile::Development)?;
                 Ok(Tally::passed(1))
             }
             Step::Build => {
                 let place = self.place;
-                web::build(place, self.tools()?)?;
+                web::build(place, self.tools()?, web::Profile::Development)?;
                 let mut build = cargo(&["build", "--locked", "--all-targets"]);
                 build.args(NATIVE);
                 check(build)
@@ -407,8 +407,7 @@ fn exactness_table(told: &str) -> String {
 
 /// The program, built in this profile.
 fn program(place: &Place, profile: &str) -> Result<PathBuf> {
-    let program = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
-    let program = place.target.join(profile).join(program);
+    let program = place.program(profile);
     if !program.is_file() {
         bail!(
             "{} is missing: run `cargo xtask test build` first",

@@ -18,21 +18,42 @@ const INPUTS: [&str; 7] = [
     ".cargo/config.toml",
 ];
 
+/// How the front end is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quickly, for tests, the demo and work on the pages.
+    Development,
+    /// Small and fast, as it is shipped; takes minutes.
+    Release,
+}
+
+impl Profile {
+    fn trunk_arguments(self) -> &'static [&'static str] {
+        match self {
+            Profile::Development => &["build", "--release=false", "--cargo-profile=web-dev"],
+            Profile::Release => &["build"],
+        }
+    }
+}
+
 /// Leaves a `dist/` that was built from exactly what is in the checkout now.
-pub(crate) fn build(place: &Place, tools: &WebTools) -> Result<()> {
+pub(crate) fn build(place: &Place, tools: &WebTools, profile: Profile) -> Result<()> {
     let inputs: Vec<PathBuf> = INPUTS.iter().map(|it| place.root.join(it)).collect();
     let inputs = digest::files_below(&inputs)?;
     let file = place.target.join("web.stamp");
     let stamp = fs::read_to_string(&file).unwrap_or_default();
-    if stamp == stamp_of(place, &inputs)? && place.dist().join("index.html").is_file() {
+    if stamp == stamp_of(place, &inputs, profile)? && place.dist().join("index.html").is_file() {
         println!("web: dist/ is current");
         return Ok(());
     }
-    println!("web: trunk build");
+    println!("web: trunk {}", profile.trunk_arguments().join(" "));
     // Trunk takes `NO_COLOR=1`, as everyone else sets it, for a malformed flag.
-    process::run(tools.command("trunk").arg("build").env_remove("NO_COLOR"))?;
-    compress(place, tools)?;
-    fs::write(&file, stamp_of(place, &inputs)?)
+    let mut trunk = tools.command("trunk");
+    process::run(trunk.args(profile.trunk_arguments()).env_remove("NO_COLOR"))?;
+    if profile == Profile::Release {
+        compress(place, tools)?;
+    }
+    fs::write(&file, stamp_of(place, &inputs, profile)?)
         .with_context(|| format!("writing {}", file.display()))
 }
 
@@ -43,10 +64,10 @@ fn compress(place: &Place, tools: &WebTools) -> Result<()> {
     process::run(tools.command("node").args([script, place.dist()]))
 }
 
-/// What was built from and what came out: either half may change behind our back.
-fn stamp_of(place: &Place, inputs: &str) -> Result<String> {
+/// What was built from, how, and what came out: each may change behind our back.
+fn stamp_of(place: &Place, inputs: &str, profile: Profile) -> Result<String> {
     Ok(format!(
-        "{inputs} {}",
+        "{profile:?} {inputs} {}",
         digest::files_below(&[place.dist()])?
     ))
 }

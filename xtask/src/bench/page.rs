@@ -19,7 +19,7 @@ pub(super) fn parity(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
         .parent()
         .context("the collection lies in no folder")?;
     let tools = setup::web(place)?;
-    web::build(place, &tools)?;
+    web::build(place, &tools, web::Profile::Release)?;
     let browser = setup::browser::get(place)?;
     let (mut natively, mut inside) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {

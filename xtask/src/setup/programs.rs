@@ -17,7 +17,14 @@ const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
 /// Builds the front end.
 pub(super) fn trunk(place: &Place) -> Result<()> {
-    cargo_install(place, "trunk", "trunk", TRUNK)
+    // It moves files about: compiling it well takes longer than it ever runs.
+    let trunk = CargoProgram {
+        program: "trunk",
+        package: "trunk",
+        version: TRUNK,
+        opt_level: "0",
+    };
+    trunk.install(place)
 }
 
 /// Writes the glue between wasm and JavaScript; of the very version the front end links.
@@ -25,7 +32,14 @@ pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
     let lock = fs::read_to_string(place.root.join("Cargo.lock")).context("reading Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen")
         .context("Cargo.lock names no wasm-bindgen: is the front end still in the workspace?")?;
-    cargo_install(place, "wasm-bindgen", "wasm-bindgen-cli", &version)
+    // It reads and writes megabytes at each build of the front end.
+    let wasm_bindgen = CargoProgram {
+        program: "wasm-bindgen",
+        package: "wasm-bindgen-cli",
+        version: &version,
+        opt_level: "1",
+    };
+    wasm_bindgen.install(place)
 }
 
 /// Makes the wasm smaller. binaryen's own build, in JavaScript, behind a script of two lines.
@@ -81,33 +95,50 @@ fn node_packages(place: &Place) -> Result<()> {
     })
 }
 
-/// Takes the program from the cache or from `PATH` if the version is right, else builds it.
-fn cargo_install(place: &Place, program: &str, package: &str, version: &str) -> Result<()> {
-    if found(place, program, version) {
-        return Ok(());
-    }
-    say(&format!(
-        "{program} {version}: building it, which takes minutes, once"
-    ));
-    process::run(
-        Command::new("cargo")
-            .args(["install", "--locked", package, "--version", version])
-            .args(["--no-default-features", "--force", "--root"])
-            .arg(place.tools())
-            // Built to run a few times: a quick build beats a quick program.
-            .env("CARGO_PROFILE_RELEASE_LTO", "false")
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
-            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .env_remove("CARGO_TARGET_DIR"),
-    )
-    .with_context(|| {
-        format!(
-            "{program} {version} is missing. Either run `cargo install --locked {package} \
-             --version {version}` where crates.io can be reached, or put a ready-made {program} \
-             of that version on PATH"
+/// A program that comes from crates.io as source. No registry that the other tools come from has
+/// a binary of it.
+struct CargoProgram<'a> {
+    program: &'a str,
+    package: &'a str,
+    version: &'a str,
+    /// Built to run a few times: a quick build beats a quick program.
+    opt_level: &'a str,
+}
+
+impl CargoProgram<'_> {
+    /// Takes the program from the cache or from `PATH` if the version is right, else builds it.
+    fn install(&self, place: &Place) -> Result<()> {
+        let CargoProgram {
+            program,
+            package,
+            version,
+            opt_level,
+        } = self;
+        if found(place, program, version) {
+            return Ok(());
+        }
+        say(&format!(
+            "{program} {version}: building it, which takes minutes, once"
+        ));
+        process::run(
+            Command::new("cargo")
+                .args(["install", "--locked", package, "--version", version])
+                .args(["--no-default-features", "--force", "--root"])
+                .arg(place.tools())
+                .env("CARGO_PROFILE_RELEASE_LTO", "false")
+                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
+                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+                .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+                .env_remove("CARGO_TARGET_DIR"),
         )
-    })
+        .with_context(|| {
+            format!(
+                "{program} {version} is missing. Either run `cargo install --locked {package} \
+                 --version {version}` where crates.io can be reached, or put a ready-made {program} \
+                 of that version on PATH"
+            )
+        })
+    }
 }
 
 /// Whether the cache or `PATH` has the program at this version; the cache comes first.
