@@ -7,6 +7,7 @@ mod rust;
 mod modules;
 mod tree;
 mod manifest;
+mod features;
 mod demo;
 
 use crate::process;
@@ -81,7 +82,8 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 /// The whole checkout against all rules, as one check that passed or failed.
 pub(crate) fn check(root: &Path) -> Result<Tally> {
     let files = files(root)?;
-    let findings = findings(root, &files);
+    let mut findings = findings(root, &files);
+    findings.extend(features::check()?);
     print(&findings);
     let n_errors = findings
         .iter()
