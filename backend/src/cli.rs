@@ -22,6 +22,14 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 
+/// The version, and the commit it was built from.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("AXIOSCOPE_COMMIT"),
+    ")"
+);
+
 /// Axioscope shows why a ranking model ranks as it does
 ///
 /// The database is a file in the data folder, or the server of PostgreSQL that DATABASE_URL names
@@ -30,7 +38,7 @@ use crate::error::Error;
 /// Exit codes: 0 done, 1 something went wrong (the message says what and the way out), 2 the
 /// command was typed wrongly, 3 a check found a difference.
 #[derive(Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "axioscope", version = VERSION, propagate_version = true)]
 pub(crate) struct Cli {
     /// Where collections, studies, scores and the database lie
     #[arg(

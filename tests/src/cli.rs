@@ -684,6 +684,18 @@ fn a_report_comes_in_five_formats() {
     expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
 }
 
+#[test]
+fn the_version_names_the_program_and_its_commit() {
+    let version = Home::new().run("--version").done();
+    let version = version.trim_end();
+    let commit = version
+        .strip_prefix(concat!("axioscope ", env!("CARGO_PKG_VERSION"), " ("))
+        .and_then(|it| it.strip_suffix(')'))
+        .unwrap_or_else(|| panic!("{version}"));
+    let is_hash = commit.len() >= 10 && commit.chars().all(|it| it.is_ascii_hexdigit());
+    assert!(is_hash || commit == "unknown commit", "{version}");
+}
+
 fn first_lines(text: &str, n: usize) -> String {
     text.lines().take(n).map(|it| format!("{it}\n")).collect()
 }
