@@ -77,7 +77,7 @@ fn value_of<'a>(flag: &str, args: &'a [String]) -> Option<&'a str> {
 /// Asks the server until it is ready; `false` when it ended before that.
 fn wait_until_ready(server: &mut Child, address: &str) -> Result<bool> {
     while server.try_wait()?.is_none() {
-        if is_ready(address) {
+        if answers(address, "/ready") {
             return Ok(true);
         }
         sleep(POLL);
@@ -85,13 +85,14 @@ fn wait_until_ready(server: &mut Child, address: &str) -> Result<bool> {
     Ok(false)
 }
 
-fn is_ready(address: &str) -> bool {
+/// Whether what listens there has something at a path.
+pub(crate) fn answers(address: &str, path: &str) -> bool {
     let ask = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         write!(
             stream,
-            "GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
         )?;
         let mut answer = [0; 12];
         stream.read_exact(&mut answer)?;

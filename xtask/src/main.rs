@@ -6,6 +6,7 @@ mod digest;
 mod setup;
 mod web;
 mod demo;
+mod dev;
 mod test;
 mod dist;
 mod tidy;
@@ -20,6 +21,11 @@ usage: cargo xtask <command>
 
   demo [ARGS]     set up what is missing, build everything, serve the demo study; ARGS go to
                   `axioscope serve`: --listen ADDR, --data FOLDER, …
+  dev [ARGS]      server and pages in a development profile, built again when a file is saved; the
+                  browser loads what changed. `--server ADDR` takes a server that is there already;
+                  other ARGS go to `axioscope serve`
+  check [NAMES]   format, style, lints, and unit tests of the packages that changed since `main` and
+                  of those that depend on them, or of the named packages
   test [STEPS]    every check there is, or only the named steps (`test --list` shows them)
   dist            one release binary with the front end inside
   tidy            the rules of the house style that a program can check
@@ -47,6 +53,8 @@ fn run() -> Result<ExitCode> {
     let place = Place::find()?;
     match command.as_str() {
         "demo" => demo::run(&place, &rest),
+        "dev" => dev::run(&place, &rest),
+        "check" => test::check::run(&place, &rest),
         "test" => test::run(&place, &rest),
         "dist" => done(dist::run(&place)),
         "tidy" => tidy::run(&place.root),

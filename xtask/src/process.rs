@@ -30,7 +30,7 @@ pub(crate) fn answer(command: &mut Command) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs to the end and shows each line of standard output to `listen` as it is printed.
+/// Runs to the end and gives each line of standard output to `listen`, which may print it.
 pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Result<ExitStatus> {
     let mut child = command
         .stdout(Stdio::piped())
@@ -43,7 +43,6 @@ pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Res
     for text in BufReader::new(stdout).split(b'\n') {
         let text = text.context("reading the program's output")?;
         let text = String::from_utf8_lossy(&text);
-        println!("{text}");
         listen(&text);
     }
     child

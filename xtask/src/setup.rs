@@ -45,6 +45,8 @@ impl WebTools {
 /// Finds or installs everything.
 pub(crate) fn run(place: &Place) -> Result<()> {
     web(place)?;
+    nextest(place)?;
+    deny(place)?;
     if let Err(error) = browser::get(place) {
         say(&format!("no browser, so no browser tests: {error:#}"));
     }
@@ -65,9 +67,23 @@ pub(crate) fn web(place: &Place) -> Result<WebTools> {
     programs::trunk(place)?;
     programs::wasm_bindgen(place)?;
     programs::wasm_opt(place)?;
-    let mut folders = vec![place.tools().join("bin")];
-    folders.extend(process::search_path());
+    let folders = programs::folders(place);
     Ok(WebTools { folders, compiler })
+}
+
+/// Whether a compiler for the browser is there already.
+pub(crate) fn has_wasm() -> bool {
+    wasm::find().is_some()
+}
+
+/// Finds or installs the program that runs the tests beside the code.
+pub(crate) fn nextest(place: &Place) -> Result<PathBuf> {
+    programs::nextest(place)
+}
+
+/// Finds or installs the program that checks licenses and sources of dependencies.
+pub(crate) fn deny(place: &Place) -> Result<PathBuf> {
+    programs::deny(place)
 }
 
 /// One line of progress.

@@ -4,19 +4,24 @@
 //! the features of what is selected, so any smaller selection would compile the dependencies
 //! again. For the same reason clippy for wasm uses the profile that the front end is built in.
 
+pub(crate) mod check;
+mod dependency;
+mod report;
 mod tally;
 pub(crate) mod postgres;
 
 use crate::place::Place;
-use crate::setup::browser::Browser;
 use crate::setup::{self, WebTools};
 use crate::{process, tidy, web};
 use anyhow::{Context, Result, bail};
+use dependency::Dependency;
 use postgres::{Server, Survives};
+use report::Report;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode, ExitStatus};
+use tally::Event;
 pub(crate) use tally::Tally;
 
 /// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
@@ -26,31 +31,39 @@ const WASM: &str = "wasm32-unknown-unknown";
 const NATIVE: [&str; 1] = ["--workspace"];
 /// Those of them that may have test programs of their own.
 const PACKAGES: [&str; 4] = ["shared", "neural", "backend", "xtask"];
+/// The end-to-end tests of the step `dev`, which the step `e2e` leaves out.
+const DEV_TESTS: &str = "development::";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Fmt,
     Tidy,
+    Deny,
     Clippy,
     ClippyWasm,
+    Cuda,
     Docs,
     Web,
     Build,
     Unit,
     EndToEnd,
+    Dev,
 }
 
 impl Step {
-    const ALL: [Step; 9] = [
+    const ALL: [Step; 12] = [
         Step::Fmt,
         Step::Tidy,
+        Step::Deny,
         Step::Clippy,
         Step::ClippyWasm,
+        Step::Cuda,
         Step::Docs,
         Step::Web,
         Step::Build,
         Step::Unit,
         Step::EndToEnd,
+        Step::Dev,
     ];
 
     /// The name on the command line, and what the step checks.
@@ -58,8 +71,10 @@ impl Step {
         match self {
             Step::Fmt => ("fmt", "the code is formatted"),
             Step::Tidy => ("tidy", "the rules of the house style"),
+            Step::Deny => ("deny", "licenses and sources of the dependencies"),
             Step::Clippy => ("clippy", "lints of what runs on this machine"),
             Step::ClippyWasm => ("clippy-wasm", "lints of what runs in the browser"),
+            Step::Cuda => ("cuda", "types of the CUDA code, without NVIDIA's toolkit"),
             Step::Docs => ("docs", "the documentation has no broken link"),
             Step::Web => ("web", "the front end builds"),
             Step::Build => (
@@ -71,6 +86,10 @@ impl Step {
                 "e2e",
                 "command line, HTTP, parity, published numbers, browser",
             ),
+            Step::Dev => (
+                "dev",
+                "`cargo xtask dev` shows an edit within seconds (minutes; only when named)",
+            ),
         }
     }
 
@@ -81,6 +100,11 @@ impl Step {
     fn named(name: &str) -> Result<Step> {
         let step = Step::ALL.into_iter().find(|step| step.name() == name);
         step.with_context(|| format!("there is no step `{name}`\n{}", list()))
+    }
+
+    /// Whether tests run that skip what they have no dependency for.
+    fn has_dependencies(self) -> bool {
+        matches!(self, Step::Unit | Step::EndToEnd | Step::Dev)
     }
 }
 
@@ -94,85 +118,33 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
         .iter()
         .map(|name| Step::named(name))
         .collect::<Result<Vec<_>>>()?;
-    let steps: Vec<Step> = Step::ALL
-        .into_iter()
-        .filter(|it| named.is_empty() || named.contains(it))
-        .collect();
+    let is_selected = |step: &Step| match named.is_empty() {
+        true => *step != Step::Dev,
+        false => named.contains(step),
+    };
+    let steps: Vec<Step> = Step::ALL.into_iter().filter(is_selected).collect();
 
-    let mut tally = Tally::default();
-    let mut took = Vec::new();
-    let mut failed = None;
-    let mut bench = Bench::new(place);
-    for (position, &step) in steps.iter().enumerate() {
-        println!(
-            "\n[{}/{}] {}: {}",
-            position + 1,
-            steps.len(),
-            step.name(),
-            step.about().1
-        );
-        let start = Instant::now();
-        let outcome = bench.run(step);
-        took.push((step, start.elapsed()));
-        match outcome {
-            Ok(part) => {
-                let broken = part.n_failed > 0;
-                tally.add(part);
-                if broken {
-                    failed = Some(step);
-                    break;
-                }
-            }
-            Err(error) => {
-                eprintln!("error: {error:#}");
-                tally.n_failed += 1;
-                failed = Some(step);
-                break;
-            }
-        }
+    let mut bench = Bench::new(place)?;
+    let mut report = Report::default();
+    if steps.iter().any(|it| it.has_dependencies())
+        && let Err(error) = dependency::find_required(place)
+    {
+        report.fail(&error);
     }
-    report(&took, failed, &tally);
-    Ok(if failed.is_some() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    for step in steps {
+        report.run(step, || bench.run(step));
+    }
+    Ok(report.close())
 }
 
 /// Long checks with the real model: nothing that they need may be absent.
 pub(crate) fn regress(place: &Place) -> Result<ExitCode> {
-    let tally = Bench::new(place).long()?;
+    let tally = Bench::new(place)?.long()?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-fn report(took: &[(Step, Duration)], failed: Option<Step>, tally: &Tally) {
-    println!();
-    for (step, time) in took {
-        let verdict = if failed == Some(*step) {
-            "FAILED"
-        } else {
-            "ok"
-        };
-        println!(
-            "{:12} {:>7.1} s  {verdict}",
-            step.name(),
-            time.as_secs_f64()
-        );
-    }
-    if let Some(step) = failed {
-        println!("\nto repeat: cargo xtask test {}", step.name());
-    }
-    if !tally.skipped.is_empty() {
-        println!("\nskipped:");
-        for what in &tally.skipped {
-            println!("  {what}");
-        }
-    }
-    println!("\n{}", tally.line());
 }
 
 fn list() -> String {
@@ -184,29 +156,37 @@ fn list() -> String {
 /// step first asks.
 struct Bench<'a> {
     place: &'a Place,
+    required: Vec<Dependency>,
     tools: Option<WebTools>,
     database: Option<Found>,
 }
 
-/// A server of PostgreSQL, or why there is none.
+/// A server of PostgreSQL, or none.
 enum Found {
     Server(Server),
-    Absent(String),
+    Absent,
 }
 
 impl<'a> Bench<'a> {
-    fn new(place: &'a Place) -> Bench<'a> {
-        Bench {
+    fn new(place: &'a Place) -> Result<Bench<'a>> {
+        Ok(Bench {
             place,
+            required: dependency::required()?,
             tools: None,
             database: None,
-        }
+        })
     }
 
     fn run(&mut self, step: Step) -> Result<Tally> {
         match step {
             Step::Fmt => check(cargo(&["fmt", "--all", "--check"])),
             Step::Tidy => tidy::check(&self.place.root),
+            Step::Deny => {
+                let mut deny = Command::new(setup::deny(self.place)?);
+                deny.args(["--offline", "--locked", "check", "--hide-inclusion-graph"])
+                    .args(["bans", "licenses", "sources"]);
+                check(deny)
+            }
             Step::Clippy => {
                 self.dist_folder()?;
                 let mut clippy = cargo(&["clippy", "--locked"]);
@@ -228,6 +208,7 @@ impl<'a> Bench<'a> {
                 clippy.args(["--target", WASM, "--profile", "web", "--", "-D", "warnings"]);
                 check(clippy)
             }
+            Step::Cuda => self.cuda(),
             Step::Docs => {
                 self.dist_folder()?;
                 let mut doc = cargo(&["doc", "--locked", "--no-deps", "--document-private-items"]);
@@ -247,26 +228,14 @@ impl<'a> Bench<'a> {
                 check(build)
             }
             Step::Unit => {
-                self.dist_folder()?;
-                let exactness = self.place.target.join("exactness.tsv");
-                fs::write(&exactness, "")
-                    .with_context(|| format!("writing {}", exactness.display()))?;
-                let mut beside = cargo(&["test", "--lib", "--bins"]);
-                let skips = self.skips()?;
-                beside
-                    .env("AXIOSCOPE_EXACTNESS", &exactness)
-                    .env("AXIOSCOPE_SKIPPED", &skips)
-                    .env(DATABASE, self.database());
-                for name in integration_tests(self.place)? {
-                    beside.args(["--test", &name]);
-                }
-                let mut tally = tests(&mut beside)?;
-                print!("{}", exactness_table(&fs::read_to_string(&exactness)?));
-                tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
-                tally.add(tests(cargo(&["test"]).arg("--doc"))?);
+                let mut tally = self.unit(None)?;
+                tally.add(libtest(
+                    cargo(&["test", "--doc", "--locked", "--no-fail-fast"]).args(NATIVE),
+                )?);
                 Ok(tally)
             }
-            Step::EndToEnd => self.end_to_end(),
+            Step::EndToEnd => self.end_to_end(&["--skip", DEV_TESTS]),
+            Step::Dev => self.end_to_end(&[DEV_TESTS]),
         }
     }
 
@@ -284,24 +253,34 @@ impl<'a> Bench<'a> {
         Ok(file)
     }
 
+    /// Says that tests have to do without a dependency, unless it is required.
+    fn do_without(&self, dependency: Dependency, reason: &anyhow::Error) -> Result<()> {
+        let name = dependency.name();
+        if self.required.contains(&dependency) {
+            bail!("`{name}` is required and absent: {reason:#}");
+        }
+        println!("absent: {name} ({reason:#})");
+        Ok(())
+    }
+
     /// The address of a server of PostgreSQL; empty where there is none, and tests then say that
     /// they ran on SQLite alone.
-    fn database(&mut self) -> String {
-        let found = self.database.get_or_insert_with(|| {
+    fn database(&mut self) -> Result<String> {
+        if self.database.is_none() {
             let started =
                 setup::postgres::get().and_then(|it| Server::start(&it, Survives::Nothing));
-            match started {
+            self.database = Some(match started {
                 Ok(server) => Found::Server(server),
-                Err(error) => Found::Absent(format!("{error:#}")),
-            }
-        });
-        match found {
-            Found::Server(server) => server.url(),
-            Found::Absent(reason) => {
-                println!("absent: PostgreSQL ({reason})");
-                String::new()
-            }
+                Err(error) => {
+                    self.do_without(Dependency::Postgres, &error)?;
+                    Found::Absent
+                }
+            });
         }
+        Ok(match &self.database {
+            Some(Found::Server(server)) => server.url(),
+            _ => String::new(),
+        })
     }
 
     /// The backend embeds `dist/` and does not compile without that folder.
@@ -309,80 +288,99 @@ impl<'a> Bench<'a> {
         fs::create_dir_all(self.place.dist()).context("making dist/")
     }
 
+    /// Type-checks `neural` as it is built for NVIDIA's GPUs. A script stands in for the compiler
+    /// of their kernels, so nothing can be linked; features and target folder are its own.
+    fn cuda(&self) -> Result<Tally> {
+        let mut folders = vec![self.place.root.join("xtask/cuda")];
+        folders.extend(process::search_path());
+        let mut cuda = cargo(&["check", "--locked", "--package", "neural"]);
+        cuda.args(["--features", "cuda", "--target-dir"])
+            .arg(self.place.target.join("cuda"))
+            .env("PATH", std::env::join_paths(folders)?)
+            .env("CUDA_COMPUTE_CAP", "80");
+        check(cuda)
+    }
+
+    /// Tests beside the code, of the named packages or of all. Each runs in a process of its own.
+    fn unit(&mut self, packages: Option<&BTreeSet<String>>) -> Result<Tally> {
+        self.dist_folder()?;
+        let exactness = self.place.target.join("exactness.tsv");
+        fs::write(&exactness, "").with_context(|| format!("writing {}", exactness.display()))?;
+        let skips = self.skips()?;
+        let mut nextest = Command::new(setup::nextest(self.place)?);
+        nextest
+            .args(["nextest", "run", "--locked", "--no-fail-fast"])
+            .args(["--no-tests", "pass", "--status-level", "slow"])
+            .args(NATIVE)
+            .args(["--lib", "--bins"])
+            .env("AXIOSCOPE_EXACTNESS", &exactness)
+            .env("AXIOSCOPE_SKIPPED", &skips)
+            .env(DATABASE, self.database()?);
+        for name in integration_tests(self.place)? {
+            nextest.args(["--test", &name]);
+        }
+        if let Some(packages) = packages {
+            let filters: Vec<String> = packages
+                .iter()
+                .map(|it| format!("package(={it})"))
+                .collect();
+            nextest.args(["--filterset", &filters.join(" + ")]);
+        }
+        let mut tally = nextest_run(&mut nextest)?;
+        print!("{}", exactness_table(&fs::read_to_string(&exactness)?));
+        tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
+        Ok(tally)
+    }
+
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
     fn long(&mut self) -> Result<Tally> {
-        let data = data(self.place).context("set AXIOSCOPE_DATA to the folder of collections")?;
+        let place = self.place;
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
         process::run(&mut cargo(&built))?;
         let mut test = cargo(&["test", "--locked", "--package", "tests"]);
         test.args(["--features", "regress", "--test", "end_to_end"])
             .args(["--", "regress::", "--test-threads", "1", "--nocapture"])
-            .env("AXIOSCOPE_BIN", program(self.place, "release")?)
-            .env("AXIOSCOPE_DIST", self.place.dist())
-            .env("AXIOSCOPE_DATA", data)
-            .env("AXIOSCOPE_MODEL", setup::model::get(self.place)?)
-            .env(DATABASE, self.database());
-        let mut tally = Tally::default();
-        let status = process::listen(&mut test, |line| tally.hear(line))?;
-        if !status.success() && tally.n_failed == 0 {
-            bail!("`{}` failed ({status})", process::line(&test));
+            .env("AXIOSCOPE_BIN", program(place, "release")?)
+            .env("AXIOSCOPE_DIST", place.dist())
+            .env(DATABASE, self.database()?);
+        for dependency in [Dependency::Data, Dependency::Model] {
+            test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
-        Ok(tally)
+        libtest(&mut test)
     }
 
     /// Drives the program that the build step left, with everything it may need named in the
     /// environment. What cannot be had is left out there, and the tests that need it skip.
-    fn end_to_end(&mut self) -> Result<Tally> {
+    ///
+    /// One process runs them all, other than the tests beside the code: they share a browser's
+    /// driver and servers with the demo study, which take seconds to start.
+    fn end_to_end(&mut self, filter: &[&str]) -> Result<Tally> {
         let place = self.place;
-        let program = program(place, "debug")?;
         let skips = self.skips()?;
-        let database = self.database();
-
-        let mut absent = Vec::new();
-        let mut test = cargo(&["test"]);
-        test.args(["--test", "end_to_end"])
+        let mut test = cargo(&["test", "--test", "end_to_end", "--locked", "--no-fail-fast"]);
+        test.args(NATIVE)
             .env("PATH", self.tools()?.search_path())
-            .env("AXIOSCOPE_BIN", program)
+            .env("AXIOSCOPE_BIN", program(place, "debug")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env("AXIOSCOPE_SKIPPED", &skips)
-            .env(DATABASE, database);
-        match data(place) {
-            Some(folder) => test.env("AXIOSCOPE_DATA", folder),
-            None => {
-                absent.push("collections (set AXIOSCOPE_DATA to their folder)".to_owned());
-                test.env_remove("AXIOSCOPE_DATA")
+            .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
+            .env(DATABASE, self.database()?);
+        for dependency in [Dependency::Data, Dependency::Model, Dependency::Browser] {
+            match dependency.find(place) {
+                Ok(found) => {
+                    test.envs(dependency.variables().iter().zip(found));
+                }
+                Err(error) => {
+                    self.do_without(dependency, &error)?;
+                    for variable in dependency.variables() {
+                        test.env_remove(variable);
+                    }
+                }
             }
-        };
-        match setup::model::get(place) {
-            Ok(folder) => test.env("AXIOSCOPE_MODEL", folder),
-            Err(error) => {
-                absent.push(format!("neural model ({error:#})"));
-                test.env_remove("AXIOSCOPE_MODEL")
-            }
-        };
-        match setup::browser::get(place) {
-            Ok(Browser {
-                chromium,
-                chromedriver,
-                axe,
-            }) => test
-                .env("CHROMIUM", chromium)
-                .env("CHROMEDRIVER", chromedriver)
-                .env("AXIOSCOPE_AXE", axe),
-            Err(error) => {
-                absent.push(format!("browser ({error:#})"));
-                test.env_remove("CHROMIUM")
-                    .env_remove("CHROMEDRIVER")
-                    .env_remove("AXIOSCOPE_AXE")
-            }
-        };
-        for what in &absent {
-            println!("absent: {what}");
         }
-        let mut tally = tests(&mut test)?;
-        let skipped = fs::read_to_string(&skips).unwrap_or_default();
-        tally.skip(skipped.lines());
+        let mut tally = libtest(test.arg("--").args(filter))?;
+        tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
         Ok(tally)
     }
 }
@@ -417,16 +415,6 @@ fn program(place: &Place, profile: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
-/// checkout, when there is one.
-fn data(place: &Place) -> Option<PathBuf> {
-    let set = std::env::var_os("AXIOSCOPE_DATA")
-        .filter(|it| !it.is_empty())
-        .map(PathBuf::from);
-    let beside = || place.root.parent().map(|it| it.join("shared/data"));
-    set.or_else(beside).filter(|it| it.is_dir())
-}
-
 /// The test programs that a package has in a `tests/` of its own. The end-to-end binary is not
 /// among them: its package is that folder.
 fn integration_tests(place: &Place) -> Result<Vec<String>> {
@@ -459,13 +447,49 @@ fn check(mut command: Command) -> Result<Tally> {
     Ok(Tally::passed(1))
 }
 
-/// Runs `cargo test …` over the native packages and counts what its runners report.
-fn tests(command: &mut Command) -> Result<Tally> {
-    command.arg("--locked").arg("--no-fail-fast").args(NATIVE);
+/// Runs nextest, counts the events it writes of each test, and names the tests that took longest.
+fn nextest_run(command: &mut Command) -> Result<Tally> {
+    const N_SLOWEST: usize = 10;
+
+    command
+        .args(["--message-format", "libtest-json"])
+        .env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1");
     let mut tally = Tally::default();
-    let status = process::listen(command, |line| tally.hear(line))?;
+    let mut times = Vec::new();
+    let status = process::listen(command, |line| {
+        if let Some(event) = Event::of_ended_test(line) {
+            tally.take(&event);
+            times.extend(
+                event
+                    .time_s()
+                    .map(|(time_s, name)| (time_s, name.to_owned())),
+            );
+        }
+    })?;
+    ended(command, status, &tally)?;
+    times.sort_by(|a, b| b.0.total_cmp(&a.0));
+    println!("\nslowest tests");
+    for (time_s, name) in times.iter().take(N_SLOWEST) {
+        println!("{time_s:>7.1} s  {name}");
+    }
+    Ok(tally)
+}
+
+/// Runs `cargo test …` and counts what its runners report.
+fn libtest(command: &mut Command) -> Result<Tally> {
+    let mut tally = Tally::default();
+    let status = process::listen(command, |line| {
+        println!("{line}");
+        tally.hear(line);
+    })?;
+    ended(command, status, &tally)?;
+    Ok(tally)
+}
+
+/// A runner that fails without a failed test did not get as far as its tests.
+fn ended(command: &Command, status: ExitStatus, tally: &Tally) -> Result<()> {
     if !status.success() && tally.n_failed == 0 {
         bail!("`{}` failed ({status})", process::line(command));
     }
-    Ok(tally)
+    Ok(())
 }

@@ -12,6 +12,8 @@ use std::process::Command;
 const TRUNK: &str = "0.21.14";
 /// Older ones (Debian's 108) mix up externref tables: the page stays empty and says nothing.
 const BINARYEN: &str = "132";
+const NEXTEST: &str = "0.9.140";
+const DENY: &str = "0.20.2";
 /// Installed together, because npm removes what it was not asked for.
 const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
@@ -22,6 +24,7 @@ pub(super) fn trunk(place: &Place) -> Result<()> {
         program: "trunk",
         package: "trunk",
         version: TRUNK,
+        features: "",
         opt_level: "0",
     };
     trunk.install(place)
@@ -37,6 +40,7 @@ pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
         program: "wasm-bindgen",
         package: "wasm-bindgen-cli",
         version: &version,
+        features: "",
         opt_level: "1",
     };
     wasm_bindgen.install(place)
@@ -95,12 +99,63 @@ fn node_packages(place: &Place) -> Result<()> {
     })
 }
 
+/// Runs tests, each in a process of its own.
+pub(super) fn nextest(place: &Place) -> Result<PathBuf> {
+    subcommand(
+        place,
+        CargoProgram {
+            program: "cargo-nextest",
+            package: "cargo-nextest",
+            version: NEXTEST,
+            features: "default-no-update",
+            opt_level: "1",
+        },
+    )
+}
+
+/// Checks licenses and sources of dependencies.
+pub(super) fn deny(place: &Place) -> Result<PathBuf> {
+    subcommand(
+        place,
+        CargoProgram {
+            program: "cargo-deny",
+            package: "cargo-deny",
+            version: DENY,
+            features: "",
+            opt_level: "0",
+        },
+    )
+}
+
+/// A subcommand of cargo, of this version or a later one: nothing that it writes is kept.
+fn subcommand(place: &Place, it: CargoProgram<'_>) -> Result<PathBuf> {
+    let installed = || process::find(it.program, &folders(place));
+    let is_current = |file: &PathBuf| {
+        let answer = process::answer(Command::new(file).arg("--version")).unwrap_or_default();
+        let version = answer.split_whitespace().nth(1).unwrap_or_default();
+        numbers(version) >= numbers(it.version)
+    };
+    if let Some(file) = installed().filter(is_current) {
+        say(&format!("{}: found", file.display()));
+        return Ok(file);
+    }
+    it.build(place)?;
+    installed().with_context(|| format!("{} was built and is not there", it.program))
+}
+
+/// The numbers of a version, to compare.
+fn numbers(version: &str) -> Vec<u32> {
+    version.split('.').map_while(|it| it.parse().ok()).collect()
+}
+
 /// A program that comes from crates.io as source. No registry that the other tools come from has
 /// a binary of it.
 struct CargoProgram<'a> {
     program: &'a str,
     package: &'a str,
     version: &'a str,
+    /// Those that it needs beside none.
+    features: &'a str,
     /// Built to run a few times: a quick build beats a quick program.
     opt_level: &'a str,
 }
@@ -108,22 +163,28 @@ struct CargoProgram<'a> {
 impl CargoProgram<'_> {
     /// Takes the program from the cache or from `PATH` if the version is right, else builds it.
     fn install(&self, place: &Place) -> Result<()> {
+        match found(place, self.program, self.version) {
+            true => Ok(()),
+            false => self.build(place),
+        }
+    }
+
+    fn build(&self, place: &Place) -> Result<()> {
         let CargoProgram {
             program,
             package,
             version,
+            features,
             opt_level,
         } = self;
-        if found(place, program, version) {
-            return Ok(());
-        }
         say(&format!(
             "{program} {version}: building it, which takes minutes, once"
         ));
         process::run(
             Command::new("cargo")
                 .args(["install", "--locked", package, "--version", version])
-                .args(["--no-default-features", "--force", "--root"])
+                .args(["--no-default-features", "--features", features])
+                .args(["--force", "--root"])
                 .arg(place.tools())
                 .env("CARGO_PROFILE_RELEASE_LTO", "false")
                 .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
@@ -141,11 +202,9 @@ impl CargoProgram<'_> {
     }
 }
 
-/// Whether the cache or `PATH` has the program at this version; the cache comes first.
+/// Whether the cache or `PATH` has the program at this version.
 fn found(place: &Place, program: &str, version: &str) -> bool {
-    let mut folders = vec![place.tools().join("bin")];
-    folders.extend(process::search_path());
-    let Some(file) = process::find(program, &folders) else {
+    let Some(file) = process::find(program, &folders(place)) else {
         return false;
     };
     let answer = process::answer(Command::new(&file).arg("--version")).unwrap_or_default();
@@ -158,6 +217,13 @@ fn found(place: &Place, program: &str, version: &str) -> bool {
         )),
     }
     same
+}
+
+/// Where programs are looked for: the cache comes first.
+pub(super) fn folders(place: &Place) -> Vec<PathBuf> {
+    let mut folders = vec![place.tools().join("bin")];
+    folders.extend(process::search_path());
+    folders
 }
 
 /// The version of a package in a `Cargo.lock`.
@@ -199,5 +265,12 @@ mod tests {
             Some("0.2.129")
         );
         assert_eq!(locked_version(lock, "wasm"), None);
+    }
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        assert!(numbers("0.9.143") > numbers("0.9.99"));
+        assert!(numbers("1.0") > numbers("0.20.2"));
+        assert!(numbers("") < numbers("0.1"));
     }
 }

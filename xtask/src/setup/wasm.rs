@@ -26,15 +26,23 @@ pub(crate) enum Compiler {
     Toolchain(&'static str),
 }
 
-/// Finds a compiler that has the target, or gets one.
-pub(super) fn get() -> Result<Compiler> {
+/// Finds a compiler that has the target.
+pub(super) fn find() -> Option<Compiler> {
     if has_target(&mut Command::new("rustc")) {
         say(&format!("{TARGET}: found"));
-        return Ok(Compiler::Default);
+        return Some(Compiler::Default);
     }
     if linked_is_current() {
         say(&format!("{TARGET}: found in the toolchain `{LINKED}`"));
-        return Ok(Compiler::Toolchain(LINKED));
+        return Some(Compiler::Toolchain(LINKED));
+    }
+    None
+}
+
+/// Finds a compiler that has the target, or gets one.
+pub(super) fn get() -> Result<Compiler> {
+    if let Some(compiler) = find() {
+        return Ok(compiler);
     }
     say(&format!("{TARGET}: rustup target add"));
     if process::run(Command::new("rustup").args(["target", "add", TARGET])).is_ok()

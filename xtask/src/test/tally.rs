@@ -1,6 +1,30 @@
 //! How many checks passed, failed and were skipped.
 
+use serde::Deserialize;
 use std::collections::BTreeSet;
+
+/// What nextest says of one test, in the JSON of Rust's own test runner.
+#[derive(Debug, Deserialize)]
+pub(super) struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    event: String,
+    name: Option<String>,
+    exec_time: Option<f64>,
+}
+
+impl Event {
+    /// The event of a test that has ended: `None` for all others, as of whole programs.
+    pub(super) fn of_ended_test(line: &str) -> Option<Event> {
+        let event: Event = serde_json::from_str(line).ok()?;
+        (event.kind == "test" && event.event != "started").then_some(event)
+    }
+
+    /// How long the test took, with its name.
+    pub(super) fn time_s(&self) -> Option<(f64, &str)> {
+        Some((self.exec_time?, self.name.as_deref()?))
+    }
+}
 
 /// What the test runners reported, added up.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,6 +68,15 @@ impl Tally {
         }
     }
 
+    /// Takes what nextest says of a test.
+    pub(super) fn take(&mut self, event: &Event) {
+        match event.event.as_str() {
+            "ok" => self.n_passed += 1,
+            "ignored" => self.skipped.push("a test marked to be ignored".to_owned()),
+            _ => self.n_failed += 1,
+        }
+    }
+
     /// Takes what tests said about themselves: a test that found nothing to run on has ended
     /// without failing, which its runner counts as passed.
     /// Whoever says so twice skipped once.
@@ -80,6 +113,32 @@ mod tests {
             tally.hear(line);
         }
         assert_eq!(tally.line(), "16 passed, 1 failed, 2 skipped");
+    }
+
+    #[test]
+    fn each_test_that_nextest_has_run_counts_once() {
+        let mut tally = Tally::default();
+        let mut times = Vec::new();
+        for line in [
+            r#"{"type":"suite","event":"started","test_count":3}"#,
+            r#"{"type":"test","event":"started","name":"shared::shared$a"}"#,
+            r#"{"type":"test","event":"ok","name":"shared::shared$a","exec_time":0.5}"#,
+            r#"{"type":"test","event":"failed","name":"shared::shared$b","exec_time":1.5,"stdout":"x"}"#,
+            r#"{"type":"test","event":"ignored","name":"shared::shared$c"}"#,
+            r#"{"type":"suite","event":"failed","passed":1,"failed":1,"ignored":1}"#,
+            "a line of a test that prints past its runner",
+        ] {
+            if let Some(event) = Event::of_ended_test(line) {
+                tally.take(&event);
+                times.extend(
+                    event
+                        .time_s()
+                        .map(|(time_s, name)| format!("{name} {time_s}")),
+                );
+            }
+        }
+        assert_eq!(tally.line(), "1 passed, 1 failed, 1 skipped");
+        assert_eq!(times, ["shared::shared$a 0.5", "shared::shared$b 1.5"]);
     }
 
     #[test]

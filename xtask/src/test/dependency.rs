@@ -1,0 +1,125 @@
+//! What tests need beside the code: found by setup, absent, or required by this run.
+
+use crate::place::Place;
+use crate::setup;
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+
+/// Names what a run must not lack, separated by commas. The tests read it too.
+const REQUIRED: &str = "AXIOSCOPE_REQUIRE";
+
+/// Something that tests skip without, unless it is required.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dependency {
+    /// Chromium with its driver, and the checker of accessibility.
+    Browser,
+    /// The programs of PostgreSQL.
+    Postgres,
+    /// The default neural model.
+    Model,
+    /// The public collections, whose numbers are published.
+    Data,
+}
+
+impl Dependency {
+    const ALL: [Dependency; 4] = [
+        Dependency::Browser,
+        Dependency::Postgres,
+        Dependency::Model,
+        Dependency::Data,
+    ];
+
+    /// The name in [`REQUIRED`].
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Dependency::Browser => "browser",
+            Dependency::Postgres => "postgres",
+            Dependency::Model => "model",
+            Dependency::Data => "data",
+        }
+    }
+
+    /// The variables by which tests find it. A server of PostgreSQL is started for each run.
+    pub(super) fn variables(self) -> &'static [&'static str] {
+        match self {
+            Dependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
+            Dependency::Postgres => &[],
+            Dependency::Model => &["AXIOSCOPE_MODEL"],
+            Dependency::Data => &["AXIOSCOPE_DATA"],
+        }
+    }
+
+    /// Finds or installs it; returns the values of its variables.
+    pub(super) fn find(self, place: &Place) -> Result<Vec<PathBuf>> {
+        Ok(match self {
+            Dependency::Browser => {
+                let found = setup::browser::get(place)?;
+                vec![found.chromium, found.chromedriver, found.axe]
+            }
+            Dependency::Postgres => {
+                setup::postgres::get()?;
+                Vec::new()
+            }
+            Dependency::Model => vec![setup::model::get(place)?],
+            Dependency::Data => vec![data(place)?],
+        })
+    }
+}
+
+/// Returns what this run must not lack.
+pub(super) fn required() -> Result<Vec<Dependency>> {
+    parse(&std::env::var(REQUIRED).unwrap_or_default())
+}
+
+fn parse(names: &str) -> Result<Vec<Dependency>> {
+    let names = names.split(',').map(str::trim).filter(|it| !it.is_empty());
+    names
+        .map(|name| {
+            let known = Dependency::ALL.into_iter().find(|it| it.name() == name);
+            known.with_context(|| {
+                let all = Dependency::ALL.map(Dependency::name).join(", ");
+                format!("{REQUIRED} names `{name}`, which is none of {all}")
+            })
+        })
+        .collect()
+}
+
+/// Finds all that is required, so that a run fails before it has worked for minutes.
+pub(super) fn find_required(place: &Place) -> Result<()> {
+    for dependency in required()? {
+        let found = dependency.find(place);
+        found.with_context(|| format!("{REQUIRED} names `{}`", dependency.name()))?;
+    }
+    Ok(())
+}
+
+/// The collections with published numbers: `AXIOSCOPE_DATA`, else `../shared/data` beside the
+/// checkout, when there is one.
+fn data(place: &Place) -> Result<PathBuf> {
+    let set = std::env::var_os("AXIOSCOPE_DATA")
+        .filter(|it| !it.is_empty())
+        .map(PathBuf::from);
+    let beside = || place.root.parent().map(|it| it.join("shared/data"));
+    match set.or_else(beside).filter(|it| it.is_dir()) {
+        Some(folder) => Ok(folder),
+        None => bail!(
+            "the public collections are missing: set AXIOSCOPE_DATA to the folder that holds them"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn required_dependencies_are_named_with_commas() {
+        assert_eq!(parse("").unwrap(), []);
+        assert_eq!(
+            parse("browser, data,").unwrap(),
+            [Dependency::Browser, Dependency::Data]
+        );
+        let error = parse("postgres,modell").unwrap_err().to_string();
+        assert!(error.contains("`modell`"), "{error}");
+    }
+}

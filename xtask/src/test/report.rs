@@ -1,0 +1,84 @@
+//! What the steps of a run gave, and the lines that close it.
+
+use super::{Step, Tally};
+use anyhow::{Error, Result};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The outcome of the steps so far.
+pub(super) struct Report {
+    tally: Tally,
+    took: Vec<(Step, Duration)>,
+    has_failed: bool,
+    since: Instant,
+}
+
+impl Default for Report {
+    fn default() -> Report {
+        Report {
+            tally: Tally::default(),
+            took: Vec::new(),
+            has_failed: false,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Report {
+    /// Runs a step, unless something has failed before.
+    pub(super) fn run(&mut self, step: Step, work: impl FnOnce() -> Result<Tally>) {
+        if self.has_failed {
+            return;
+        }
+        println!("\n{}: {}", step.name(), step.about().1);
+        let start = Instant::now();
+        let outcome = work();
+        self.took.push((step, start.elapsed()));
+        match outcome {
+            Ok(part) => {
+                self.has_failed = part.n_failed > 0;
+                self.tally.add(part);
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    /// Takes an error for a check that failed.
+    pub(super) fn fail(&mut self, error: &Error) {
+        eprintln!("error: {error:#}");
+        self.tally.n_failed += 1;
+        self.has_failed = true;
+    }
+
+    /// Prints what each step took, what was skipped and, alone on the last line, the counts.
+    pub(super) fn close(self) -> ExitCode {
+        println!();
+        let n_steps = self.took.len();
+        for (index, (step, time)) in self.took.iter().enumerate() {
+            let verdict = match self.has_failed && index + 1 == n_steps {
+                true => "FAILED",
+                false => "ok",
+            };
+            println!(
+                "{:12} {:>7.1} s  {verdict}",
+                step.name(),
+                time.as_secs_f64()
+            );
+        }
+        println!("{:12} {:>7.1} s", "all", self.since.elapsed().as_secs_f64());
+        if let Some((step, _)) = self.took.last().filter(|_| self.has_failed) {
+            println!("\nto repeat: cargo xtask test {}", step.name());
+        }
+        if !self.tally.skipped.is_empty() {
+            println!("\nskipped:");
+            for what in &self.tally.skipped {
+                println!("  {what}");
+            }
+        }
+        println!("\n{}", self.tally.line());
+        match self.has_failed {
+            true => ExitCode::FAILURE,
+            false => ExitCode::SUCCESS,
+        }
+    }
+}
