@@ -25,6 +25,7 @@ mod operator;
 mod looks;
 mod tasks;
 mod review;
+mod development;
 
 use std::path::PathBuf;
 
