@@ -38,7 +38,7 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
         /// Column.
-        axiom: Probe,
+        probe: Probe,
         /// Row, counted from 0.
         ranker: usize,
     },
@@ -47,7 +47,7 @@ pub(crate) enum Page {
         /// Name of the study.
         study: String,
         /// Column.
-        axiom: Probe,
+        probe: Probe,
         /// Reading of the axiom.
         mode: Mode,
         /// Place among its instances.
@@ -100,20 +100,20 @@ impl Page {
             Page::Said { study } => format!("/study/{study}/said"),
             Page::Instances {
                 study,
-                axiom,
+                probe,
                 ranker,
             } => {
-                format!("/study/{study}/{}/{ranker}", escape(&axiom.slug()))
+                format!("/study/{study}/{}/{ranker}", escape(&probe.slug()))
             }
             Page::Instance {
                 study,
-                axiom,
+                probe,
                 mode,
                 number,
             } => {
                 format!(
                     "/study/{study}/{}/{}/instance/{number}",
-                    escape(&axiom.slug()),
+                    escape(&probe.slug()),
                     mode.name()
                 )
             }
@@ -162,7 +162,7 @@ impl Page {
     pub(crate) fn instance_at(path: &str) -> Option<[&str; 4]> {
         let parts: Vec<&str> = path.strip_prefix("/study/")?.split('/').collect();
         match parts[..] {
-            [study, axiom, mode, "instance", number] => Some([study, axiom, mode, number]),
+            [study, probe, mode, "instance", number] => Some([study, probe, mode, number]),
             _ => None,
         }
     }
@@ -251,7 +251,7 @@ mod tests {
     fn a_page_below_a_study_belongs_to_studies() {
         let page = Page::Instances {
             study: "demo".to_owned(),
-            axiom: Probe::Tfc1,
+            probe: Probe::Tfc1,
             ranker: 2,
         };
         assert_eq!(page.href(), "/study/demo/tfc1/2");

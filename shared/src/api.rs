@@ -277,8 +277,9 @@ impl Endpoint for List {
 pub struct Show {
     /// Name of the study.
     pub study: String,
-    /// Which axiom.
-    pub axiom: Probe,
+    /// The axiom or behavior.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Place among its instances.

@@ -436,8 +436,9 @@ pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> boo
 /// Instances without their texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstancesHead {
-    /// Whose.
-    pub axiom: Probe,
+    /// The probe that found them.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// [`Instances::found`].
@@ -451,8 +452,9 @@ pub struct InstancesHead {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Instances {
-    /// Whose.
-    pub axiom: Probe,
+    /// The probe that found them.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Every instance of an axiom in a mode makes the same kind of claim.
@@ -468,11 +470,11 @@ pub struct Instances {
 
 impl Instances {
     /// Without any query yet.
-    pub fn new(axiom: Probe, mode: Mode) -> Instances {
+    pub fn new(probe: Probe, mode: Mode) -> Instances {
         Instances {
-            axiom,
+            probe,
             mode,
-            claim: axiom.claim(mode),
+            claim: probe.claim(mode),
             found: Vec::new(),
             starts: vec![0],
             texts: Column::Held(Vec::new()),
@@ -482,15 +484,15 @@ impl Instances {
     /// The same instances with their texts from a lender, which has to have the same.
     pub fn lent(head: InstancesHead, texts: Arc<dyn Lender>) -> Result<Instances, Error> {
         let InstancesHead {
-            axiom,
+            probe,
             mode,
             found,
             starts,
         } = head;
         let lent = Instances {
-            axiom,
+            probe,
             mode,
-            claim: axiom.claim(mode),
+            claim: probe.claim(mode),
             found,
             starts,
             texts: Column::Lent(texts),
@@ -498,7 +500,7 @@ impl Instances {
         match lent.fit(lent.found.len()) {
             true => Ok(lent),
             false => Err(Error::setting(
-                axiom.slug(),
+                probe.slug(),
                 "the column of texts is not that of its queries",
             )),
         }
@@ -507,7 +509,7 @@ impl Instances {
     /// Everything but the texts.
     pub fn head(&self) -> InstancesHead {
         InstancesHead {
-            axiom: self.axiom,
+            probe: self.probe,
             mode: self.mode,
             found: self.found.clone(),
             starts: self.starts.clone(),
@@ -531,7 +533,7 @@ impl Instances {
     /// Whether these are instances of so many queries: what was read may be anything.
     pub(crate) fn fit(&self, n_queries: usize) -> bool {
         let arity = self.claim.arity();
-        self.claim == self.axiom.claim(self.mode)
+        self.claim == self.probe.claim(self.mode)
             && self.found.len() == n_queries
             && self.texts.len().is_multiple_of(arity)
             && starts_fit(&self.starts, n_queries, self.texts.len() / arity)

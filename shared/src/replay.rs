@@ -346,7 +346,7 @@ pub enum Of {
 impl Of {
     fn name(self) -> &'static str {
         match self {
-            Of::Probe(axiom) => axiom.about().name,
+            Of::Probe(probe) => probe.about().name,
             Of::Measure(name, _)
             | Of::Behaviour(name, ..)
             | Of::Compared(name, _)

@@ -210,8 +210,8 @@ impl Definition {
             ));
         }
         let without = |it: &&Probe| it.needs_vectors() && self.vectors.is_none();
-        if let Some(axiom) = self.probes.iter().find(without) {
-            return Err(crate::vectors::missing(&axiom.slug()));
+        if let Some(probe) = self.probes.iter().find(without) {
+            return Err(crate::vectors::missing(&probe.slug()));
         }
         for probe in self.behaviours() {
             self.check_behaviour(probe)?;

@@ -41,7 +41,7 @@ const DEMO: &str = "demo";
 fn listing(limit: u64) -> List {
     let listing = Listing {
         dials: Dials::default(),
-        axiom: Probe::Tfc1,
+        probe: Probe::Tfc1,
         ranker: 0,
         outcome: None,
         query: String::new(),
@@ -95,7 +95,7 @@ fn the_demo_study_is_read_through_every_endpoint() {
 
     let shown = server.ask(&Show {
         study: DEMO.to_owned(),
-        axiom: Probe::Tfc1,
+        probe: Probe::Tfc1,
         mode: Mode::Fixed,
         number: page.rows[0].number,
         delta_score: None,
@@ -167,7 +167,7 @@ fn what_is_not_there_is_unknown() {
     unknown(server.try_ask(&asked).unwrap_err());
     let show = Show {
         study: DEMO.to_owned(),
-        axiom: Probe::Tp,
+        probe: Probe::Tp,
         mode: Mode::Fixed,
         number: u64::MAX,
         delta_score: None,

@@ -104,7 +104,7 @@ impl Mine {
             hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
                 all.2.extend(&part.found);
-                *kept.entry(part.axiom).or_default() += part.len() as u64;
+                *kept.entry(part.probe).or_default() += part.len() as u64;
             }
             Ok(())
         })?;
@@ -148,14 +148,14 @@ impl Mine {
         if self.json {
             print_json(&told);
         } else {
-            for (axiom, n) in told.instances {
-                let share = told.sampled[&axiom];
+            for (probe, n) in told.instances {
+                let share = told.sampled[&probe];
                 let note = if share < 1.0 {
                     format!("\tsampled {share:.4}")
                 } else {
                     String::new()
                 };
-                println!("{}\t{n}{note}", axiom.slug());
+                println!("{}\t{n}{note}", probe.slug());
             }
             println!("hash\t{}", told.hash);
         }

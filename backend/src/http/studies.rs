@@ -190,13 +190,13 @@ pub(super) async fn instance(
     let _place = app.limits.heavy().await;
     let Show {
         study: _,
-        axiom,
+        probe,
         mode,
         number,
         delta_score,
     } = asked;
     let shown = app.shelf.of(&listed, move |study| {
-        Ok(study.show(axiom, mode, number, delta_score)?)
+        Ok(study.show(probe, mode, number, delta_score)?)
     });
     Ok(Json(shown.await?))
 }

@@ -77,7 +77,7 @@ pub(crate) fn write(
     ids: &Ids<'_>,
     origin: &Origin,
 ) -> Result<(), Error> {
-    let asked = mined.instances.iter().map(|it| (it.axiom, it.mode));
+    let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
     let mut writer = Writer::new(path, asked)?;
     writer.add(mined, &ids.queries, &ids.docs)?;
     writer.finish(path, origin)
@@ -219,7 +219,7 @@ fn write_groups(
                 text_ids[instances.texts_at(row)[place] as usize].clone()
             };
             let values: Vec<ByteArray> = match at {
-                0 => vec![instances.axiom.slug().as_ref().into(); rows.len()],
+                0 => vec![instances.probe.slug().as_ref().into(); rows.len()],
                 1 => vec![instances.mode.name().into(); rows.len()],
                 2 => vec![instances.claim.name().into(); rows.len()],
                 3 => rows
@@ -267,8 +267,8 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         Ok(())
     })?;
     let mut instances = Vec::new();
-    for ((axiom, mode, found), by_query) in origin.found.iter().zip(by_query) {
-        let mut all = Instances::new(*axiom, *mode);
+    for ((probe, mode, found), by_query) in origin.found.iter().zip(by_query) {
+        let mut all = Instances::new(*probe, *mode);
         for (texts, &n_found) in by_query.into_iter().zip(found) {
             all.push_query(texts, n_found);
         }
@@ -420,8 +420,8 @@ impl Reader {
                 mode.escape_debug()
             ))
         })?;
-        let (axiom, mode, _) = self.origin.found[place];
-        let claim = axiom.claim(mode);
+        let (probe, mode, _) = self.origin.found[place];
+        let claim = probe.claim(mode);
         let mut queries = Vec::with_capacity(n_rows);
         let mut before: Option<(&[u8], u32)> = None;
         for id in &columns[3] {

@@ -27,7 +27,7 @@ pub(crate) fn About() -> impl IntoView {
     follow_anchor();
     let axioms = Probe::AXIOMS
         .iter()
-        .map(|&axiom| view! { <One axiom/> })
+        .map(|&probe| view! { <One probe/> })
         .collect_view();
     view! {
         <div class="about">
@@ -166,23 +166,23 @@ fn Symbols() -> impl IntoView {
 
 /// One axiom with its worked example.
 #[component]
-fn One(axiom: Probe) -> impl IntoView {
-    let about = axiom.about();
+fn One(probe: Probe) -> impl IntoView {
+    let about = probe.about();
     let [premises, claim] = sides(about.formula);
-    let example = match axiom {
+    let example = match probe {
         Probe::Further(_) | Probe::Combined(_) if about.example.is_empty() => ().into_any(),
         Probe::Further(_) | Probe::Combined(_) => {
-            view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
+            view! { <p><a href=playground(probe)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
-        _ => view! { <Example axiom/> }.into_any(),
+        _ => view! { <Example probe/> }.into_any(),
     };
-    let title = format!("{}-title", axiom.slug());
+    let title = format!("{}-title", probe.slug());
     let heading = title.clone();
     view! {
-        <section class="axiom-about" id=axiom.slug() aria-labelledby=title>
+        <section class="axiom-about" id=probe.slug() aria-labelledby=title>
             <h3 id=heading>
-                <a href=anchor(&axiom.slug())>{about.name}</a>
+                <a href=anchor(&probe.slug())>{about.name}</a>
                 <span class="note">{about.gist}</span>
             </h3>
             <p class="statement">{about.statement}</p>
@@ -206,7 +206,7 @@ fn One(axiom: Probe) -> impl IntoView {
 fn Others() -> impl IntoView {
     let axioms = Further::ALL
         .iter()
-        .map(|&it| view! { <One axiom=Probe::Further(it)/> })
+        .map(|&it| view! { <One probe=Probe::Further(it)/> })
         .collect_view();
     view! {
         <section class="section" aria-labelledby="ir_axioms">
@@ -273,8 +273,8 @@ fn Formulas() -> impl IntoView {
 }
 
 /// The page of the Playground with the worked example of an axiom.
-fn playground(axiom: Probe) -> String {
-    let words = Sheet::example(axiom).to_words();
+fn playground(probe: Probe) -> String {
+    let words = Sheet::example(probe).to_words();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     Page::Playground.href() + &query_string(words)
 }
@@ -435,9 +435,9 @@ mod tests {
     #[test]
     fn every_formula_has_premises_and_a_claim() {
         let further = Probe::further(true);
-        for axiom in Probe::AXIOMS.iter().chain(&further) {
-            let [premises, claim] = sides(axiom.about().formula);
-            assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
+        for probe in Probe::AXIOMS.iter().chain(&further) {
+            let [premises, claim] = sides(probe.about().formula);
+            assert!(!premises.is_empty() && claim.starts_with("S("), "{probe:?}");
         }
     }
 }

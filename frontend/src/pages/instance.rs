@@ -39,24 +39,24 @@ use texts::Texts;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     study: String,
-    axiom: Probe,
+    probe: Probe,
     mode: Mode,
     number: u64,
 }
 
 impl Place {
-    fn read([study, axiom, mode, number]: [&str; 4]) -> Option<Place> {
-        let axiom = js_sys::decode_uri_component(axiom).ok()?;
+    fn read([study, probe, mode, number]: [&str; 4]) -> Option<Place> {
+        let probe = js_sys::decode_uri_component(probe).ok()?;
         Some(Place {
             study: study.to_owned(),
-            axiom: String::from(axiom).parse().ok()?,
+            probe: String::from(probe).parse().ok()?,
             mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: number.parse().ok()?,
         })
     }
 
     fn href(&self, number: u64, view: &InstanceView) -> String {
-        view.href(&self.study, self.axiom, self.mode, number)
+        view.href(&self.study, self.probe, self.mode, number)
     }
 }
 
@@ -84,13 +84,13 @@ pub(crate) fn Instance() -> impl IntoView {
             let place = place?;
             let Place {
                 study,
-                axiom,
+                probe,
                 mode,
                 number,
             } = place.clone();
             let request = Show {
                 study,
-                axiom,
+                probe,
                 mode,
                 number,
                 delta_score,
@@ -159,25 +159,25 @@ fn Crumbs(
         let (view, ways) = (view.get(), ways.get());
         let dials = view.list.dials.clone();
         let study = match view.ranker {
-            Some(row) => StudyView::on(dials, place.axiom, row),
+            Some(row) => StudyView::on(dials, place.probe, row),
             None => StudyView {
                 dials,
                 ..StudyView::default()
             },
         };
-        let axiom = place.axiom;
-        let called = axiom.name();
+        let probe = place.probe;
+        let called = probe.name();
         let list = match (view.ranker, ranker.get()) {
             (Some(row), name) => {
-                let href = view.list.href(&place.study, axiom, row);
+                let href = view.list.href(&place.study, probe, row);
                 let name = name.map_or(called.to_string(), |it| format!("{it} on {called}"));
                 view! { <a href=href>{name}</a> }.into_any()
             }
             (None, _) => view! { <span>{called}</span> }.into_any(),
         };
         let here = ways.map_or(
-            format!("{} {}", around::one(axiom), format::count(place.number + 1)),
-            |it| it.said(axiom),
+            format!("{} {}", around::one(probe), format::count(place.number + 1)),
+            |it| it.said(probe),
         );
         Some(view! {
             <a href=study.href(&place.study)>{place.study.clone()}</a>
@@ -216,13 +216,13 @@ fn Loaded(
         .get(ranker)
         .map(|it| reason::said(&shown, it))
         .unwrap_or_default();
-    let mode = format!("{}, {}", shown.axiom.name(), mode_word(shown.mode));
-    let caption = format!("Premises of {} with value and bound", shown.axiom.name());
+    let mode = format!("{}, {}", shown.probe.name(), mode_word(shown.mode));
+    let caption = format!("Premises of {} with value and bound", shown.probe.name());
     let study = here.study.clone();
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     let measured = !shown.withheld && !shown.premises.is_empty();
     let premises = measured.then(|| {
-        let title = format!("Why this is {}", around::an(shown.axiom));
+        let title = format!("Why this is {}", around::an(shown.probe));
         view! {
             <section class="section" aria-labelledby="why">
                 <header>
@@ -244,7 +244,7 @@ fn Loaded(
         view! { <AttentionMaps spec query=query.clone() texts=texts.clone()/> }
     });
     let counted = (!shown.withheld).then(|| {
-        let name = format!("{study}-{}-{}-tokens", shown.axiom.slug(), shown.number);
+        let name = format!("{study}-{}-{}-tokens", shown.probe.slug(), shown.number);
         let (study, shown) = (study.clone(), shown.clone());
         view! {
             <LikeWords shown=shown.clone()/>
@@ -264,7 +264,7 @@ fn Loaded(
         </div>
         <Texts study=study.clone() shown=shown.clone() lit/>
         {changes}
-        <div class:behaviour=!shown.axiom.is_axiom()>
+        <div class:behaviour=!shown.probe.is_axiom()>
             <div class="why" class:alone=!measured>
                 {premises}
                 <Rankers study=study.clone() shown=shown.clone()/>
@@ -290,7 +290,7 @@ fn Buttons(
     let playground = Page::Playground.href()
         + &query_string([
             ("study", here.study.clone()),
-            ("axiom", here.axiom.slug().into_owned()),
+            ("axiom", here.probe.slug().into_owned()),
             ("mode", here.mode.name().to_owned()),
             ("number", here.number.to_string()),
         ]);

@@ -43,12 +43,12 @@ pub(crate) fn Instances() -> impl IntoView {
     let params = use_params_map();
     let cell = Memo::new(move |_| {
         let params = params.read();
-        let axiom: Probe = params.get("axiom")?.parse().ok()?;
+        let probe: Probe = params.get("axiom")?.parse().ok()?;
         let ranker: usize = params.get("ranker")?.parse().ok()?;
-        Some((params.get("name")?, axiom, ranker))
+        Some((params.get("name")?, probe, ranker))
     });
     move || match cell.get() {
-        Some((study, axiom, ranker)) => view! { <OfCell study axiom ranker/> }.into_any(),
+        Some((study, probe, ranker)) => view! { <OfCell study probe ranker/> }.into_any(),
         None => view! {
             <Title text="Instances"/>
             <h1>"There is no such cell"</h1>
@@ -62,7 +62,7 @@ pub(crate) fn Instances() -> impl IntoView {
 }
 
 #[component]
-fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
+fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
     let query = use_query_map();
     let view = Memo::new(move |_| ListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
@@ -83,7 +83,7 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     let failed = Memo::new(move |_| look.get().and_then(Result::err));
     let asked = Memo::new(move |_| Asked {
         study: name.get_value(),
-        axiom,
+        probe,
         ranker,
         view: view.get(),
     });
@@ -95,7 +95,7 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
             scroll: false,
             ..Default::default()
         };
-        navigate(&name.with_value(|it| view.href(it, axiom, ranker)), options);
+        navigate(&name.with_value(|it| view.href(it, probe, ranker)), options);
     });
     let settle = Callback::new(move |dials: Dials| {
         go.run(ListView {
@@ -106,9 +106,9 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     let turned = Turned::new(dials.into(), settle);
     let spot = Memo::new(move |_| Spot {
         who: Who::Ranker(ranker),
-        axiom,
+        probe,
     });
-    let about = axiom.about();
+    let about = probe.about();
     let title = move || {
         let overview = overview.get();
         let ranker = overview.as_ref().map(|it| spot.get().name(it));
@@ -116,9 +116,9 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
             .filter(|it| !it.is_empty())
             .unwrap_or(format!("ranker {}", ranker_word(spot.get())))
     };
-    let heading = move || format!("{} on {}", title(), axiom.name());
+    let heading = move || format!("{} on {}", title(), probe.name());
     // The dials are built once the study has said what they can be turned to.
-    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of_probe(&it, axiom)));
+    let reach = Memo::new(move |_| overview.get().map(|it| Reach::of_probe(&it, probe)));
     let bar = move || match reach.get() {
         Some(reach) => view! { <DialBar reach turned/> }.into_any(),
         None => {
@@ -143,7 +143,7 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
     };
     let mode = Memo::new(move |_| overview.get().map_or(Mode::Fixed, |it| it.mode));
     let study_href = move || {
-        let view = StudyView::on(dials.get(), axiom, ranker);
+        let view = StudyView::on(dials.get(), probe, ranker);
         name.with_value(|it| view.href(it))
     };
     let study_title = move || overview.get().map_or(study.clone(), |it| it.title.clone());
@@ -159,8 +159,8 @@ fn OfCell(study: String, axiom: Probe, ranker: usize) -> impl IntoView {
         {bar}
         <Filters view go overview spot/>
         {failure}
-        <Margins rows axiom/>
-        <Listed rows axiom view mode go/>
+        <Margins rows probe/>
+        <Listed rows probe view mode go/>
     }
 }
 
@@ -174,12 +174,12 @@ fn ranker_word(spot: Spot) -> String {
 
 /// How the margins lie, with what of them is listed.
 #[component]
-fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
-    let sides = match axiom.is_axiom() {
+fn Margins(rows: Rows, probe: Probe) -> impl IntoView {
+    let sides = match probe.is_axiom() {
         true => "Right of zero the ranker agrees with the axiom; ties stand apart.",
         false => "Right of zero the ranker prefers the first text; neutral samples stand apart.",
     };
-    let drawing = move |histogram: &Histogram| match axiom.is_axiom() {
+    let drawing = move |histogram: &Histogram| match probe.is_axiom() {
         true => plot::histogram(histogram),
         // Those within δ are not among the bars.
         false => plot::differences(histogram, 0.0),
@@ -191,12 +191,12 @@ fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
             it.as_ref().map(|it| {
                 let Asked {
                     study,
-                    axiom,
+                    probe,
                     ranker,
                     ..
                 } = &it.asked;
                 (
-                    format!("{study}-{}-{ranker}-margins", axiom.slug()),
+                    format!("{study}-{}-{ranker}-margins", probe.slug()),
                     it.histogram.clone(),
                 )
             })
@@ -231,7 +231,7 @@ fn Margins(rows: Rows, axiom: Probe) -> impl IntoView {
         <figure class="margins" class:stale=move || rows.is_stale()>
             <figcaption>
                 <p>
-                    <strong>{margin_label(axiom)}</strong>
+                    <strong>{margin_label(probe)}</strong>
                     " "
                     {sides}
                 </p>
@@ -277,12 +277,12 @@ fn bins(histogram: &Histogram, name: &str) -> report::Table {
 #[component]
 fn Listed(
     rows: Rows,
-    axiom: Probe,
+    probe: Probe,
     view: Memo<ListView>,
     mode: Memo<Mode>,
     go: Callback<ListView>,
 ) -> impl IntoView {
-    let (name, one, many) = match axiom.is_axiom() {
+    let (name, one, many) = match probe.is_axiom() {
         true => ("Instances", "instance", "instances"),
         false => ("Samples", "sample", "samples"),
     };
@@ -304,7 +304,7 @@ fn Listed(
         // Another list begins at its top.
         view.track();
         if is_empty.get() {
-            return view! { <Empty axiom view go/> }.into_any();
+            return view! { <Empty probe view go/> }.into_any();
         }
         let n = Signal::derive(move || n.get().unwrap_or(0));
         view! { <VirtualList n label=name current seen row/> }.into_any()
@@ -352,7 +352,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
             };
             let Asked {
                 study,
-                axiom,
+                probe,
                 ranker,
                 view,
             } = asked;
@@ -361,7 +361,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
                 at: Some(at),
                 list: view,
             };
-            let href = place.href(&study, axiom, mode.get(), line.number);
+            let href = place.href(&study, probe, mode.get(), line.number);
             let digits = margin_digits(&histogram);
             let below = texts_said(&line);
             let part = line
@@ -382,7 +382,7 @@ fn OneRow(at: u64, rows: Rows, current: RwSignal<u64>, mode: Memo<Mode>) -> impl
                     {part}
                     <Lean share=share(&line, &histogram)/>
                     <span class="num">{margin(line.margin, digits)}</span>
-                    <Verdict probe=axiom outcome=line.outcome/>
+                    <Verdict probe outcome=line.outcome/>
                 </a>
             }
             .into_any()
@@ -399,18 +399,18 @@ fn share(line: &Line, histogram: &Histogram) -> Option<f64> {
 
 /// No instance, and what to do.
 #[component]
-fn Empty(axiom: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
+fn Empty(probe: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl IntoView {
     let now = view.get();
     let filtered = !now.query.is_empty() || now.from.is_some() || now.to.is_some();
     let said = match now.outcome {
-        _ if !axiom.is_axiom() => "No sample passes these filters.",
+        _ if !probe.is_axiom() => "No sample passes these filters.",
         Some(Outcome::Violated) if !filtered => "No violations.",
         Some(Outcome::Tied) if !filtered => "No ties.",
         Some(Outcome::Satisfied) if !filtered => "No instance agrees with the axiom.",
         _ => "No instance passes these filters.",
     };
     let (words, next) = match now.outcome {
-        Some(Outcome::Violated) if !filtered && axiom.is_axiom() => (
+        Some(Outcome::Violated) if !filtered && probe.is_axiom() => (
             "See the satisfied instances",
             ListView {
                 outcome: Some(Outcome::Satisfied),
@@ -419,7 +419,7 @@ fn Empty(axiom: Probe, view: Memo<ListView>, go: Callback<ListView>) -> impl Int
             },
         ),
         _ => (
-            if axiom.is_axiom() {
+            if probe.is_axiom() {
                 "See all instances"
             } else {
                 "See all samples"

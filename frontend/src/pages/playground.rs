@@ -347,7 +347,7 @@ fn save(desk: Desk) {
             rankers: read.rankers,
         },
         instances,
-        others: others.into_iter().map(|it| it.axiom).collect(),
+        others: others.into_iter().map(|it| it.probe).collect(),
         neural: desk
             .models
             .with_untracked(|it| it.iter().filter_map(Model::scored).collect()),

@@ -142,8 +142,8 @@ impl PartialEq for Frame {
             && about(a) == about(b)
             && a.probes
                 .iter()
-                .map(|it| it.axiom)
-                .eq(b.probes.iter().map(|it| it.axiom))
+                .map(|it| it.probe)
+                .eq(b.probes.iter().map(|it| it.probe))
             && rankers(self) == rankers(other)
     }
 }
@@ -201,7 +201,7 @@ fn Loaded(
                 outcome,
                 ..ListView::default()
             };
-            Some(name.with_value(|it| list.href(it, spot.axiom, row)))
+            Some(name.with_value(|it| list.href(it, spot.probe, row)))
         }
     };
     let href = Callback::new(move |spot: Spot| way(spot, None));
@@ -347,7 +347,7 @@ fn select(overview: &Overview, wanted: Option<Spot>) -> Option<Spot> {
     };
     let first = overview.probes.first().map(|it| Spot {
         who: Who::Ranker(0),
-        axiom: it.axiom,
+        probe: it.probe,
     });
     wanted.filter(known).or(first.filter(known))
 }

@@ -29,7 +29,7 @@ pub(crate) struct Spot {
     /// Row.
     pub(crate) who: Who,
     /// Column.
-    pub(crate) axiom: Probe,
+    pub(crate) probe: Probe,
 }
 
 /// Whose row it is.
@@ -44,7 +44,7 @@ pub(crate) enum Who {
 impl Spot {
     /// The column of an overview.
     pub(crate) fn column(self, overview: &Overview) -> Option<usize> {
-        overview.probes.iter().position(|it| it.axiom == self.axiom)
+        overview.probes.iter().position(|it| it.probe == self.probe)
     }
 
     /// What an overview knows of this place.
@@ -121,19 +121,19 @@ impl State {
     }
 
     /// Everything, for those who do not see the cell.
-    fn said(&self, who: &str, axiom: &str) -> String {
+    fn said(&self, who: &str, probe: &str) -> String {
         match self {
-            State::Known(cell) => said(who, axiom, cell),
-            State::Undefined => format!("{who}, {axiom}: no instance, so not defined"),
-            State::Failed => format!("{who}, {axiom}: no instance has all its scores"),
+            State::Known(cell) => said(who, probe, cell),
+            State::Undefined => format!("{who}, {probe}: no instance, so not defined"),
+            State::Failed => format!("{who}, {probe}: no instance has all its scores"),
         }
     }
 }
 
-fn said(who: &str, axiom: &str, cell: &Cell) -> String {
+fn said(who: &str, probe: &str, cell: &Cell) -> String {
     let [low, high] = cell.micro.interval.map(format::fraction);
     let mut said = format!(
-        "{who}, {axiom}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
+        "{who}, {probe}: {} satisfied, 95 % interval {low} to {high}, {} instances of {} queries",
         format::fraction_within(cell.micro.value, cell.micro.interval),
         format::count(cell.tally.judged()),
         format::count(cell.n_queries),
@@ -188,7 +188,7 @@ pub(crate) fn HeatMap(
         href,
     };
     let layout = Layout::of(&frame);
-    let axioms: Vec<Probe> = frame.probes.iter().map(|it| it.axiom).collect();
+    let axioms: Vec<Probe> = frame.probes.iter().map(|it| it.probe).collect();
     let rows = layout.whos();
     let tracks = layout.tracks;
     let on_key = move |event: ev::KeyboardEvent| {
@@ -233,8 +233,8 @@ pub(crate) fn HeatMap(
 
 fn id(spot: Spot) -> String {
     match spot.who {
-        Who::Ranker(row) => format!("cell-{row}-{}", spot.axiom.slug()),
-        Who::Relevance => format!("cell-relevance-{}", spot.axiom.slug()),
+        Who::Ranker(row) => format!("cell-{row}-{}", spot.probe.slug()),
+        Who::Relevance => format!("cell-relevance-{}", spot.probe.slug()),
     }
 }
 
@@ -294,7 +294,7 @@ fn Families(frame: Arc<Overview>) -> impl IntoView {
 #[component]
 fn Heads(frame: Arc<Overview>) -> impl IntoView {
     let axioms = frame.probes.iter().enumerate().map(|(at, column)| {
-        let about = column.axiom.about();
+        let about = column.probe.about();
         view! {
             <span
                 role="columnheader"
@@ -302,7 +302,7 @@ fn Heads(frame: Arc<Overview>) -> impl IntoView {
                 title=about.statement
                 style=("--c", track(&frame, at).to_string())
             >
-                <b>{column.axiom.name()}</b>
+                <b>{column.probe.name()}</b>
                 <span>{about.gist}</span>
             </span>
         }
@@ -356,7 +356,7 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
     let cells = frame.probes.iter().enumerate().map(|(at, column)| {
         let spot = Spot {
             who,
-            axiom: column.axiom,
+            probe: column.probe,
         };
         let place = track(&frame, at);
         view! { <MapCell spot place name=name.clone() map/> }
@@ -409,7 +409,7 @@ fn measures(frame: &Overview, row: &Row) -> Vec<(usize, &'static str, Option<f64
 #[component]
 fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
     let state = Memo::new(move |_| State::of(&map.overview.read(), spot));
-    let axiom = spot.axiom.name();
+    let probe = spot.probe.name();
     // A pointer first selects, and opens what is selected already; Enter opens.
     let was_selected = StoredValue::new(false);
     let on_click = move |event: ev::MouseEvent| {
@@ -452,7 +452,7 @@ fn MapCell(spot: Spot, place: usize, name: String, map: Map) -> impl IntoView {
             href=move || map.href.run(spot)
             aria-selected=move || (map.selected.get() == spot).to_string()
             tabindex=move || if map.current.get() == spot { "0" } else { "-1" }
-            aria-label=move || state.with(|it| it.said(&name, &axiom))
+            aria-label=move || state.with(|it| it.said(&name, &probe))
             on:focus=move |_| {
                 map.current.set(spot);
                 map.focus.run(spot);

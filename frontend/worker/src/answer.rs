@@ -94,14 +94,14 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
         Show::PATH => {
             let Show {
                 study: _,
-                axiom,
+                probe,
                 mode,
                 number,
                 delta_score,
             } = parse(request)?;
             Ok(json(
                 &study
-                    .show(axiom, mode, number, delta_score)
+                    .show(probe, mode, number, delta_score)
                     .map_err(refused)?,
             ))
         }

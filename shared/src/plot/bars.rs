@@ -20,7 +20,7 @@ pub fn funnel(funnels: &[Funnel]) -> Figure {
     let mut marks = Vec::new();
     let mut y = 8.0;
     for funnel in funnels {
-        let name = funnel.axiom.name().into_owned();
+        let name = funnel.probe.name().into_owned();
         let head = (Font::Head, Ink::Ink);
         marks.push(text([4.0, y + 14.0], Anchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
@@ -46,7 +46,7 @@ pub fn funnel(funnels: &[Funnel]) -> Figure {
     let said = funnels.iter().map(|it| {
         let ends = [it.steps.first(), it.steps.last()];
         let [first, last] = ends.map(|it| format::count(it.map_or(0, |it| it.n)));
-        format!("{}: {last} of {first}", it.axiom.name())
+        format!("{}: {last} of {first}", it.probe.name())
     });
     Figure {
         width: WIDTH,

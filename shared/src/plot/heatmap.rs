@@ -80,7 +80,7 @@ fn finding(overview: &Overview) -> String {
         for (column, cell) in overview.probes.iter().zip(&row.cells) {
             if let Some(cell) = cell {
                 let ranker = one_line(&row.ranker.label);
-                let name = format!("{ranker} on {}", column.axiom.name());
+                let name = format!("{ranker} on {}", column.probe.name());
                 cells.push((cell.micro.value, cell.p_holm, name));
             }
         }
@@ -118,10 +118,10 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     fn heads(&mut self) {
         for (n, column) in self.overview.probes.iter().enumerate() {
-            let about = column.axiom.about();
+            let about = column.probe.about();
             let x = column_at(n) + 2.0;
             // What is longer would stand in the next column.
-            let name = fit(&column.axiom.name(), 8);
+            let name = fit(&column.probe.name(), 8);
             self.marks
                 .push(text([x, 16.0], Anchor::Start, (Font::Head, Ink::Ink), name));
             let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
@@ -157,7 +157,7 @@ impl Drawing<'_> {
         let label = one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
         for (n, column) in self.overview.probes.iter().enumerate() {
-            let name = format!("{label} on {}", column.axiom.name());
+            let name = format!("{label} on {}", column.probe.name());
             let cell = row.cells.get(n).and_then(Option::as_ref);
             self.marks.push(drawn([column_at(n), self.y], &name, cell));
         }
@@ -175,7 +175,7 @@ impl Drawing<'_> {
         self.group("The axiom itself agrees with");
         self.names("Relevance", "where grades differ");
         for (n, column) in self.overview.probes.iter().enumerate() {
-            let name = format!("Relevance on {}", column.axiom.name());
+            let name = format!("Relevance on {}", column.probe.name());
             self.marks.push(drawn(
                 [column_at(n), self.y],
                 &name,

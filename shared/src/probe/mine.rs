@@ -219,10 +219,10 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
     let any = |needs: &dyn Fn(Probe, Mode) -> bool| asked.iter().any(|it| needs(it.0, it.1));
     let needs = Needs {
         others: any(&Probe::needs_others),
-        positions: any(&|axiom, _| axiom.needs_positions()),
-        words: any(&|axiom, _| axiom.needs_words()),
+        positions: any(&|probe, _| probe.needs_positions()),
+        words: any(&|probe, _| probe.needs_words()),
     };
-    let compares = any(&|axiom, _| axiom.needs_vectors() && !axiom.is_beside());
+    let compares = any(&|probe, _| probe.needs_vectors() && !probe.is_beside());
     let known = known.filter(|_| compares);
     let counting = Counting::new(index, known, (query, &terms), needs);
     let counted = pool.iter().enumerate().map(|(place, &doc)| Counted {
@@ -240,7 +240,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
     };
     let found: Vec<Found> = asked
         .iter()
-        .map(|&(axiom, mode)| axiom.mine(mode, &case))
+        .map(|&(probe, mode)| probe.mine(mode, &case))
         .collect();
 
     let derived = |&(of, times): &(u32, u32)| Text::Repeated {
@@ -262,7 +262,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
 
     let in_pool: Vec<u32> = pool.iter().map(|it| place(document(it))).collect();
     let found = found.iter().zip(asked).zip(0..);
-    let found = found.map(|((found, &(axiom, mode)), which)| {
+    let found = found.map(|((found, &(probe, mode)), which)| {
         let made = found.derived.iter().map(|it| place(derived(it)));
         let places: Vec<u32> = in_pool.iter().copied().chain(made).collect();
         let own = beside.iter().filter(|it| it.0 == which);
@@ -273,11 +273,11 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
             .map(|&it| places[it as usize])
             .chain(own);
         let draw = |n: usize| match limits.per_query {
-            Some(most) => sample(n, most, limits.seed, axiom, query),
+            Some(most) => sample(n, most, limits.seed, probe, query),
             None => (0..n).collect(),
         };
         let texts: Vec<u32> = texts.collect();
-        match axiom.claim(mode).arity() {
+        match probe.claim(mode).arity() {
             2 => in_order::<2>(&texts, draw),
             _ => in_order::<3>(&texts, draw),
         }
@@ -303,8 +303,8 @@ fn in_order<const N: usize>(texts: &[u32], draw: impl Fn(usize) -> Vec<usize>) -
 
 /// `most` of the first `n` numbers, drawn without replacement, ascending. The draw depends on
 /// the seed, the axiom and the query alone, so a shard draws the same wherever it runs.
-fn sample(n: usize, most: u32, seed: u64, axiom: Probe, query: &str) -> Vec<usize> {
-    draw(n, most, seed, &format!("{}\n{query}", axiom.slug()))
+fn sample(n: usize, most: u32, seed: u64, probe: Probe, query: &str) -> Vec<usize> {
+    draw(n, most, seed, &format!("{}\n{query}", probe.slug()))
 }
 
 /// As [`sample`]; `what` is drawn from is part of the seed.
@@ -353,7 +353,7 @@ impl Hashing {
             .map(|it| it.id(&doc_id(it.doc())))
             .collect();
         for (part, instances) in mined.instances.iter().enumerate() {
-            let probe = (instances.axiom, instances.mode);
+            let probe = (instances.probe, instances.mode);
             for (query, id) in query_ids.iter().enumerate() {
                 let texts = instances.texts_of(query).chunks(instances.claim.arity());
                 for texts in texts {
@@ -368,14 +368,14 @@ impl Hashing {
     pub fn add_row<'a>(
         &mut self,
         part: usize,
-        (axiom, mode): (Probe, Mode),
+        (probe, mode): (Probe, Mode),
         query_id: &'a str,
         text_ids: impl Iterator<Item = &'a str>,
     ) {
         let Hashing { parts, line } = self;
         line.clear();
-        line.push_str(&axiom.slug());
-        for field in [mode.name(), axiom.claim(mode).name(), query_id]
+        line.push_str(&probe.slug());
+        for field in [mode.name(), probe.claim(mode).name(), query_id]
             .into_iter()
             .chain(text_ids)
         {
@@ -406,7 +406,7 @@ impl Mined {
         let mut pools = Vec::new();
         let mut instances: Vec<Instances> = asked
             .iter()
-            .map(|&(axiom, mode)| Instances::new(axiom, mode))
+            .map(|&(probe, mode)| Instances::new(probe, mode))
             .collect();
         for shard in &shards {
             // A text that a cap has left out has no number, and nothing asks for it.
@@ -441,7 +441,7 @@ impl Mined {
     pub fn n_instances(&self) -> BTreeMap<Probe, u64> {
         let mut counts = BTreeMap::new();
         for it in &self.instances {
-            counts.entry(it.axiom).or_insert(it.len() as u64);
+            counts.entry(it.probe).or_insert(it.len() as u64);
         }
         counts
     }

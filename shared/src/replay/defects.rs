@@ -112,11 +112,11 @@ impl<'a> Defects<'a> {
     }
 
     /// For every ranker that was judged in both readings its cells.
-    fn cells(&self, axiom: Probe, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
+    fn cells(&self, probe: Probe, modes: [Mode; 2]) -> Vec<(String, Cell, Cell)> {
         let [Some(first), Some(second)] = modes.map(|it| self.overview(it)) else {
             return Vec::new();
         };
-        let place = |it: &Overview| it.probes.iter().position(|it| it.axiom == axiom);
+        let place = |it: &Overview| it.probes.iter().position(|it| it.probe == probe);
         let Some((a, b)) = place(first).zip(place(second)) else {
             return Vec::new();
         };
@@ -128,8 +128,8 @@ impl<'a> Defects<'a> {
         .collect()
     }
 
-    fn instances(&self, axiom: Probe, mode: Mode) -> Value {
-        let study = self.study.and_then(|it| it.instances_of(axiom, mode).ok());
+    fn instances(&self, probe: Probe, mode: Mode) -> Value {
+        let study = self.study.and_then(|it| it.instances_of(probe, mode).ok());
         study.map_or(Value::Missing, |it| Value::Count(it.len() as u64))
     }
 
@@ -243,7 +243,7 @@ impl<'a> Defects<'a> {
         let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
         let kept = instances.found.iter().map(|&it| u64::from(it)).sum::<u64>();
         let overview = self.overview(code);
-        let column = overview.and_then(|it| it.probes.iter().find(|it| it.axiom == Probe::Lnc1));
+        let column = overview.and_then(|it| it.probes.iter().find(|it| it.probe == Probe::Lnc1));
         let both = column.map_or(0, |it| it.n_both_orders);
         let share = |part: u64, whole: u64| match whole {
             0 => Value::Missing,
@@ -279,7 +279,7 @@ impl<'a> Defects<'a> {
             let column = overview?
                 .probes
                 .iter()
-                .position(|it| it.axiom == Probe::Tfc1)?;
+                .position(|it| it.probe == Probe::Tfc1)?;
             Some(row.cells[column].as_ref()?.micro.value)
         };
         let value = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);

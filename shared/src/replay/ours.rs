@@ -166,9 +166,9 @@ fn is_called(spec: &str, word: &str) -> bool {
 }
 
 fn of_axioms(overview: &Overview, row: &Row, column: &Of) -> Option<Value> {
-    let place = |axiom: Probe| overview.probes.iter().position(|it| it.axiom == axiom);
+    let place = |probe: Probe| overview.probes.iter().position(|it| it.probe == probe);
     let probe = match column {
-        Of::Probe(axiom) => place(*axiom),
+        Of::Probe(probe) => place(*probe),
         Of::Measure(..) | Of::Behaviour(..) | Of::Delta | Of::Compared(..) | Of::Absent(_) => None,
     };
     match row.what {

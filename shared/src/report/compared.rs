@@ -21,7 +21,7 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
     };
     let axioms = diff.axioms.iter().map(|it| {
         vec![
-            text(&it.axiom.name()),
+            text(&it.probe.name()),
             text(it.mode.name()),
             Value::Count(it.n_judged),
             Value::Count(it.n_gained),
@@ -42,7 +42,7 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
     };
     let instances = diff.instances.iter().map(|it: &Moved| {
         vec![
-            text(&it.axiom.name()),
+            text(&it.probe.name()),
             text(it.mode.name()),
             text(&it.query_id),
             text(&it.text_ids.join(" ")),
@@ -119,7 +119,7 @@ pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
         let before = it.expected.fraction;
         vec![
             Value::Text(it.expected.ranker.clone()),
-            Value::Text(it.expected.axiom.name().into_owned()),
+            Value::Text(it.expected.probe.name().into_owned()),
             Value::Text(it.expected.mode.name().to_owned()),
             Value::Fraction(before),
             it.found.map_or(Value::Missing, Value::Fraction),
@@ -152,7 +152,7 @@ pub fn to_junit(study: &str, compared: &[Compared]) -> String {
     );
     for it in compared {
         let ranker = escape(&it.expected.ranker);
-        let case = format!("{} {}", it.expected.axiom.slug(), it.expected.mode.name());
+        let case = format!("{} {}", it.expected.probe.slug(), it.expected.mode.name());
         let _ = write!(out, "  <testcase classname=\"{ranker}\" name=\"{case}\"");
         if it.holds {
             out.push_str("/>\n");

@@ -86,7 +86,7 @@ fn funnel(figures: &Figures) -> Table {
             found.map_or(Value::Missing, |it| Value::Count(it.n))
         };
         let last = funnel.steps.last();
-        let name = [text(funnel.axiom.name())];
+        let name = [text(funnel.probe.name())];
         let last = [last.map_or(Value::Missing, |it| Value::Count(it.n))];
         let counts = readings.iter().map(of);
         name.into_iter().chain(counts).chain(last).collect()
@@ -120,7 +120,7 @@ fn premises(figures: &Figures) -> Table {
                 all => Value::Fraction(n as f64 / all as f64),
             };
             vec![
-                text(funnel.axiom.name()),
+                text(funnel.probe.name()),
                 text(premise_label(it)),
                 text(premise::bound(&measured(it))),
                 share(it.n_failed),
@@ -167,7 +167,7 @@ fn audit(figures: &Figures) -> Option<Table> {
         "do its instances hold under other terms",
     );
     table.columns = vec![Column::new("analyser", Kind::Text)];
-    let axioms = first.rows.iter().map(|it| it.axiom.name());
+    let axioms = first.rows.iter().map(|it| it.probe.name());
     let columns = axioms.map(|it| Column::new(it, Kind::Number));
     table.columns.extend(columns);
     let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
@@ -221,7 +221,7 @@ fn compared(figures: &Figures) -> Option<Table> {
             );
             Some(vec![
                 text(ranker.label.clone()),
-                text(funnel.axiom.name()),
+                text(funnel.probe.name()),
                 Value::Signed(it.micro.value),
                 text(bounds),
                 it.effect_size.map_or(Value::Missing, Value::Signed),

@@ -119,15 +119,15 @@ fn cell([satisfied, tied, violated]: [u64; 3], interval: [f64; 2], p_holm: f64) 
     }
 }
 
-fn column(axiom: Probe, claim: ClaimKind, n_instances: u64) -> Column {
+fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> Column {
     Column {
-        axiom,
+        probe,
         claim,
         n_instances,
         n_of_splits: Vec::new(),
         n_relevant: n_instances / 3,
         n_both_orders: 0,
         sampled: 1.0,
-        relevance: (axiom == Probe::Tfc1).then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
+        relevance: (probe == Probe::Tfc1).then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
     }
 }

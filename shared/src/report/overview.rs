@@ -32,7 +32,7 @@ pub fn of_overview(overview: &Overview) -> Vec<Table> {
 
 fn fractions(overview: &Overview) -> Table {
     let mut columns = vec![Column::new("ranker", Kind::Text)];
-    let axioms = overview.probes.iter().map(|it| it.axiom.name());
+    let axioms = overview.probes.iter().map(|it| it.probe.name());
     columns.extend(axioms.map(|it| Column::new(it, Kind::Estimate)));
     columns.extend(
         overview
@@ -107,7 +107,7 @@ fn cells(overview: &Overview) -> Table {
         for (column, cell) in overview.probes.iter().zip(cells) {
             let mut row = vec![
                 Value::Text(ranker.label.clone()),
-                Value::Text(column.axiom.slug().into_owned()),
+                Value::Text(column.probe.slug().into_owned()),
                 Value::Text(overview.mode.name().to_owned()),
             ];
             row.extend(
@@ -145,7 +145,7 @@ fn axioms(overview: &Overview) -> Table {
     let rows = overview.probes.iter().map(|it| {
         let compared = it.relevance.as_ref().map(|it| it.tally.judged());
         let mut row = vec![
-            Value::Text(it.axiom.slug().into_owned()),
+            Value::Text(it.probe.slug().into_owned()),
             Value::Text(overview.mode.name().to_owned()),
             Value::Text(it.claim.name().to_owned()),
             Value::Count(it.n_instances),
@@ -367,7 +367,7 @@ fn notes(overview: &Overview) -> Vec<String> {
             count(overview.n_pairs)
         ),
         format!("Pool {}; analyser: {}.", overview.pool, overview.analyzer),
-        limits(&overview.limits, overview.probes.iter().map(|it| it.axiom)),
+        limits(&overview.limits, overview.probes.iter().map(|it| it.probe)),
         format!(
             "Fractions are over instances; brackets hold the 95 % interval of a percentile \
              bootstrap with queries as units ({} draws, seed {}). p is against .5, after Holm's \

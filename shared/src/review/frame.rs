@@ -153,10 +153,10 @@ mod tests {
         crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10)
     }
 
-    fn listed(study: &Study, axiom: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
+    fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
         let listing = Listing {
             dials: Default::default(),
-            axiom,
+            probe,
             ranker: 1,
             outcome,
             query: String::new(),

@@ -24,8 +24,9 @@ pub struct Audit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Held {
-    /// Whose.
-    pub axiom: Probe,
+    /// The probe whose instances were asked about.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Instances of the study.
@@ -74,14 +75,14 @@ impl Auditor<'_> {
     /// With their places.
     fn mined_of_pools(&self) -> impl Iterator<Item = (usize, &Instances)> {
         let all = self.mined.instances.iter().enumerate();
-        all.filter(|it| !it.1.axiom.is_beside())
+        all.filter(|it| !it.1.probe.is_beside())
     }
 
     /// Sums up what [`Auditor::query`] gave for every query.
     pub fn collect(&self, analyzer: String, queries: &[Vec<u64>]) -> Audit {
         let rows = self.mined_of_pools().zip(0..);
         let rows = rows.map(|((_, instances), at): (_, usize)| Held {
-            axiom: instances.axiom,
+            probe: instances.probe,
             mode: instances.mode,
             n_instances: instances.len() as u64,
             n_held: queries.iter().map(|it| it[at]).sum(),

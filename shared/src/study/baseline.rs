@@ -25,8 +25,9 @@ pub struct Baseline {
 pub struct Expected {
     /// As it is typed.
     pub ranker: String,
-    /// On what.
-    pub axiom: Probe,
+    /// The probe of the cell.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Over instances.
@@ -54,7 +55,7 @@ impl Baseline {
                 cells.filter_map(move |(cell, column)| {
                     Some(Expected {
                         ranker: row.ranker.spec.clone(),
-                        axiom: column.axiom,
+                        probe: column.probe,
                         mode: overview.mode,
                         fraction: cell.as_ref()?.micro.value,
                     })
@@ -81,7 +82,7 @@ impl Baseline {
         }
         let compared = self.cells.iter().map(|expected| {
             let same = |it: &&Expected| {
-                (&it.ranker, it.axiom, it.mode) == (&expected.ranker, expected.axiom, expected.mode)
+                (&it.ranker, it.probe, it.mode) == (&expected.ranker, expected.probe, expected.mode)
             };
             let found = now.cells.iter().find(same).map(|it| it.fraction);
             Compared {

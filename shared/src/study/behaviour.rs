@@ -316,7 +316,7 @@ impl Study {
             }
             // Of a collection a group is what its documents are searched in.
             let group = self.queries[query].group.as_deref();
-            let group = group.filter(|_| samples.instances.axiom.is_transfer());
+            let group = group.filter(|_| samples.instances.probe.is_transfer());
             units.add(group, counts.since(before));
         }
         effect_of(&differences, counts, &units.counted)

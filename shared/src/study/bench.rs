@@ -62,8 +62,9 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Applied {
-    /// Which.
-    pub axiom: Probe,
+    /// The axiom that was applied.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// Over places in the texts.
     pub claim: Claim<u32>,
     /// Whether all premises hold.
@@ -227,13 +228,13 @@ fn statistics(
 /// The order of texts in which an axiom applies, or that fails the fewest premises; the first
 /// of several. None if there are too few texts.
 fn apply(
-    axiom: Probe,
+    probe: Probe,
     typed: &Typed,
     totals: Totals,
     read: &Read<'_>,
     contributions: &[Contributions],
 ) -> Option<Applied> {
-    let kind = axiom.claim(typed.mode);
+    let kind = probe.claim(typed.mode);
     let tried = orders(typed.texts.len() as u32, kind.arity())
         .into_iter()
         .map(|order| {
@@ -242,7 +243,7 @@ fn apply(
                 .map(|&it| read.counted[it as usize].clone())
                 .collect();
             let case = read.case(&typed.limits, totals, &counted);
-            let premises = axiom.premises(typed.mode, &case);
+            let premises = probe.premises(typed.mode, &case);
             (order, premises)
         });
     let failing = |premises: &[Measured]| premises.iter().filter(|it| !it.holds()).count();
@@ -261,7 +262,7 @@ fn apply(
         }
     });
     Some(Applied {
-        axiom,
+        probe,
         claim,
         applies,
         premises,
@@ -312,12 +313,12 @@ mod tests {
             }
         );
         assert_eq!(tfc1.said.len(), 2);
-        let tfc2 = answer.axioms.iter().find(|it| it.axiom == Probe::Tfc2);
+        let tfc2 = answer.axioms.iter().find(|it| it.probe == Probe::Tfc2);
         assert!(tfc2.is_none(), "two texts are no triple");
         let lnc2 = answer
             .axioms
             .iter()
-            .find(|it| it.axiom == Probe::Lnc2)
+            .find(|it| it.probe == Probe::Lnc2)
             .unwrap();
         assert!(!lnc2.applies);
     }

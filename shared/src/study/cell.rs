@@ -18,8 +18,9 @@ pub use lister::Lister;
 pub struct Listing {
     /// The state of the Study page.
     pub dials: Dials,
-    /// Column.
-    pub axiom: Probe,
+    /// The column: a probe of the study.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// Row, counted from 0.
     pub ranker: usize,
     /// Only this outcome.
@@ -180,9 +181,9 @@ mod tests {
 
     /// Sorted as a whole, in one piece: what the pages must add up to.
     fn whole(study: &Study, listing: &Listing) -> Vec<(u64, Option<f64>)> {
-        let axiom = listing.axiom;
+        let probe = listing.probe;
         let mode = listing.dials.mode_of(study).unwrap();
-        let instances = study.instances_of(axiom, mode).unwrap();
+        let instances = study.instances_of(probe, mode).unwrap();
         let scores = &study.scores[listing.ranker];
         let width = listing.dials.tie_width(scores);
         let all = (0..instances.len()).map(|at| {
@@ -241,7 +242,7 @@ mod tests {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
                     let listing = Listing {
                         dials: Dials::default(),
-                        axiom: Probe::Tfc1,
+                        probe: Probe::Tfc1,
                         ranker,
                         outcome,
                         query: String::new(),
@@ -276,7 +277,7 @@ mod tests {
         let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
         let listing = Listing {
             dials: Dials::default(),
-            axiom: Probe::Tfc1,
+            probe: Probe::Tfc1,
             ranker: 0,
             outcome: None,
             query: String::new(),

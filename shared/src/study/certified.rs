@@ -76,7 +76,7 @@ impl Study {
             });
             for query in queries {
                 for instances in shown {
-                    let of = (instances.axiom, instances.mode);
+                    let of = (instances.probe, instances.mode);
                     for claim in instances.of(query) {
                         if filter.passes(of, query, claim, Some(scores)) {
                             judge(query, claim);

@@ -14,8 +14,9 @@ use crate::vectors::{Known, Vectors};
 /// One instance. Places among query terms, as premises name them, are those of `terms`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line<'a> {
-    /// Of which axiom.
-    pub axiom: Probe,
+    /// The probe that found it.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// What it claims of its texts.
@@ -98,20 +99,20 @@ impl Study {
                         totals: self.totals,
                         alike: &alike,
                     };
-                    let (axiom, mode) = (instances.axiom, instances.mode);
+                    let (probe, mode) = (instances.probe, instances.mode);
                     let from = self.pairs.range(query).start;
                     let scores = self.scores.iter().map(|scores| {
                         let each = of_claim.iter();
                         each.map(|it| scores.at(from + place(it))).collect()
                     });
                     take(&Line {
-                        axiom,
+                        probe,
                         mode,
                         claim: instances.claim,
                         query_id: &asked.id,
                         terms: terms.iter().map(|it| it.term.as_str()).collect(),
                         text_ids: of_claim.iter().map(|&it| self.text_id(it)).collect(),
-                        premises: axiom.premises(mode, &case),
+                        premises: probe.premises(mode, &case),
                         scores: scores.collect(),
                     })?;
                 }

@@ -80,19 +80,19 @@ impl Dials {
 
 impl Study {
     /// The instances of an axiom in a mode, or of a behaviour, which has one.
-    pub fn instances_of(&self, axiom: Probe, mode: Mode) -> Result<&Instances, Error> {
-        let mode = match axiom.is_axiom() {
+    pub fn instances_of(&self, probe: Probe, mode: Mode) -> Result<&Instances, Error> {
+        let mode = match probe.is_axiom() {
             true => mode,
             false => Mode::Fixed,
         };
         let found = self
             .instances
             .iter()
-            .find(|it| (it.axiom, it.mode) == (axiom, mode));
+            .find(|it| (it.probe, it.mode) == (probe, mode));
         found.ok_or_else(|| {
             Error::unknown(
                 "probe of this study",
-                format!("{} {}", axiom.slug(), mode.name()),
+                format!("{} {}", probe.slug(), mode.name()),
             )
         })
     }
@@ -148,13 +148,13 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether its texts are as equally long as δ wants them.
-    pub(super) fn is_close(&self, (axiom, mode): (Probe, Mode), claim: Claim<TextNo>) -> bool {
-        let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(axiom))
+    pub(super) fn is_close(&self, (probe, mode): (Probe, Mode), claim: Claim<TextNo>) -> bool {
+        let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(probe))
         else {
             return true;
         };
         // The published code of STMC3 asks for less than δ, not for at most.
-        let most_gap = match (axiom, mode) {
+        let most_gap = match (probe, mode) {
             (Probe::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
             _ => Some(*delta),
         };
@@ -193,8 +193,8 @@ impl Study {
 }
 
 /// Whether an axiom has δ among its premises.
-fn needs_equal_length(axiom: Probe) -> bool {
-    match axiom {
+fn needs_equal_length(probe: Probe) -> bool {
+    match probe {
         Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc | Probe::Stmc3 => true,
         Probe::Lnc1 | Probe::Lnc2 | Probe::Tp | Probe::Stmc1 | Probe::Stmc2 => false,
         // Theirs is a share of the longer text.

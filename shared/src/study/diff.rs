@@ -33,8 +33,9 @@ pub struct Diff {
 /// What moved in one axiom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moves {
-    /// Which.
-    pub axiom: Probe,
+    /// The probe whose instances moved.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Instances that both were judged on.
@@ -61,8 +62,9 @@ pub struct QueryMoves {
 /// One instance that changed side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Of which axiom.
-    pub axiom: Probe,
+    /// The probe that found it.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Place among its instances.
@@ -92,7 +94,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
     let mut by_query = vec![(0_u64, 0_u64); study.queries.len()];
     for (one, other) in study.instances.iter().zip(&second.0.instances) {
         let mut moves = Moves {
-            axiom: one.axiom,
+            probe: one.probe,
             mode: one.mode,
             n_judged: 0,
             n_gained: 0,
@@ -123,7 +125,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
                     count.1 += 1;
                 }
                 found.instances.push(Moved {
-                    axiom: one.axiom,
+                    probe: one.probe,
                     mode: one.mode,
                     number: number as u64,
                     query_id: study.queries[query].id.clone(),
@@ -139,7 +141,7 @@ pub fn diff(first: (&Study, &Scores), second: (&Study, &Scores)) -> Result<Diff,
     keep_farthest(&mut found.instances, LISTED);
     for it in &mut found.instances {
         let claim = study
-            .instances_of(it.axiom, it.mode)?
+            .instances_of(it.probe, it.mode)?
             .claim(it.number as usize);
         it.text_ids = claim
             .texts()

@@ -12,7 +12,7 @@ pub enum Finding {
         /// Who.
         ranker: usize,
         /// On what.
-        axiom: Probe,
+        probe: Probe,
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
@@ -25,7 +25,7 @@ pub enum Finding {
         /// Who follows it less often.
         less: usize,
         /// On what.
-        axiom: Probe,
+        probe: Probe,
         /// Fraction satisfied by the one.
         fraction_of_more: Estimate,
         /// Fraction satisfied by the other.
@@ -34,7 +34,7 @@ pub enum Finding {
     /// The judgements contradict an axiom.
     Contradicted {
         /// Which.
-        axiom: Probe,
+        probe: Probe,
         /// How often its claim holds for the grades, where these differ.
         fraction: Estimate,
         /// Instances whose grades differ.
@@ -45,7 +45,7 @@ pub enum Finding {
         /// Who.
         ranker: usize,
         /// On what.
-        axiom: Probe,
+        probe: Probe,
         /// Fraction satisfied.
         fraction: Estimate,
         /// Instances with a verdict.
@@ -55,12 +55,12 @@ pub enum Finding {
 
 impl Finding {
     /// What it is about.
-    pub fn axiom(&self) -> Probe {
+    pub fn probe(&self) -> Probe {
         match self {
-            Finding::Against { axiom, .. }
-            | Finding::Apart { axiom, .. }
-            | Finding::Contradicted { axiom, .. }
-            | Finding::Follows { axiom, .. } => *axiom,
+            Finding::Against { probe, .. }
+            | Finding::Apart { probe, .. }
+            | Finding::Contradicted { probe, .. }
+            | Finding::Follows { probe, .. } => *probe,
         }
     }
 
@@ -100,7 +100,7 @@ pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
     });
     let mut largest: Vec<Finding> = Vec::new();
     for it in all {
-        if largest.iter().all(|known| known.axiom() != it.axiom()) {
+        if largest.iter().all(|known| known.probe() != it.probe()) {
             largest.push(it);
         }
     }
@@ -111,7 +111,7 @@ pub fn findings(overview: &Overview, n: usize) -> Vec<Finding> {
 fn candidates(overview: &Overview) -> Vec<Finding> {
     let mut all = Vec::new();
     for (at, column) in overview.probes.iter().enumerate() {
-        let axiom = column.axiom;
+        let probe = column.probe;
         let cells: Vec<(usize, &Cell)> = overview
             .rankers
             .iter()
@@ -122,26 +122,26 @@ fn candidates(overview: &Overview) -> Vec<Finding> {
             let (fraction, n_judged) = (cell.micro, cell.tally.judged());
             all.push(Finding::Against {
                 ranker,
-                axiom,
+                probe,
                 fraction,
                 n_judged,
             });
             all.push(Finding::Follows {
                 ranker,
-                axiom,
+                probe,
                 fraction,
                 n_judged,
             });
             all.extend(cells.iter().map(|&(less, other)| Finding::Apart {
                 more: ranker,
                 less,
-                axiom,
+                probe,
                 fraction_of_more: fraction,
                 fraction_of_less: other.micro,
             }));
         }
         all.extend(column.relevance.as_ref().map(|it| Finding::Contradicted {
-            axiom,
+            probe,
             fraction: it.micro,
             n_judged: it.tally.judged(),
         }));
@@ -164,7 +164,7 @@ mod tests {
         let Finding::Apart {
             more: 0,
             less: 1,
-            axiom: Probe::Tfc1,
+            probe: Probe::Tfc1,
             ..
         } = apart
         else {
@@ -172,7 +172,7 @@ mod tests {
         };
         let Finding::Follows {
             ranker: 0,
-            axiom: Probe::Lnc2,
+            probe: Probe::Lnc2,
             ..
         } = follows
         else {

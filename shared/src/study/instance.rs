@@ -27,8 +27,9 @@ use std::collections::BTreeMap;
 pub struct Shown {
     /// Its place among the instances of the axiom and mode.
     pub number: u64,
-    /// Which axiom.
-    pub axiom: Probe,
+    /// The probe that found it.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In which reading.
     pub mode: Mode,
     /// Query id.
@@ -193,12 +194,12 @@ impl Study {
     /// One instance with everything that is known of it.
     pub fn show(
         &self,
-        axiom: Probe,
+        probe: Probe,
         mode: Mode,
         number: u64,
         delta_score: Option<f64>,
     ) -> Result<Shown, Error> {
-        let instances = self.instances_of(axiom, mode)?;
+        let instances = self.instances_of(probe, mode)?;
         let at = place(instances, number)?;
         let query = instances.query(at);
         let claim = instances.claim(at);
@@ -226,14 +227,14 @@ impl Study {
             tagged: Vec::new(),
         });
         let mut texts: Vec<ShownText> = texts.collect();
-        let compares = axiom.needs_vectors() && !axiom.is_beside();
+        let compares = probe.needs_vectors() && !probe.is_beside();
         let words = self.words.as_ref().filter(|_| compares);
         for (at, text) in texts.iter_mut().enumerate() {
             text.likeness =
                 words.and_then(|it| read.likeness(&self.definition.analyzer, &it.vectors, at));
         }
         // The second text of a manipulation is the document.
-        if let (Probe::Manipulation(it), Some(text)) = (axiom, texts.get_mut(1)) {
+        if let (Probe::Manipulation(it), Some(text)) = (probe, texts.get_mut(1)) {
             text.tagged = tagged(it, &text.body.text);
         }
         let places: Vec<u32> = (0..numbers.len() as u32).collect();
@@ -248,14 +249,14 @@ impl Study {
         let mut shown = Shown {
             withheld: false,
             number,
-            axiom,
+            probe,
             mode,
             query_id: self.queries[query].id.clone(),
             query: read.query(),
             terms: read.terms_about(),
             texts,
             claim: instances.claim.about(&places),
-            premises: axiom.premises(
+            premises: probe.premises(
                 mode,
                 &read.case(&self.definition.limits, self.totals, &read.counted),
             ),
@@ -270,7 +271,7 @@ impl Study {
             contributions: contributions.collect(),
         };
         if let Some(withheld) = &self.withheld
-            && self.is_withheld(axiom)
+            && self.is_withheld(probe)
         {
             shown.withheld = true;
             shown.premises.clear();
@@ -285,8 +286,8 @@ impl Study {
     }
 
     /// The words of an instance alone, which is much less work than all that is known of it.
-    pub fn read(&self, axiom: Probe, mode: Mode, number: u64) -> Result<Words, Error> {
-        let instances = self.instances_of(axiom, mode)?;
+    pub fn read(&self, probe: Probe, mode: Mode, number: u64) -> Result<Words, Error> {
+        let instances = self.instances_of(probe, mode)?;
         let at = place(instances, number)?;
         let (query, numbers) = (instances.query(at), instances.claim(at).texts());
         let bodies: Vec<String> = numbers.iter().map(|&it| self.text_body(it)).collect();
@@ -302,13 +303,13 @@ impl Study {
             query: read.query(),
             terms: read.terms_about(),
             texts: read.texts().collect(),
-            withheld: self.is_withheld(axiom),
+            withheld: self.is_withheld(probe),
         })
     }
 
-    fn is_withheld(&self, axiom: Probe) -> bool {
+    fn is_withheld(&self, probe: Probe) -> bool {
         let withheld = self.withheld.as_ref();
-        withheld.is_some_and(|it| !it.restored || axiom.is_beside())
+        withheld.is_some_and(|it| !it.restored || probe.is_beside())
     }
 
     fn said(&self, scores: &Scores, instances: &Instances, at: usize, tie_width: f64) -> Said {
@@ -343,8 +344,8 @@ impl Study {
 fn place(instances: &Instances, number: u64) -> Result<usize, Error> {
     let at = usize::try_from(number).ok();
     at.filter(|&it| it < instances.len()).ok_or_else(|| {
-        let (axiom, n) = (instances.axiom.slug(), instances.len());
-        let what = format!("instance of {axiom} (it has {n})");
+        let (probe, n) = (instances.probe.slug(), instances.len());
+        let what = format!("instance of {probe} (it has {n})");
         Error::unknown(&what, format!("number {number}"))
     })
 }

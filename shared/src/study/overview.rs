@@ -185,8 +185,9 @@ impl Cell {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Column {
-    /// Which.
-    pub axiom: Probe,
+    /// The probe of the column.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// What its instances claim.
     pub claim: ClaimKind,
     /// After the dials.
@@ -231,7 +232,7 @@ impl Study {
                 .into_iter()
                 .map(|it| it.ranker.label)
                 .collect(),
-            probes: overview.probes.into_iter().map(|it| it.axiom).collect(),
+            probes: overview.probes.into_iter().map(|it| it.probe).collect(),
             published,
         })
     }
@@ -304,7 +305,7 @@ impl Study {
         let cells = shown.iter().map(|instances| {
             let verdict = |query: usize, claim: Claim<TextNo>| {
                 let counts = filter.passes(
-                    (instances.axiom, instances.mode),
+                    (instances.probe, instances.mode),
                     query,
                     claim,
                     Some(scores),
@@ -315,7 +316,7 @@ impl Study {
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
                     let counts = filter.passes(
-                        (instances.axiom, instances.mode),
+                        (instances.probe, instances.mode),
                         query,
                         claim,
                         Some(scores),
@@ -373,7 +374,7 @@ impl Study {
     }
 
     fn column(&self, instances: &Instances, filter: &Filter<'_>, splits: &[Split]) -> Column {
-        let axiom = instances.axiom;
+        let probe = instances.probe;
         let (mut n_instances, mut n_relevant, mut n_both_orders) = (0, 0, 0);
         let mut n_of_splits = vec![0; splits.len()];
         for query in (0..instances.n_queries()).filter(|&it| filter.takes(it)) {
@@ -381,7 +382,7 @@ impl Study {
             let n_before = n_instances;
             for claim in instances
                 .of(query)
-                .filter(|&it| filter.passes((axiom, instances.mode), query, it, None))
+                .filter(|&it| filter.passes((probe, instances.mode), query, it, None))
             {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
@@ -396,11 +397,11 @@ impl Study {
         let relevance = cell(instances, |query, claim| {
             let graded = claim.scored(|text| grade(query, text))?;
             let differ = graded.texts().windows(2).any(|it| it[0] != it[1]);
-            let counts = differ && filter.passes((axiom, instances.mode), query, claim, None);
+            let counts = differ && filter.passes((probe, instances.mode), query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
         Column {
-            axiom,
+            probe,
             claim: instances.claim,
             n_instances,
             n_of_splits,

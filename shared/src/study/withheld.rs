@@ -144,7 +144,7 @@ mod tests {
         let shown = |study: &Study| {
             let instances = study.instances.iter().find(|it| !it.is_empty()).unwrap();
             study
-                .show(instances.axiom, instances.mode, 0, None)
+                .show(instances.probe, instances.mode, 0, None)
                 .unwrap()
         };
         let (without, with) = (shown(&bare), shown(&study));

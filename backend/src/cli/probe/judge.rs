@@ -88,11 +88,11 @@ impl Judge {
                 println!("# {ranker}");
             }
             println!("axiom\tsatisfied\ttied\tviolated\tunscored\tfraction\t95 % interval");
-            for (axiom, row) in rows {
+            for (probe, row) in rows {
                 let number = |it: Option<f64>| it.map_or("–".into(), |it| format!("{it:.4}"));
                 println!(
                     "{}\t{}\t{}\t{}\t{}\t{}\t[{}, {}]",
-                    axiom.slug(),
+                    probe.slug(),
                     row.satisfied,
                     row.tied,
                     row.violated,
@@ -166,7 +166,7 @@ fn tally(
                 all[group.probe][query as usize].add(verdict);
             }
         }
-        let (axiom, mode, _) = file.origin.found[group.probe];
+        let (probe, mode, _) = file.origin.found[group.probe];
         let docs = &work.loaded.collection.docs;
         let names: Vec<String> = group
             .texts
@@ -176,7 +176,7 @@ fn tally(
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
             let query_id = &work.loaded.collection.queries[query as usize].id;
             let texts = rows.iter().map(|&it| names[it as usize].as_str());
-            hashing.add_row(group.probe, (axiom, mode), query_id, texts);
+            hashing.add_row(group.probe, (probe, mode), query_id, texts);
         }
         Ok(())
     })?;
@@ -202,10 +202,10 @@ struct Judged {
 
 impl Judged {
     /// Of an axiom in a mode, from the tally of each query.
-    fn of((axiom, mode): (Probe, Mode), tallies: &[verdict::Tally]) -> Judged {
+    fn of((probe, mode): (Probe, Mode), tallies: &[verdict::Tally]) -> Judged {
         let mut sum = verdict::Tally::default();
         tallies.iter().for_each(|&it| sum += it);
-        let cell = overview::summary(tallies, axiom.claim(mode).tie_agrees());
+        let cell = overview::summary(tallies, probe.claim(mode).tie_agrees());
         let cell = cell.as_ref();
         Judged {
             satisfied: sum.satisfied,

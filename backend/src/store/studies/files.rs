@@ -210,7 +210,7 @@ pub(crate) fn origin(study: &Study) -> Origin {
         found: study
             .instances
             .iter()
-            .map(|it| (it.axiom, it.mode, it.found.clone()))
+            .map(|it| (it.probe, it.mode, it.found.clone()))
             .collect(),
     }
 }

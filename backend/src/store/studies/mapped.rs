@@ -48,7 +48,7 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHead>) -> Option
     }
     let mut from = 0;
     let lent = heads.into_iter().map(|head| {
-        let arity = head.axiom.claim(head.mode).arity();
+        let arity = head.probe.claim(head.mode).arity();
         let len = arity * *head.starts.last()? as usize;
         let column = Column {
             map: map.clone(),

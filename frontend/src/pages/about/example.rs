@@ -19,9 +19,9 @@ use crate::widgets::marked::MarkedText;
 #[component]
 pub(crate) fn Example(
     /// Whose.
-    axiom: Probe,
+    probe: Probe,
 ) -> impl IntoView {
-    if axiom.needs_vectors() {
+    if probe.needs_vectors() {
         return view! {
             <p class="note">
                 "It is about the meaning of words, and needs word vectors: "
@@ -30,12 +30,12 @@ pub(crate) fn Example(
         }
         .into_any();
     }
-    let sheet = Sheet::example(axiom);
+    let sheet = Sheet::example(probe);
     let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
-    let name = axiom.name();
-    let found = worked(sheet).map(|it| shown(axiom, &it));
+    let name = probe.name();
+    let found = worked(sheet).map(|it| shown(probe, &it));
     let body = match found {
-        Ok(Some((answer, applied))) => view! { <Shown axiom answer applied/> }.into_any(),
+        Ok(Some((answer, applied))) => view! { <Shown probe answer applied/> }.into_any(),
         Ok(None) => {
             view! { <p class="note">"Under the usual limits it does not apply."</p> }.into_any()
         }
@@ -79,8 +79,8 @@ fn worked(sheet: Sheet) -> Result<Answer, Error> {
     )
 }
 
-fn shown(axiom: Probe, answer: &Answer) -> Option<(Answer, Applied)> {
-    let applied = answer.axioms.iter().find(|it| it.axiom == axiom)?;
+fn shown(probe: Probe, answer: &Answer) -> Option<(Answer, Applied)> {
+    let applied = answer.axioms.iter().find(|it| it.probe == probe)?;
     Some((answer.clone(), applied.clone()))
 }
 
@@ -91,7 +91,7 @@ fn digits(verdict: Option<Verdict>) -> u8 {
 }
 
 #[component]
-fn Shown(axiom: Probe, answer: Answer, applied: Applied) -> impl IntoView {
+fn Shown(probe: Probe, answer: Answer, applied: Applied) -> impl IntoView {
     let order = applied.claim.texts();
     let texts = order.iter().enumerate().filter_map(|(at, &place)| {
         let marked = answer.texts.get(place as usize)?.clone();
@@ -102,7 +102,7 @@ fn Shown(axiom: Probe, answer: Answer, applied: Applied) -> impl IntoView {
         })
     });
     let texts = texts.collect_view();
-    let also = beside(axiom).map(|it| {
+    let also = beside(probe).map(|it| {
         view! {
             <dt>"also"</dt>
             <dd class="note">

@@ -114,7 +114,7 @@ pub(super) fn an(probe: Probe) -> &'static str {
 
 async fn ask(place: &Place, list: &ListView, row: usize, at: u64) -> Result<Page, api::Error> {
     let part = at.saturating_sub(1)..at + 2;
-    let listing = list.listing(place.axiom, row, part);
+    let listing = list.listing(place.probe, row, part);
     api::call(&List {
         study: place.study.clone(),
         listing,

@@ -14,7 +14,7 @@ pub(super) fn Changes(
     /// The instance.
     shown: Shown,
 ) -> impl IntoView {
-    let (title, wording) = match shown.axiom {
+    let (title, wording) = match shown.probe {
         Probe::Manipulation(_) => ("What was changed", Wording::Changed),
         Probe::Transfer(_) => ("Where the texts differ", Wording::Beside),
         _ => return ().into_any(),

@@ -10,7 +10,7 @@ use crate::widgets::verdict::effect;
 
 /// What tells the texts apart, and what the axiom concludes.
 pub(super) fn claim(shown: &Shown) -> String {
-    match shown.axiom.is_axiom() {
+    match shown.probe.is_axiom() {
         true => format!("{}, so {}.", apart(shown), says(shown)),
         false => format!("{}. {}.", apart(shown), says(shown)),
     }
@@ -18,7 +18,7 @@ pub(super) fn claim(shown: &Shown) -> String {
 
 /// What the axiom concludes.
 pub(super) fn says(shown: &Shown) -> String {
-    match shown.axiom {
+    match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
         Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
         Probe::Transfer(_) | Probe::Matching(_) => {
@@ -26,7 +26,7 @@ pub(super) fn says(shown: &Shown) -> String {
         }
         _ => {}
     }
-    let name = shown.axiom.name();
+    let name = shown.probe.name();
     let says = match shown.claim.kind() {
         ClaimKind::Above => "text 1 should score higher",
         ClaimKind::NotBelow => "text 1 must not score lower",
@@ -38,7 +38,7 @@ pub(super) fn says(shown: &Shown) -> String {
 
 /// What tells the texts apart.
 fn apart(shown: &Shown) -> String {
-    match shown.axiom {
+    match shown.probe {
         Probe::Tfc1 => match more(shown, 0, 1) {
             Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
             None => format!("Text 1 holds more query terms{}", lengths(shown)),
@@ -203,7 +203,7 @@ pub(super) fn said(shown: &Shown, said: &Said) -> String {
         return format!("{name} has no score for all of them.");
     };
     let by = format::score(verdict.margin.abs(), margin_digits(said));
-    if !shown.axiom.is_axiom() {
+    if !shown.probe.is_axiom() {
         let first = match (shown.claim.kind(), verdict.margin) {
             (_, 0.0) => format!("{name} scores both the same"),
             (ClaimKind::Apart, _) => format!("For {name} the scores differ by {by}"),
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    fn shown(axiom: Probe, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
+    fn shown(probe: Probe, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
         let term = |written: &str, rarity| Term {
             term: written.to_owned(),
             written: written.to_owned(),
@@ -327,13 +327,13 @@ mod tests {
             });
         Shown {
             number: 0,
-            axiom,
+            probe,
             mode: Mode::Fixed,
             query_id: String::new(),
             query: Marked::default(),
             terms: vec![term("glaciers", 0), term("valleys", 1)],
             texts: texts.collect(),
-            claim: match axiom.claim(Mode::Fixed) {
+            claim: match probe.claim(Mode::Fixed) {
                 ClaimKind::NotBelow => Claim::NotBelow {
                     winner: 0,
                     loser: 1,

@@ -28,15 +28,15 @@ pub(super) fn Rankers(
     let rows = shown
         .said
         .iter()
-        .map(|it| view! { <Row probe=shown.axiom said=it.clone()/> })
+        .map(|it| view! { <Row probe=shown.probe said=it.clone()/> })
         .collect_view();
     let note = truncated(&shown);
-    let (what, last) = match shown.axiom.is_axiom() {
+    let (what, last) = match shown.probe.is_axiom() {
         true => ("Scores, margins and verdicts", "verdict"),
         false => ("Scores, margins and effects", "effect"),
     };
     let csv = Callback::new(move |()| {
-        let name = format!("{study}-{}-{}-scores", shown.axiom.slug(), shown.number);
+        let name = format!("{study}-{}-{}-scores", shown.probe.slug(), shown.number);
         download::save(
             &format!("{name}.csv"),
             "text/csv",
@@ -136,7 +136,7 @@ fn table(shown: &Shown, name: &str) -> Table {
     columns.extend((1..=n).map(|it| Column::new(format!("text {it}"), Kind::Number)));
     columns.extend((1..=n).map(|it| Column::new(format!("text {it} truncated"), Kind::Text)));
     columns.push(Column::new("margin", Kind::Number));
-    let is_axiom = shown.axiom.is_axiom();
+    let is_axiom = shown.probe.is_axiom();
     let last = if is_axiom { "verdict" } else { "effect" };
     columns.push(Column::new(last, Kind::Text));
     columns.push(Column::new("median margin", Kind::Number));
@@ -156,7 +156,7 @@ fn table(shown: &Shown, name: &str) -> Table {
         row.extend(it.truncated.iter().map(|it| word(*it)));
         row.push(score(it.verdict.map(|it| it.margin)));
         let outcome = it.verdict.map(|it| it.outcome);
-        row.push(Value::Text(word_of(shown.axiom, outcome).to_owned()));
+        row.push(Value::Text(word_of(shown.probe, outcome).to_owned()));
         row.push(score(it.typical_margin));
         row
     });

@@ -30,7 +30,7 @@ pub(super) fn Terms(
         view! { <div><TermTable contributions terms claim lit/></div> }
     });
     let tables = tables.collect_view();
-    let name = format!("{study}-{}-{}-terms", shown.axiom.slug(), shown.number);
+    let name = format!("{study}-{}-{}-terms", shown.probe.slug(), shown.number);
     let all = StoredValue::new((name, contributions.clone(), terms));
     let csv = Callback::new(move |()| {
         all.with_value(|(name, contributions, terms)| {

@@ -24,7 +24,7 @@ pub(super) fn Texts(
         let seen_in_part = seen_in_part(&shown, at);
         let (text, terms) = (text.clone(), shown.terms.clone());
         let withheld = shown.withheld;
-        let made = beside(shown.axiom, at);
+        let made = beside(shown.probe, at);
         let grade = match text.grade {
             Some(grade) => Some(format!("relevance {grade}")),
             None => (!made).then(|| "not judged".to_owned()),
@@ -102,7 +102,7 @@ fn One(
 
 /// What the probe makes of a text.
 fn role(shown: &Shown, at: usize) -> &'static str {
-    match (shown.axiom, at) {
+    match (shown.probe, at) {
         (Probe::Manipulation(_), 0) => return "manipulated",
         (Probe::Manipulation(_), _) => return "the document as it is",
         (Probe::Transfer(_), 0) => return "first of its pair",

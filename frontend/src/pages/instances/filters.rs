@@ -26,7 +26,7 @@ pub(super) fn Filters(
     /// Whose list it is.
     spot: Memo<Spot>,
 ) -> impl IntoView {
-    let probe = spot.get_untracked().axiom;
+    let probe = spot.get_untracked().probe;
     let cell = move || {
         let overview = overview.get()?;
         spot.get().cell(&overview).cloned()

@@ -17,7 +17,7 @@ const PAGE: u64 = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) study: String,
-    pub(super) axiom: Probe,
+    pub(super) probe: Probe,
     pub(super) ranker: usize,
     pub(super) view: ListView,
 }
@@ -119,7 +119,7 @@ impl Rows {
         });
         leptos::task::spawn_local(async move {
             let part = page * PAGE..(page + 1) * PAGE;
-            let listing = asked.view.listing(asked.axiom, asked.ranker, part);
+            let listing = asked.view.listing(asked.probe, asked.ranker, part);
             let answer = api::call(&List {
                 study: asked.study.clone(),
                 listing,

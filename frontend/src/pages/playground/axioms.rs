@@ -38,10 +38,10 @@ pub(super) fn Axioms(
     };
     let rows = move || {
         let answer = desk.answer();
-        let rows = shown(answer.as_deref()).into_iter().map(|axiom| {
+        let rows = shown(answer.as_deref()).into_iter().map(|probe| {
             let standing = desk
                 .models
-                .with(|models| standing(axiom, answer.as_deref(), models));
+                .with(|models| standing(probe, answer.as_deref(), models));
             view! { <Row desk standing/> }
         });
         rows.collect_view()
@@ -62,10 +62,10 @@ pub(super) fn Axioms(
 
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn shown(answer: Option<&Answer>) -> Vec<Probe> {
-    let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.axiom.needs_vectors()));
+    let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
     let answered = answer.into_iter().flat_map(|it| &it.axioms);
     let further = answered
-        .map(|it| it.axiom)
+        .map(|it| it.probe)
         .filter(|it| !Probe::AXIOMS.contains(it));
     Probe::minable(with_vectors)
         .into_iter()
@@ -113,7 +113,7 @@ fn State(desk: Desk) -> impl IntoView {
 /// How an axiom stands.
 #[derive(Debug, Clone, PartialEq)]
 struct Standing {
-    axiom: Probe,
+    probe: Probe,
     state: Stand,
 }
 
@@ -132,16 +132,16 @@ enum Stand {
     },
 }
 
-fn standing(axiom: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing {
+fn standing(probe: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing {
     let Some(answer) = answer else {
         return Standing {
-            axiom,
+            probe,
             state: Stand::Unanswered,
         };
     };
-    let Some(applied) = answer.axioms.iter().find(|it| it.axiom == axiom) else {
+    let Some(applied) = answer.axioms.iter().find(|it| it.probe == probe) else {
         return Standing {
-            axiom,
+            probe,
             state: Stand::WantsTexts,
         };
     };
@@ -158,7 +158,7 @@ fn standing(axiom: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing
     let neural = neural.map(|it| (it.ranker.label.clone(), it.verdict(applied.claim)));
     let said = lexical.chain(neural).collect();
     Standing {
-        axiom,
+        probe,
         state: Stand::Measured {
             applied: applied.clone(),
             names,
@@ -170,13 +170,13 @@ fn standing(axiom: Probe, answer: Option<&Answer>, models: &[Model]) -> Standing
 /// One axiom.
 #[component]
 fn Row(desk: Desk, standing: Standing) -> impl IntoView {
-    let Standing { axiom, state } = standing;
-    let about = axiom.about();
+    let Standing { probe, state } = standing;
+    let about = probe.about();
     let applies = matches!(&state, Stand::Measured { applied, .. } if applied.applies);
     let example = move |_| {
         desk.open(
             &format!("the {} example", about.name),
-            Sheet::example(axiom),
+            Sheet::example(probe),
         );
     };
     let verdict = verdict(&state);
@@ -204,12 +204,12 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
             .into_any()
         }
     };
-    let anchor = match axiom {
+    let anchor = match probe {
         Probe::Combined(_) => "formulas".into(),
         other => other.slug(),
     };
     let href = format!("{}#{anchor}", Page::About.href());
-    let name = axiom.name();
+    let name = probe.name();
     view! {
         <div class="holds" class:not=!applies>
             <div class="named">
@@ -294,7 +294,7 @@ fn Spoken(desk: Desk) -> impl IntoView {
 
 /// `TFC1 applies, A over B: BM25 satisfied, QL tied`
 fn told(applied: &Applied) -> String {
-    let name = applied.axiom.name();
+    let name = applied.probe.name();
     if !applied.applies {
         return format!("{name} does not apply");
     }

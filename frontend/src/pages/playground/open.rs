@@ -16,7 +16,7 @@ use crate::page::Page;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     study: String,
-    axiom: Probe,
+    probe: Probe,
     mode: Mode,
     number: u64,
 }
@@ -27,7 +27,7 @@ impl Origin {
         let mode = word("mode")?;
         Some(Origin {
             study: word("study")?,
-            axiom: word("axiom")?.parse().ok()?,
+            probe: word("axiom")?.parse().ok()?,
             mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: word("number")?.parse().ok()?,
         })
@@ -36,7 +36,7 @@ impl Origin {
     fn page(&self) -> Page {
         Page::Instance {
             study: self.study.clone(),
-            axiom: self.axiom,
+            probe: self.probe,
             mode: self.mode,
             number: self.number,
         }
@@ -45,13 +45,13 @@ impl Origin {
     async fn sheet(self) -> Result<Sheet, Error> {
         let Origin {
             study,
-            axiom,
+            probe,
             mode,
             number,
         } = self;
         let request = Show {
             study: study.clone(),
-            axiom,
+            probe,
             mode,
             number,
             delta_score: None,
@@ -149,7 +149,7 @@ pub(super) fn Where(
         let href = origin.page().href();
         let name = format!(
             "{} instance {}",
-            origin.axiom.name(),
+            origin.probe.name(),
             format::count(origin.number + 1)
         );
         let said = match opened.get() {

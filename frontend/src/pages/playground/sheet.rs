@@ -251,19 +251,19 @@ impl Sheet {
     }
 
     /// The worked example of an axiom, with the texts themselves as the collection.
-    pub(crate) fn example(axiom: Probe) -> Sheet {
-        let mut example = axiom.about().example.iter().map(|&it| it.to_owned());
+    pub(crate) fn example(probe: Probe) -> Sheet {
+        let mut example = probe.about().example.iter().map(|&it| it.to_owned());
         let query = example.next().unwrap_or_default();
         let mut texts: Vec<String> = example.collect();
-        if let Some(more) = beside(axiom) {
+        if let Some(more) = beside(probe) {
             texts.push(more.to_owned());
         }
         Sheet {
             query,
             texts,
             settings: Settings {
-                further: match axiom {
-                    Probe::Further(_) | Probe::Combined(_) => axiom.slug().into_owned(),
+                further: match probe {
+                    Probe::Further(_) | Probe::Combined(_) => probe.slug().into_owned(),
                     _ => String::new(),
                 },
                 ..Settings::usual()
@@ -312,8 +312,8 @@ impl Sheet {
 
 /// A text that the example of an axiom needs beside it, so that its collection is as the axiom
 /// wants.
-pub(crate) fn beside(axiom: Probe) -> Option<&'static str> {
-    match axiom {
+pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
+    match probe {
         // `valley` is the more common of the two terms.
         Probe::Mtdc => Some("valley"),
         Probe::Further(Further::MtdcIrAxioms | Further::LenMtdc) => Some("valley"),
@@ -438,12 +438,12 @@ mod tests {
         // Whether LB1 applies hangs on the whole collection.
         let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
-        for axiom in Probe::minable(false).into_iter().chain(further) {
+        for probe in Probe::minable(false).into_iter().chain(further) {
             let Sheet {
                 query,
                 texts,
                 settings,
-            } = Sheet::example(axiom);
+            } = Sheet::example(probe);
             let Read {
                 analyzer,
                 limits,
@@ -461,10 +461,10 @@ mod tests {
                 further,
             };
             let found = answer(&typed, None).unwrap();
-            let applied = found.axioms.iter().find(|it| it.axiom == axiom);
+            let applied = found.axioms.iter().find(|it| it.probe == probe);
             assert!(
                 applied.is_some_and(|it| it.applies),
-                "{axiom:?} {applied:?}"
+                "{probe:?} {applied:?}"
             );
         }
     }

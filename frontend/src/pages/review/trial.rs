@@ -201,7 +201,7 @@ fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView 
     let on_screen = move |it| desk::said(claim, sides.turn(it));
     let href = Page::Instance {
         study,
-        axiom: tried.place.probe,
+        probe: tried.place.probe,
         mode: tried.place.mode,
         number: tried.place.number,
     }
@@ -255,7 +255,7 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
         let place = tried.place;
         let href = Page::Instance {
             study: study.clone(),
-            axiom: place.probe,
+            probe: place.probe,
             mode: place.mode,
             number: place.number,
         }

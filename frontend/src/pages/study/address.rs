@@ -80,22 +80,22 @@ pub(crate) struct InstanceView {
 
 impl StudyView {
     /// With the details of a ranker on an axiom or a behaviour.
-    pub(crate) fn on(dials: Dials, axiom: Probe, row: usize) -> StudyView {
+    pub(crate) fn on(dials: Dials, probe: Probe, row: usize) -> StudyView {
         let usual = StudyView {
             dials,
             ..StudyView::default()
         };
-        match axiom.is_axiom() {
+        match probe.is_axiom() {
             true => StudyView {
                 cell: Some(Spot {
                     who: Who::Ranker(row),
-                    axiom,
+                    probe,
                 }),
                 ..usual
             },
             false => StudyView {
                 behaving: Behaving {
-                    cell: Some((axiom, row)),
+                    cell: Some((probe, row)),
                     ..Behaving::default()
                 },
                 ..usual
@@ -201,10 +201,10 @@ impl ListView {
     }
 
     /// The address of the list.
-    pub(crate) fn href(&self, study: &str, axiom: Probe, ranker: usize) -> String {
+    pub(crate) fn href(&self, study: &str, probe: Probe, ranker: usize) -> String {
         let page = Page::Instances {
             study: study.to_owned(),
-            axiom,
+            probe,
             ranker,
         };
         page.href() + &query_string(self.pairs())
@@ -213,13 +213,13 @@ impl ListView {
     /// The request for a part of the list.
     pub(crate) fn listing(
         &self,
-        axiom: Probe,
+        probe: Probe,
         ranker: usize,
         part: std::ops::Range<u64>,
     ) -> Listing {
         Listing {
             dials: self.dials.clone(),
-            axiom,
+            probe,
             ranker,
             outcome: self.outcome,
             query: self.query.clone(),
@@ -262,10 +262,10 @@ impl InstanceView {
     }
 
     /// The address of an instance.
-    pub(crate) fn href(&self, study: &str, axiom: Probe, mode: Mode, number: u64) -> String {
+    pub(crate) fn href(&self, study: &str, probe: Probe, mode: Mode, number: u64) -> String {
         let page = Page::Instance {
             study: study.to_owned(),
-            axiom,
+            probe,
             mode,
             number,
         };
@@ -355,19 +355,19 @@ pub(crate) fn dials_pairs(dials: &Dials) -> Vec<Pair> {
 }
 
 fn spot(word: &str) -> Option<Spot> {
-    let (axiom, who) = word.split_once('.')?;
-    let axiom = axiom.parse().ok()?;
+    let (probe, who) = word.split_once('.')?;
+    let probe = probe.parse().ok()?;
     let who = match who {
         "relevance" => Who::Relevance,
         row => Who::Ranker(row.parse().ok()?),
     };
-    Some(Spot { who, axiom })
+    Some(Spot { who, probe })
 }
 
 fn spot_word(spot: Spot) -> String {
     match spot.who {
-        Who::Ranker(row) => format!("{}.{row}", spot.axiom.slug()),
-        Who::Relevance => format!("{}.relevance", spot.axiom.slug()),
+        Who::Ranker(row) => format!("{}.{row}", spot.probe.slug()),
+        Who::Relevance => format!("{}.relevance", spot.probe.slug()),
     }
 }
 
@@ -423,7 +423,7 @@ mod tests {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
         let cell = Some(Spot {
             who: Who::Relevance,
-            axiom: Probe::Mtdc,
+            probe: Probe::Mtdc,
         });
         let view = StudyView {
             cell,

@@ -63,14 +63,14 @@ fn spot(finding: &Finding) -> Spot {
     };
     Spot {
         who,
-        axiom: finding.axiom(),
+        probe: finding.probe(),
     }
 }
 
 /// What is the matter, and its numbers.
 fn said(finding: &Finding, overview: &Overview) -> (String, String) {
     let label = |row: usize| overview.rankers[row].ranker.label.clone();
-    let axiom = finding.axiom().name();
+    let probe = finding.probe().name();
     match finding {
         Finding::Against {
             ranker,
@@ -78,7 +78,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             n_judged,
             ..
         } => (
-            format!("{} goes against {axiom}.", label(*ranker)),
+            format!("{} goes against {probe}.", label(*ranker)),
             format!(
                 "Of {} instances it orders {} as the axiom says.",
                 format::count(*n_judged),
@@ -94,11 +94,11 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
         } => {
             let (more, less) = (label(*more), label(*less));
             let gist = if fraction_of_less.interval[1] < 0.5 {
-                format!("{less} goes against {axiom}, {more} follows it.")
+                format!("{less} goes against {probe}, {more} follows it.")
             } else if fraction_of_less.interval[0] > 0.5 {
-                format!("{more} follows {axiom} far more often than {less}.")
+                format!("{more} follows {probe} far more often than {less}.")
             } else {
-                format!("{more} follows {axiom}, {less} is at chance.")
+                format!("{more} follows {probe}, {less} is at chance.")
             };
             let rest = format!(
                 "{more} orders {} of the instances as the axiom says, {less} {}.",
@@ -110,7 +110,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
         Finding::Contradicted {
             fraction, n_judged, ..
         } => (
-            format!("The judgements contradict {axiom}."),
+            format!("The judgements contradict {probe}."),
             format!(
                 "Of {} instances whose grades differ, {} are graded as the axiom says.",
                 format::count(*n_judged),
@@ -123,7 +123,7 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             n_judged,
             ..
         } => (
-            format!("{} follows {axiom}.", label(*ranker)),
+            format!("{} follows {probe}.", label(*ranker)),
             format!(
                 "Of {} instances it orders {} as the axiom says.",
                 format::count(*n_judged),

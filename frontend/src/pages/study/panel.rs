@@ -63,8 +63,8 @@ pub(crate) fn CellPanel(
     };
     let shown = move || {
         let (overview, spot) = (overview.get(), spot.get());
-        let statement = spot.axiom.about().statement;
-        let title = format!("{} on {}", spot.name(&overview), spot.axiom.name());
+        let statement = spot.probe.about().statement;
+        let title = format!("{} on {}", spot.name(&overview), spot.probe.name());
         let body = match spot.cell(&overview) {
             Some(cell) => {
                 let (cell, study) = (cell.clone(), study.clone());
@@ -117,7 +117,7 @@ async fn cases(study: &str, spot: Spot, dials: &Dials) -> Answer<Option<Cases>> 
     let view = violations(dials);
     let ask = |at: u64| List {
         study: study.to_owned(),
-        listing: view.listing(spot.axiom, ranker, at..at + 1),
+        listing: view.listing(spot.probe, ranker, at..at + 1),
     };
     let first = api::call(&ask(0)).await?;
     let mut lines: Vec<(u64, Line)> = first.rows.into_iter().map(|it| (0, it)).collect();
@@ -281,7 +281,7 @@ fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<An
             outcome,
             ..view.clone()
         }
-        .href(study, spot.axiom, ranker)
+        .href(study, spot.probe, ranker)
     };
     let n = cell.tally.violated;
     if n > 0 {
@@ -298,7 +298,7 @@ fn ways(study: &str, cell: &Cell, spot: Spot, dials: Signal<Dials>) -> Option<An
         sort: Sort::Closest,
         ..violations(&dials.get())
     };
-    let way = up.href(study, spot.axiom, ranker);
+    let way = up.href(study, spot.probe, ranker);
     Some(
         view! {
             <div>
@@ -340,7 +340,7 @@ fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) ->
         view! {
             <figure>
                 <figcaption>
-                    <p class="label">{margin_label(spot.axiom)}</p>
+                    <p class="label">{margin_label(spot.probe)}</p>
                 </figcaption>
                 <Drawing figure=plot::histogram(&histogram)/>
             </figure>
@@ -358,7 +358,7 @@ fn Three(study: String, found: Cases, list: ListView, spot: Spot, mode: Mode) ->
             at: Some(at),
             list: list.clone(),
         };
-        let href = view.href(&study, spot.axiom, mode, line.number);
+        let href = view.href(&study, spot.probe, mode, line.number);
         let margin = margin(line.margin, digits);
         let below = texts_said(&line);
         view! { <li><a href=href>{line.query} <b>{margin}</b> <span>{below}</span></a></li> }
@@ -410,8 +410,8 @@ pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
 }
 
 /// What a margin is on an axiom.
-pub(crate) fn margin_label(axiom: Probe) -> &'static str {
-    match axiom {
+pub(crate) fn margin_label(probe: Probe) -> &'static str {
+    match probe {
         Probe::Tfc2 => "Margin, gain of the first step less gain of the second",
         Probe::Tfc1
         | Probe::Mtdc

@@ -137,7 +137,7 @@ fn Ways() -> impl IntoView {
 #[component]
 fn Short(overview: Overview) -> impl IntoView {
     let heads = overview.probes.iter().map(|it| {
-        view! { <th scope="col" class="num">{it.axiom.name()}</th> }
+        view! { <th scope="col" class="num">{it.probe.name()}</th> }
     });
     let heads = heads.collect_view();
     let rows = overview.rankers.iter().map(|row| {

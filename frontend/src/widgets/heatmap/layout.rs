@@ -123,7 +123,7 @@ impl Tracks {
         let mut wide = "minmax(124px, 1fr)".to_owned();
         let mut turned_rows = "auto".to_owned();
         for (at, column) in frame.probes.iter().enumerate() {
-            let parts = at > 0 && family(frame.probes[at - 1].axiom) != family(column.axiom);
+            let parts = at > 0 && family(frame.probes[at - 1].probe) != family(column.probe);
             if parts {
                 wide += " 6px";
                 turned_rows += " 4px";
@@ -172,7 +172,7 @@ pub(super) fn track(frame: &Overview, column: usize) -> usize {
     let probes = &frame.probes[..=column];
     let gaps = probes
         .windows(2)
-        .filter(|it| family(it[0].axiom) != family(it[1].axiom))
+        .filter(|it| family(it[0].probe) != family(it[1].probe))
         .count();
     column + 2 + gaps
 }
@@ -188,8 +188,8 @@ pub(super) fn measure_track(frame: &Overview, measure: usize) -> usize {
 }
 
 /// What the axioms of a kind are about.
-pub(crate) fn family(axiom: Probe) -> &'static str {
-    match axiom {
+pub(crate) fn family(probe: Probe) -> &'static str {
+    match probe {
         Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc => "Term frequency",
         Probe::Lnc1 | Probe::Lnc2 => "Length",
         Probe::Tp => "Proximity",
@@ -206,7 +206,7 @@ pub(crate) fn family(axiom: Probe) -> &'static str {
 pub(super) fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
     let mut all: Vec<(&'static str, usize, usize)> = Vec::new();
     for (at, column) in frame.probes.iter().enumerate() {
-        let name = family(column.axiom);
+        let name = family(column.probe);
         match all.last_mut() {
             Some((last, _, n)) if *last == name => *n += 1,
             Some(_) | None => all.push((name, track(frame, at), 1)),
@@ -218,7 +218,7 @@ pub(super) fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
 /// Where a key leads from a place; none if it is no key of the map.
 pub(super) fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Probe]) -> Option<Spot> {
     let row = rows.iter().position(|it| *it == from.who)?;
-    let column = axioms.iter().position(|it| *it == from.axiom)?;
+    let column = axioms.iter().position(|it| *it == from.probe)?;
     let (row, column) = match key {
         "ArrowLeft" => (row, column.saturating_sub(1)),
         "ArrowRight" => (row, (column + 1).min(axioms.len() - 1)),
@@ -230,7 +230,7 @@ pub(super) fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Probe]) -> Opt
     };
     Some(Spot {
         who: rows[row],
-        axiom: axioms[column],
+        probe: axioms[column],
     })
 }
 
@@ -244,13 +244,13 @@ mod tests {
         let axioms = [Probe::Tfc1, Probe::Tp];
         let from = Spot {
             who: Who::Ranker(2),
-            axiom: Probe::Tfc1,
+            probe: Probe::Tfc1,
         };
         let to = |key: &str| step(from, key, &rows, &axioms);
         assert_eq!(
             to("ArrowRight"),
             Some(Spot {
-                axiom: Probe::Tp,
+                probe: Probe::Tp,
                 ..from
             })
         );
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(
             to("End"),
             Some(Spot {
-                axiom: Probe::Tp,
+                probe: Probe::Tp,
                 ..from
             })
         );

@@ -154,7 +154,7 @@ impl<'a> Lister<'a> {
             study,
             listing,
             mode,
-            instances: study.instances_of(listing.axiom, mode)?,
+            instances: study.instances_of(listing.probe, mode)?,
             scores,
             filter: Filter::new(study, &listing.dials),
             tie_width: listing.dials.tie_width(scores),
@@ -216,7 +216,7 @@ impl<'a> Lister<'a> {
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
                 };
-                if fits && self.filter.is_close((self.listing.axiom, self.mode), claim) {
+                if fits && self.filter.is_close((self.listing.probe, self.mode), claim) {
                     let scored = claim.scored(|text| match places[text as usize] {
                         it if it == unknown => None,
                         it => self.scores.at(it as usize),

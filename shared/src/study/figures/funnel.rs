@@ -37,8 +37,9 @@ pub const ASKED: u64 = 20_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Funnel {
-    /// Which.
-    pub axiom: Probe,
+    /// The axiom that is relaxed step by step.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
     /// In the order of the way; the first has every candidate, the last the instances.
     pub steps: Vec<Step>,
     /// In the order the axiom checks them.
@@ -120,7 +121,7 @@ impl Study {
             .collect();
         if self.lacks_texts() {
             let funnels = shown.iter().map(|instances| Funnel {
-                axiom: instances.axiom,
+                probe: instances.probe,
                 // What is mined is known; what was on the way to it cannot be counted.
                 steps: vec![last_step(instances, &queries)],
                 missed: Vec::new(),
@@ -138,11 +139,11 @@ impl Study {
             .collect();
         let limits = &self.definition.limits;
         let funnels = shown.iter().map(|instances| {
-            let (axiom, mode) = (instances.axiom, instances.mode);
+            let (probe, mode) = (instances.probe, instances.mode);
             let bounds = (limits, self.totals);
-            let (missed, n_asked) = missed(axiom, mode, bounds, &cases);
+            let (missed, n_asked) = missed(probe, mode, bounds, &cases);
             Funnel {
-                axiom,
+                probe,
                 steps: steps(instances, limits, (&queries, &cases)),
                 missed,
                 n_asked,
@@ -189,7 +190,7 @@ fn steps(
     limits: &Limits,
     (queries, cases): (&[usize], &[Case]),
 ) -> Vec<Step> {
-    let axiom = instances.axiom;
+    let probe = instances.probe;
     let count = |of: &dyn Fn(&Case) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&Case, &Counted, &Counted) -> bool| {
         count(&|case| {
@@ -202,7 +203,7 @@ fn steps(
                 .count() as u64
         })
     };
-    let candidates = match (axiom, axiom.claim(instances.mode).arity()) {
+    let candidates = match (probe, probe.claim(instances.mode).arity()) {
         (Probe::Lnc2, _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
@@ -210,7 +211,7 @@ fn steps(
     let equal = |a: &Counted, b: &Counted| a.len == b.len;
     let close = |a: &Counted, b: &Counted| limits.same_length(a.len, b.len);
     let enough = |it: &Counted| it.total >= limits.min_terms;
-    match axiom {
+    match probe {
         Probe::Tfc1 => {
             let more =
                 |case: &Case, a: &Counted, b: &Counted| case.query.len() == 1 && a.total > b.total;
@@ -305,7 +306,7 @@ fn last_step(instances: &Instances, queries: &[usize]) -> Step {
     let found = queries.iter().map(|&it| instances.found[it]);
     Step {
         n: found.map(u64::from).sum(),
-        reading: match instances.axiom {
+        reading: match instances.probe {
             Probe::Lnc2 => Reading::Built,
             _ => Reading::Mined,
         },
@@ -347,20 +348,20 @@ fn steps_of_one(
 
 /// What fails, over all candidates or [`ASKED`] drawn ones; and how many were asked.
 fn missed(
-    axiom: Probe,
+    probe: Probe,
     mode: Mode,
     (limits, totals): (&Limits, Totals),
     cases: &[Case],
 ) -> (Vec<Missed>, u64) {
-    let arity = axiom.claim(mode).arity();
-    let candidates = |case: &Case| match axiom {
+    let arity = probe.claim(mode).arity();
+    let candidates = |case: &Case| match probe {
         Probe::Lnc2 => case.repeated.len() as u64,
         _ => choices(case.pool.len(), arity),
     };
     let all: u64 = cases.iter().map(candidates).sum();
     let mut failures: Vec<Failures> = Vec::new();
     let mut n_asked = 0;
-    let mut draw = Pcg64::new(u128::from(limits.seed), stream(axiom));
+    let mut draw = Pcg64::new(u128::from(limits.seed), stream(probe));
     for case in cases {
         let n = candidates(case);
         // A query has its share of what is asked, at least one if it has any.
@@ -373,7 +374,7 @@ fn missed(
                 true => ((u128::from(draw.next_u64()) * u128::from(n)) >> 64) as u64,
                 false => at,
             };
-            let texts = texts_at(axiom, case, place, arity);
+            let texts = texts_at(probe, case, place, arity);
             let asked = counts::Case {
                 query: &case.query,
                 pool: &texts,
@@ -381,7 +382,7 @@ fn missed(
                 totals,
                 alike: &case.alike,
             };
-            let premises = axiom.premises(mode, &asked);
+            let premises = probe.premises(mode, &asked);
             ask(&mut failures, &premises);
             n_asked += 1;
         }
@@ -390,14 +391,14 @@ fn missed(
 }
 
 /// Which stream of random numbers an axiom draws from.
-fn stream(axiom: Probe) -> u128 {
-    let place = Probe::AXIOMS.iter().position(|it| *it == axiom);
+fn stream(probe: Probe) -> u128 {
+    let place = Probe::AXIOMS.iter().position(|it| *it == probe);
     place.unwrap_or(Probe::AXIOMS.len()) as u128
 }
 
 /// The candidate at a place, in the order of the claim.
-fn texts_at(axiom: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
-    if axiom == Probe::Lnc2 {
+fn texts_at(probe: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
+    if probe == Probe::Lnc2 {
         let (of, repeated) = &case.repeated[place as usize];
         return vec![repeated.clone(), case.pool[*of].clone()];
     }
@@ -499,11 +500,11 @@ mod tests {
     /// By hand. Query `river`; texts of two, two, three and two words with 2, 1, 1 and 0 of it.
     const TEXTS: [&str; 4] = ["river river", "river bank", "a river bank", "the sea"];
 
-    fn funnel(axiom: Probe, delta: u32) -> Funnel {
+    fn funnel(probe: Probe, delta: u32) -> Funnel {
         let study = fixture::study("river", &TEXTS, delta);
         let figures = study.figures(&Choice::default()).unwrap();
         let mut funnels = figures.funnels.into_iter();
-        funnels.find(|it| it.axiom == axiom).unwrap()
+        funnels.find(|it| it.probe == probe).unwrap()
     }
 
     fn counts(funnel: &Funnel) -> Vec<(Reading, u64)> {

@@ -48,7 +48,7 @@ impl Scatter {
         let known: Vec<[f64; 2]> = points.iter().flatten().copied().collect();
         Scatter {
             measure: effectiveness.measures[measure].clone(),
-            axioms: common.iter().map(|&it| overview.probes[it].axiom).collect(),
+            axioms: common.iter().map(|&it| overview.probes[it].probe).collect(),
             correlation: pearson(&known),
             points,
         }

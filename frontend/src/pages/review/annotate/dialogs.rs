@@ -158,7 +158,7 @@ pub(super) fn ExampleDialog(
             let example = Probe::AXIOMS.contains(&probe);
             view! {
                 <p class="statement">{about.statement}</p>
-                {example.then(|| view! { <Example axiom=probe/> })}
+                {example.then(|| view! { <Example probe/> })}
                 <p class="note">
                     <a href=Page::About.href() target="_blank">"About every axiom"</a>
                     ", in another tab"

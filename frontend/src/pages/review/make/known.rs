@@ -65,7 +65,7 @@ pub(super) fn Knowns(
             let place = known.place;
             let page = Page::Instance {
                 study: study.clone(),
-                axiom: place.probe,
+                probe: place.probe,
                 mode: place.mode,
                 number: place.number,
             };

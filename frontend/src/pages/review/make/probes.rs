@@ -40,7 +40,7 @@ fn Families(form: Form) -> impl IntoView {
     let counted = move || {
         let study = form.study.read();
         let columns = study.iter().flat_map(|it| &it.probes);
-        let axioms = columns.map(|it| (it.axiom, Some(it.n_instances)));
+        let axioms = columns.map(|it| (it.probe, Some(it.n_instances)));
         let behaviours = form.behaviours.get().into_iter().map(|it| (it, None));
         axioms.chain(behaviours).collect::<Vec<_>>()
     };
