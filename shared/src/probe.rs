@@ -614,3 +614,6 @@ impl Instances {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
