@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
 use shared::differ::{Asking, Counted, Differences, Source, Who, about_run, differ, listing};
+use shared::error::Error as InputError;
 use shared::rank::Ranker;
 use shared::report::{self, Table};
 use shared::score::RankerAbout;
@@ -144,7 +145,7 @@ impl Differ {
         match &self.tokenizer {
             Some(Tokenizer::Wordpiece(_)) => {
                 let reason = "fractions are counted over whole words; give alnum or unicode";
-                Err(shared::error::Error::setting("tokenizer", reason).into())
+                Err(InputError::unsupported("tokenizer", reason).into())
             }
             given => Ok(given.clone().unwrap_or_default()),
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use shared::effectiveness::Measure;
+use shared::error::Error as InputError;
 use shared::plot;
 use shared::probe::Pool;
 use shared::probe::pool::Supply;
@@ -130,7 +131,7 @@ impl Tune {
                     self.split.join(", ")
                 ),
             };
-            return Err(shared::error::Error::setting("split", reason).into());
+            return Err(InputError::missing("split", reason).into());
         }
         Ok(())
     }
@@ -172,7 +173,7 @@ impl Tune {
         let found = values.and_then(|it| surface(&self.measure.to_string(), it));
         found.ok_or_else(|| {
             let reason = "no query has a judgement; tuning needs qrels";
-            shared::error::Error::setting("tune", reason).into()
+            InputError::missing("tune", reason).into()
         })
     }
 }

@@ -13,7 +13,7 @@ use shared::api::rerank::{
     RerankUnits, RerankUsage, RerankVersion, ReturnedDocument, TruncationDirection,
 };
 use shared::collection::hex;
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, Field};
 
 use crate::error::{Error, off_thread};
 use crate::http::App;
@@ -59,7 +59,7 @@ pub(super) async fn rerank(
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(Wrong::setting("rerank", reason).into());
+            return Err(InputError::conflict(Field::shown("texts", "rerank"), reason).into());
         }
     };
     Ok(Json(ranking))
@@ -196,7 +196,7 @@ impl Cut {
             TooLong::Text(place) => format!("the text at place {place}, from 0 on,"),
         };
         let reason = format!("{what} is longer than the model reads; {reason}");
-        Err(Wrong::setting("truncate", reason).into())
+        Err(InputError::out_of_range("truncate", reason).into())
     }
 }
 

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::{Attend, Attention, Score, Scored};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 
 use crate::error::{Error, off_thread};
 use crate::http::App;
@@ -61,9 +61,11 @@ impl Bounds {
         )?;
         at_most("characters of a text", longest, self.characters_of_text)?;
         if texts.is_empty() {
-            return Err(
-                Wrong::setting("texts", "there is none, so there is nothing to score").into(),
-            );
+            return Err(InputError::missing(
+                "texts",
+                "there is none, so there is nothing to score",
+            )
+            .into());
         }
         Ok(())
     }

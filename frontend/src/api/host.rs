@@ -396,10 +396,7 @@ fn study_of(json: &str) -> Option<String> {
 }
 
 fn problem(error: String, error_type: &str) -> Error {
-    Error::Server(Problem {
-        error,
-        error_type: error_type.to_owned(),
-    })
+    Error::Server(Problem::new(error, error_type))
 }
 
 fn no_server() -> Error {

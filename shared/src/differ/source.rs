@@ -9,7 +9,7 @@ use super::listing::{Listing, Page, Row};
 use super::sample::Sample;
 use super::{Asking, Choice, Differences, Who, differ};
 use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run, hex};
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 use crate::probe::TextNo;
 use crate::score::{RankerAbout, RankerKind, Scores};
 use crate::study::Study;
@@ -140,17 +140,20 @@ impl Study {
         let n = self.scores.len();
         if n < 2 {
             let reason = format!("a comparison needs two rankers, and this study has {n}");
-            return Err(Error::setting(&self.definition.name, reason));
+            return Err(Error::unsupported(
+                Field::shown("study", &self.definition.name),
+                reason,
+            ));
         }
         let scores = |who: &Who| match who {
             Who::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
-                let reason = format!("there are {n} rankers, counted from 0");
-                Error::setting("pair", reason)
+                let members = "rankers";
+                FieldError::NoPlace { members, n }.of("pair")
             }),
             Who::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
                               `axioscope differ --collection`; choose two rankers of the study";
-                Err(Error::setting("pair", reason))
+                Err(Error::unsupported("pair", reason))
             }
         };
         let [first, second] = &asking.pair;
