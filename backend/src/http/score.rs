@@ -100,21 +100,12 @@ pub(super) async fn attention(
     caller: Caller,
     Ask(asked): Ask<Attend>,
 ) -> Result<Json<Attention>, Error> {
-    let Attend {
-        ranker,
-        query,
-        text,
-        layer,
-        head,
-    } = asked;
-    Bounds::of(&caller).check(&query, std::slice::from_ref(&text))?;
+    Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
     let found = off_thread("reading attention", move || {
         let _place = place;
-        models
-            .get(&ranker)?
-            .attention((&query, &text), (layer, head))
+        models.get(&asked.ranker)?.attention(&asked)
     });
     Ok(Json(found.await?))
 }

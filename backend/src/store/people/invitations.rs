@@ -132,8 +132,9 @@ impl Store {
                 PersonNo(number(no)?)
             }
             None => {
-                let who = (joining, role(&row.role)?);
-                self.add_person(&mut transaction, who, now_ms).await?
+                let role = role(&row.role)?;
+                self.add_person(&mut transaction, joining, role, now_ms)
+                    .await?
             }
         };
         let used = sqlx::query(
@@ -165,8 +166,8 @@ impl Store {
         now_ms: i64,
     ) -> Result<Secret, Error> {
         let mut transaction = self.begin().await?;
-        let who = (joining, Role::Operator);
-        let person = self.add_person(&mut transaction, who, now_ms).await?;
+        let added = self.add_person(&mut transaction, joining, Role::Operator, now_ms);
+        let person = added.await?;
         let session = self.begin_in(&mut transaction, person, now_ms).await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(session)
