@@ -11,7 +11,7 @@ use shared::error::Error as InputError;
 use shared::rank::Ranker;
 use shared::text::Analyzer;
 
-use super::{Exit, called, print_json, tell_reading};
+use super::{Exit, called, load, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Files};
@@ -113,12 +113,7 @@ impl Rank {
         if k == 0 {
             return Err(InputError::out_of_range("top", "must be at least 1").into());
         }
-        let mut loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
-        loaded
-            .collection
-            .queries
-            .truncate(self.queries.unwrap_or(usize::MAX));
+        let loaded = load(&self.collection, data, self.queries)?;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);

@@ -11,7 +11,7 @@ use shared::score::RankerAbout;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
-use super::{Exit, called, tell_reading};
+use super::{Exit, called, load};
 use crate::error::Error;
 use crate::import;
 use crate::pipeline;
@@ -91,8 +91,7 @@ impl Differ {
     }
 
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<Table>, Error> {
-        let loaded = import::load(collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(collection, data, None)?;
         let read = |file: &str| -> Result<Run, Error> {
             let (run, reading) = import::read_run(file, &loaded.folder)?;
             import::tell(&reading);

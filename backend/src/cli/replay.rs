@@ -13,10 +13,9 @@ use shared::report::{self, Table};
 use shared::study::{Definition, Lookups, Study, TransferFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
-use super::{Exit, tell_reading};
+use super::{Exit, load};
 use crate::config::{AnalyzerArgs, Preset};
 use crate::error::Error;
-use crate::import;
 use crate::models::Models;
 use crate::pipeline;
 use crate::runtime::with_store;
@@ -221,8 +220,7 @@ impl Replay {
             transfers,
         };
         let folder = DataFolder::open(data)?;
-        let loaded = import::load(collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(collection, data, None)?;
         let models = Models::new(&[], neural::Device::Cpu)?;
         let study = pipeline::run_study(
             definition,

@@ -15,7 +15,7 @@ use shared::study::overview::Card;
 use shared::study::{Definition, Study};
 
 use super::computing::ComputingArgs;
-use super::{Exit, tell_reading};
+use super::{Exit, load};
 use crate::error::Error;
 use crate::import;
 use crate::models::Models;
@@ -137,8 +137,7 @@ impl StudyArgs {
 
 fn run_file(file: &Path, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
-    let loaded = import::load(&definition.collection, data)?;
-    tell_reading(&loaded);
+    let loaded = load(&definition.collection, data, None)?;
     let study = pipeline::run_study(
         definition,
         loaded.collection,

@@ -15,7 +15,7 @@ use shared::study::Definition;
 use shared::study::make::source;
 use shared::tune::{Candidates, Grid, Surface, surface, value};
 
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, load, print_json};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::import::{self, Loaded};
@@ -68,8 +68,7 @@ impl Tune {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let grid = Grid::around(&self.ranker)?;
         let definition = self.write.as_deref().map(read_study).transpose()?;
-        let mut loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
+        let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
         let best = grid.rankers[found.best];
