@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Doc, Qrels, Query};
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 use crate::index::Totals;
 use crate::probe::beside::Added;
 use crate::probe::mine::Text;
