@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand};
 
 use crate::error::Error;
+use crate::import::{self, Loaded};
 
 /// The version, and the commit it was built from.
 const VERSION: &str = concat!(
@@ -149,15 +150,25 @@ fn print_json(value: &impl serde::Serialize) {
     println!("{json}");
 }
 
-/// Says on standard error what the readers of a collection had to say.
 /// What a collection is called where people read: its folder's name, not where that lies.
 fn called(collection: &str) -> Cow<'_, str> {
     let folder = Path::new(collection).file_name();
     folder.map_or(collection.into(), |it| it.to_string_lossy())
 }
 
-fn tell_reading(loaded: &crate::import::Loaded) {
-    crate::import::tell(&loaded.reading);
+/// Reads a collection, with its first so many queries if that is asked for, and says on standard
+/// error what its readers had to say.
+fn load(collection: &str, data: &Path, n_queries: Option<usize>) -> Result<Loaded, Error> {
+    let mut loaded = import::load(collection, data)?;
+    tell_reading(&loaded);
+    let most = n_queries.unwrap_or(usize::MAX);
+    loaded.collection.queries.truncate(most);
+    Ok(loaded)
+}
+
+/// Says on standard error what the readers of a collection had to say.
+fn tell_reading(loaded: &Loaded) {
+    import::tell(&loaded.reading);
     for (what, unknown) in loaded.unknown.iter().filter(|it| !it.1.is_empty()) {
         eprintln!("{what}: {unknown}");
     }

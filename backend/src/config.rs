@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use shared::error::Error as InputError;
 use shared::probe::limits::Source;
 use shared::probe::{Limits, Mode, Pool, Probe};
 use shared::rank::Ranker;
@@ -53,12 +54,10 @@ impl FromStr for RankerSpec {
             "bm25" | "ql" => Ok(RankerSpec::Formula(spec.parse()?)),
             "scores" => match spec.split_once(':') {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
-                _ => {
-                    Err(shared::error::Error::setting("ranker", "scores:FILE needs a file").into())
-                }
+                _ => Err(InputError::missing("ranker", "scores:FILE needs a file").into()),
             },
             _ if Service::is_meant(spec) => Ok(RankerSpec::Service(spec.parse()?)),
-            "" => Err(shared::error::Error::setting("ranker", "give a ranker").into()),
+            "" => Err(InputError::missing("ranker", "give a ranker").into()),
             _ => Ok(RankerSpec::Model(spec.to_owned())),
         }
     }
@@ -247,8 +246,8 @@ impl AnalyzerArgs {
 
 /// A count that is typed.
 pub(crate) fn count<T: FromStr>(setting: &str, value: &str, allowed: &str) -> Result<T, Error> {
-    let wrong = || shared::error::Error::setting(setting, format!("`{value}` is not {allowed}"));
-    value.parse().map_err(|_| wrong().into())
+    let parsed = value.parse();
+    parsed.map_err(|_| InputError::not_a(setting, value, allowed).into())
 }
 
 /// The width of a tie that is typed.
@@ -257,5 +256,5 @@ pub(crate) fn tie_width(value: &str) -> Result<f64, Error> {
     if width.is_finite() && width >= 0.0 {
         return Ok(width);
     }
-    Err(shared::error::Error::setting("delta-score", "must be a finite number, 0 or more").into())
+    Err(InputError::out_of_range("delta-score", "must be a finite number, 0 or more").into())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use shared::collection::{Collection, beir, trec};
+use shared::error::Error as InputError;
 use shared::study::Definition;
 use shared::whitebox::Head;
 
@@ -55,7 +56,15 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
         .rankers
         .retain(|it| formula(it) || known.contains(it));
     let collection = collection()?;
-    if let Ok(stored) = pipeline::load_study(folder, &definition.name)
+    let stored = match pipeline::load_study(folder, &definition.name) {
+        Ok(stored) => Some(stored),
+        Err(Error::Input(InputError::Unknown { .. })) => None,
+        Err(error) => {
+            eprintln!("{error}; the demo study is made again");
+            None
+        }
+    };
+    if let Some(stored) = stored
         && stored.collection_hash == collection.hash()
         && stored.scores.len() >= definition.rankers.len()
         && stored.definition.limits == definition.limits

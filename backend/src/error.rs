@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use shared::api::people::Role;
 
-use crate::store::Database;
-
 /// Why a command or a request was not done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -153,16 +151,16 @@ pub(crate) enum Error {
 
     /// A second server on the same database, from another data folder.
     #[error("{at}: another axioscope works on its jobs; stop that one, or {}", at.another())]
-    JobsInUse { at: Database },
+    JobsInUse { at: DatabaseName },
 
     /// A server of a database that does not answer.
     #[error("{at}: {reason}; start the server, or correct `DATABASE_URL`")]
-    NoServer { at: Database, reason: String },
+    NoServer { at: DatabaseName, reason: String },
 
     /// A server of a database that refuses what it is asked.
     #[error("{at}: {reason}; {way_out}")]
     NotLetIn {
-        at: Database,
+        at: DatabaseName,
         reason: String,
         way_out: &'static str,
     },
@@ -170,18 +168,18 @@ pub(crate) enum Error {
     /// A server of a database of an early version.
     #[error("{at}: PostgreSQL {found} is too old; {oldest} or later is needed")]
     TooOld {
-        at: Database,
+        at: DatabaseName,
         found: i64,
         oldest: i64,
     },
 
     /// The database cannot grow.
     #[error("{at}: the disk is full; make room and start again, nothing is lost")]
-    DiskFull { at: Database },
+    DiskFull { at: DatabaseName },
 
     /// The database cannot be written.
     #[error("{at}: cannot be written; {}", at.rights())]
-    ReadOnly { at: Database },
+    ReadOnly { at: DatabaseName },
 
     /// The database of a later version.
     #[error(
@@ -190,19 +188,22 @@ pub(crate) enum Error {
         at.another()
     )]
     Newer {
-        at: Database,
+        at: DatabaseName,
         found: i64,
         known: i64,
     },
 
     /// Any other failure of the database.
     #[error("{at}: {source}")]
-    Database { at: Database, source: sqlx::Error },
+    Database {
+        at: DatabaseName,
+        source: sqlx::Error,
+    },
 
     /// The database cannot be brought to the layout of this version.
     #[error("{at}: {source}; restore it from a copy, or {}", at.another())]
     Migration {
-        at: Database,
+        at: DatabaseName,
         source: sqlx::migrate::MigrateError,
     },
 
@@ -254,6 +255,57 @@ pub(crate) enum Error {
     /// A part of the program panicked.
     #[error("{what} failed by a fault in axioscope; the log says more")]
     Crashed { what: &'static str },
+}
+
+/// A database as messages name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DatabaseName {
+    /// The file of SQLite.
+    File(PathBuf),
+    /// Host, port and name on a server of PostgreSQL, without a password.
+    Server(String),
+}
+
+impl DatabaseName {
+    /// The name without folders and machines that are nobody's business.
+    fn public(&self) -> String {
+        match self {
+            DatabaseName::File(file) => {
+                let name = file.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+            DatabaseName::Server(_) => "the database".to_owned(),
+        }
+    }
+
+    /// What somebody may do who cannot use this one.
+    fn another(&self) -> &'static str {
+        match self {
+            DatabaseName::File(_) => "take another folder by `--data`",
+            DatabaseName::Server(_) => "name another database by `DATABASE_URL`",
+        }
+    }
+
+    /// What somebody does who cannot write.
+    fn rights(&self) -> &'static str {
+        match self {
+            DatabaseName::File(_) => {
+                "check the rights of the file and its folder, or take another folder by `--data`"
+            }
+            DatabaseName::Server(_) => {
+                "it is a standby or told to be read only; name another by `DATABASE_URL`"
+            }
+        }
+    }
+}
+
+impl fmt::Display for DatabaseName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatabaseName::File(file) => file.display().fmt(out),
+            DatabaseName::Server(name) => out.write_str(name),
+        }
+    }
 }
 
 /// Why an invitation cannot be used any more.

@@ -341,7 +341,7 @@ impl Place {
             settle(said)
         })?;
         tracing::info!("loading {}", spec(&self.name, used, Reading::Whole));
-        let ranker = Ranker::load(self, &files, (used, siblings), computing)?;
+        let ranker = Ranker::load(self, &files, used, siblings, computing)?;
         Ok(ranker.told_in(computing.precision))
     }
 

@@ -231,7 +231,7 @@ impl Store {
         let at = &self.database;
         let known = at.known_layout();
         let newer = |found| Error::Newer {
-            at: at.clone(),
+            at: at.name(),
             found,
             known,
         };
@@ -250,7 +250,7 @@ impl Store {
                 self.failed(error)
             }
             source => Error::Migration {
-                at: at.clone(),
+                at: at.name(),
                 source,
             },
         })?;

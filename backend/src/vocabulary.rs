@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use shared::error::Error as InputError;
 use shared::text::{Analyzer, Pieces, Tokenizer};
 
 use crate::error::Error;
@@ -29,7 +30,7 @@ pub(crate) fn default() -> Result<Pieces, Error> {
     let model = models::default_model().map(PathBuf::from);
     match model.as_deref().and_then(Path::file_name) {
         Some(name) => read(&name.to_string_lossy()),
-        None => Err(shared::error::Error::setting(
+        None => Err(InputError::missing(
             "tokenizer",
             "preset camara2020 reads texts as pieces of words, and there is no model whose \
              vocabulary could be taken; give --tokenizer wordpiece:FOLDER, or another tokeniser",

@@ -12,8 +12,8 @@
 use candle_core::{D, DType, Device, Tensor};
 
 use crate::config::{Config, Family};
-use crate::encoder::Input;
 use crate::error::Error;
+use crate::pieces::Input;
 use crate::weights::Weights;
 
 /// `y = x W + b`.

@@ -17,17 +17,17 @@ use rayon::prelude::*;
 use serde::Deserialize;
 
 use crate::bert::Linear;
-use crate::config::Config;
+use crate::config::{Config, check_bound};
 use crate::declared::{
     Architecture, Augmentation, ColbertChoices, Declared, Preset, Punctuation, Special,
 };
 use crate::device::Computing;
-use crate::encoder::{Encoder, Input, check_bound};
+use crate::encoder::Encoder;
 use crate::error::Error;
+use crate::files::ModelFiles;
 use crate::fused;
 use crate::matching::{self, Encoded, Matches};
-use crate::model::ModelFiles;
-use crate::pieces::{Bounds, Cutter, Pieces, Side};
+use crate::pieces::{Bounds, Cutter, Input, Pieces, Side};
 use crate::weights::Weights;
 
 /// An encoder trained for late interaction.

@@ -273,3 +273,13 @@ fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Err
         expected: expected.to_owned(),
     }
 }
+
+/// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made
+/// for.
+pub(crate) fn check_bound(found: usize, least: usize, config: &Config) -> Result<(), Error> {
+    let most = config.max_pieces();
+    match (least..=most).contains(&found) {
+        true => Ok(()),
+        false => Err(Error::MaxPieces { found, least, most }),
+    }
+}

@@ -2,25 +2,14 @@
 //! score (Nogueira and Cho 2019, arXiv:1901.04085).
 
 use crate::bert::{Linear, Norm};
-use crate::config::{Config, Family, HeadPooling};
+use crate::config::{Config, Family, HeadPooling, check_bound};
 use crate::declared::Architecture;
 use crate::device::Computing;
-use crate::encoder::{Encoder, Input, check_bound};
+use crate::encoder::Encoder;
 use crate::error::Error;
-use crate::model::ModelFiles;
-use crate::pieces::{Bounds, Cutter, Pieces, Side};
+use crate::files::ModelFiles;
+use crate::pieces::{Bounds, Cutter, Input, PairPieces, Pieces, Side};
 use crate::weights::Weights;
-
-/// A query and a text as one sequence of pieces.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PairPieces {
-    /// Ids in the vocabulary, special pieces among them.
-    pub ids: Vec<u32>,
-    /// Where the text begins; what stands before is the query with its special pieces.
-    pub second: usize,
-    /// Whether pieces of the query or of the text were left out.
-    pub truncated: bool,
-}
 
 /// A ranker that reads query and text together.
 pub struct CrossEncoder {

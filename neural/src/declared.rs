@@ -25,8 +25,7 @@
 
 use serde::Deserialize;
 
-use crate::config::Config;
-use crate::encoder::check_bound;
+use crate::config::{Config, check_bound};
 use crate::error::Error;
 use crate::pieces::{Bounds, Prompts};
 

@@ -13,10 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::declared::Declared;
 use crate::device::Computing;
-use crate::encoder::Input;
 use crate::error::Error;
-use crate::model::ModelFiles;
-use crate::pieces::Side;
+use crate::files::ModelFiles;
+use crate::pieces::{Input, Side};
 use crate::t5::{self, Config, Line, Memory, T5, Words};
 
 /// Queries of a text that are written at once: weights are read once for all of them, and their

@@ -6,40 +6,8 @@ use crate::device::Computing;
 use crate::error::Error;
 use crate::fused;
 use crate::modern;
-use crate::pieces::Pieces;
+use crate::pieces::Input;
 use crate::weights::Weights;
-
-/// A text, or a query and a text, as the encoder reads them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Input<'a> {
-    pub(crate) ids: &'a [u32],
-    /// Where the second segment begins; the number of pieces where there is none.
-    pub(crate) second: usize,
-    /// How many pieces, from the first, are looked at by all; those after them look, and are
-    /// looked at by none.
-    pub(crate) attended: usize,
-}
-
-impl<'a> Input<'a> {
-    /// One text.
-    pub(crate) fn alone(text: &'a Pieces) -> Input<'a> {
-        Input::whole(&text.ids)
-    }
-
-    /// One segment, every piece of which is looked at.
-    pub(crate) fn whole(ids: &'a [u32]) -> Input<'a> {
-        Input {
-            ids,
-            second: ids.len(),
-            attended: ids.len(),
-        }
-    }
-
-    /// 0 or 1.
-    pub(crate) fn segment(&self, at: usize) -> usize {
-        usize::from(at >= self.second)
-    }
-}
 
 /// An encoder with its weights in place.
 pub(crate) struct Encoder {
@@ -160,15 +128,5 @@ impl Encoder {
             Some(id) => foreign(format!("id {id} of {}", self.vocab_size)),
             None => Ok(()),
         }
-    }
-}
-
-/// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made
-/// for.
-pub(crate) fn check_bound(found: usize, least: usize, config: &Config) -> Result<(), Error> {
-    let most = config.max_pieces();
-    match (least..=most).contains(&found) {
-        true => Ok(()),
-        false => Err(Error::MaxPieces { found, least, most }),
     }
 }

@@ -27,15 +27,15 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::bert::Linear;
-use crate::config::{Config, Family};
+use crate::config::{Config, Family, check_bound};
 use crate::declared::Architecture;
 use crate::device::Computing;
-use crate::encoder::{Encoder, Input, check_bound};
+use crate::encoder::Encoder;
 use crate::error::Error;
+use crate::files::ModelFiles;
 use crate::masked::MaskedHead;
 use crate::matching::dot;
-use crate::model::ModelFiles;
-use crate::pieces::{Cutter, Pieces, Side};
+use crate::pieces::{Cutter, Input, Pieces, Side};
 use crate::weights::Weights;
 
 /// An encoder that says how much each piece matters.

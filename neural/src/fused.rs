@@ -22,7 +22,7 @@ use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 
 use crate::bert::{Linear, Norm, Parameters};
-use crate::encoder::Input;
+use crate::pieces::Input;
 
 /// Pieces that one thread takes through all layers: enough that a product is worth packing its
 /// weights for, few enough that the buffers stay in the cache.

@@ -40,6 +40,7 @@ mod batch;
 mod config;
 mod encoder;
 mod declared;
+mod files;
 mod bert;
 mod fused;
 mod maxsim;
@@ -60,7 +61,7 @@ mod doc2query;
 pub use batch::plan_batches;
 pub use colbert::Colbert;
 pub use config::is_encoder;
-pub use cross::{CrossEncoder, PairPieces};
+pub use cross::CrossEncoder;
 pub use declared::{
     Architecture, Augmentation, ColbertChoices, Declared, DeclaredPrompts, Preset, Punctuation,
     Special,
@@ -69,10 +70,11 @@ pub use device::{Computing, Device, Precision};
 pub use doc2query::{Doc2Query, Sampling, WrittenQueries, WrittenQuery};
 pub use epic::{Epic, EpicQuery, EpicText};
 pub use error::Error;
+pub use files::{ModelFiles, ModuleFiles};
 pub use matching::{Encoded, Matches, Matching, Piece, Pooling};
-pub use model::{Model, ModelFiles, ModuleFiles};
+pub use model::Model;
 pub use mono::MonoT5;
-pub use pieces::{Pieces, Side};
+pub use pieces::{PairPieces, Pieces, Side};
 pub use sentence::{Similarity, module_folders};
 pub use spectra::{Spectra, Spectrum};
 pub use splade::{Sparse, Splade};

@@ -14,9 +14,9 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Modern, Reach};
-use crate::encoder::Input;
 use crate::error::Error;
 use crate::fused::{self, Rows, View, fold, gelu, multiply};
+use crate::pieces::Input;
 use crate::weights::Weights;
 
 /// Queries that look at their keys at once; the scores of a long text are not in memory together.

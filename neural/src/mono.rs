@@ -11,14 +11,13 @@
 
 use rayon::prelude::*;
 
-use crate::cross::{PairPieces, log_share};
+use crate::cross::log_share;
 use crate::declared::Architecture;
 use crate::device::Computing;
-use crate::encoder::Input;
 use crate::error::Error;
+use crate::files::ModelFiles;
 use crate::fused;
-use crate::model::ModelFiles;
-use crate::pieces::{Pieces, Side, longest_first};
+use crate::pieces::{Input, PairPieces, Pieces, Side, longest_first};
 use crate::t5::{self, Config, T5, Words};
 
 /// A ranker that asks a T5.

@@ -2,7 +2,6 @@
 
 use tokenizers::Tokenizer;
 
-use crate::cross::PairPieces;
 use crate::error::Error;
 
 /// What a text is read as. The same words as a query and as a text are two things.
@@ -29,6 +28,49 @@ pub struct Pieces {
     pub spans: Vec<(u32, u32)>,
     /// Whether pieces of the text were left out, to keep to the model's bound.
     pub truncated: bool,
+}
+
+/// A query and a text as one sequence of pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairPieces {
+    /// Ids in the vocabulary, special pieces among them.
+    pub ids: Vec<u32>,
+    /// Where the text begins; what stands before is the query with its special pieces.
+    pub second: usize,
+    /// Whether pieces of the query or of the text were left out.
+    pub truncated: bool,
+}
+
+/// A text, or a query and a text, as the encoder reads them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Input<'a> {
+    pub(crate) ids: &'a [u32],
+    /// Where the second segment begins; the number of pieces where there is none.
+    pub(crate) second: usize,
+    /// How many pieces, from the first, are looked at by all; those after them look, and are
+    /// looked at by none.
+    pub(crate) attended: usize,
+}
+
+impl<'a> Input<'a> {
+    /// One text.
+    pub(crate) fn alone(text: &'a Pieces) -> Input<'a> {
+        Input::whole(&text.ids)
+    }
+
+    /// One segment, every piece of which is looked at.
+    pub(crate) fn whole(ids: &'a [u32]) -> Input<'a> {
+        Input {
+            ids,
+            second: ids.len(),
+            attended: ids.len(),
+        }
+    }
+
+    /// 0 or 1.
+    pub(crate) fn segment(&self, at: usize) -> usize {
+        usize::from(at >= self.second)
+    }
 }
 
 /// The most pieces of a text, special ones among them.

@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bert::Linear;
 use crate::error::Error;
+use crate::files::{ModelFiles, ModuleFiles};
 use crate::matching::{Pooling, dot};
-use crate::model::{ModelFiles, ModuleFiles};
 use crate::pieces::Prompts;
 use crate::weights::Weights;
 

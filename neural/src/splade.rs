@@ -7,15 +7,15 @@
 
 use rayon::prelude::*;
 
-use crate::config::Config;
+use crate::config::{Config, check_bound};
 use crate::declared::Architecture;
 use crate::device::Computing;
-use crate::encoder::{Encoder, Input, check_bound};
+use crate::encoder::Encoder;
 use crate::error::Error;
+use crate::files::ModelFiles;
 use crate::fused;
 use crate::masked::MaskedHead;
-use crate::model::ModelFiles;
-use crate::pieces::{Cutter, Pieces, Side};
+use crate::pieces::{Cutter, Input, Pieces, Side};
 use crate::weights::Weights;
 
 /// A text as weights of pieces of the vocabulary.

@@ -29,9 +29,9 @@ pub(crate) use words::Words;
 use gemm::Parallelism;
 
 use crate::device::Computing;
-use crate::encoder::Input;
 use crate::error::Error;
-use crate::model::ModelFiles;
+use crate::files::ModelFiles;
+use crate::pieces::Input;
 use crate::weights::Weights;
 use parameters::Parameters;
 

@@ -61,6 +61,30 @@ pub struct Problem {
     pub error: String,
     /// For programs: `unknown`, `setting`, `too-large`, `overloaded`, …
     pub error_type: String,
+    /// Name of the field of the request that is invalid, for an error of type `setting`: `n_items`,
+    /// `probes`, `ranker`, … The message begins with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+impl Problem {
+    /// A problem of no single field.
+    pub fn new(error: impl Into<String>, error_type: &str) -> Problem {
+        Problem {
+            error: error.into(),
+            error_type: error_type.to_owned(),
+            field: None,
+        }
+    }
+
+    /// Returns the message without the name of the field, to be shown next to the field.
+    pub fn reason(&self) -> &str {
+        let reason = self.field.as_ref().and_then(|field| {
+            let reason = self.error.strip_prefix(field.as_str())?;
+            reason.strip_prefix(": ")
+        });
+        reason.unwrap_or(&self.error)
+    }
 }
 
 /// What this server is and can do.

@@ -31,10 +31,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::score::RankerAbout;
+use crate::study::Study;
 use crate::study::overview::{Split, splits_of};
 use crate::text::Stopwords;
 use groups::{AnswerGroup, Bigram, Bucket, Length, Overlap};
 use hypotheses::Finding;
+use listing::{Listing, Page, Row};
 use paired::{Change, Paired};
 use sample::Sample;
 use values::Values;
@@ -191,6 +193,28 @@ pub struct Differences {
     pub findings: Vec<Finding>,
     /// Queries where one wins and the other loses: its table 5.
     pub samples: Vec<Sample>,
+}
+
+impl Study {
+    /// Where two of its rankers differ in how they order the pools.
+    pub fn differ(&self, asking: &Asking) -> Result<Differences, Error> {
+        differ(&self.compared(asking)?, asking)
+    }
+
+    /// Some of the queries of a comparison.
+    pub fn differ_queries(&self, asking: &Asking, listing: &Listing) -> Result<Page, Error> {
+        listing::page(&self.compared(asking)?, asking, listing)
+    }
+
+    /// One query of a comparison, with the texts that stand first.
+    pub fn differ_query(&self, asking: &Asking, query: &str) -> Result<Sample, Error> {
+        sample::of_query(&self.compared(asking)?, asking, query)
+    }
+
+    /// Every query of a comparison.
+    pub fn differ_all(&self, asking: &Asking) -> Result<Vec<Row>, Error> {
+        listing::all(&self.compared(asking)?, asking)
+    }
 }
 
 /// Compares two rankers.

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Why a file, a setting or a request could not be taken.
-#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case", tag = "kind")]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A file that cannot be read to its end.
     #[error("{file}: {reason}")]
@@ -25,13 +23,14 @@ pub enum Error {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// A setting outside of its range or spelled wrongly.
-    #[error("{setting}: {reason}")]
-    Setting {
-        /// As it is typed on the command line or in a study file.
-        setting: String,
-        /// What is wrong and what is allowed.
-        reason: String,
+    /// A field of a request, an option or a setting that is missing or has a value which is not
+    /// allowed.
+    #[error("{field}: {error}")]
+    Invalid {
+        /// Which field.
+        field: Field,
+        /// What is wrong with it and what is allowed.
+        error: FieldError,
     },
     /// Something was asked for by a name that nothing has.
     #[error("there is no {what} named `{name}`")]
@@ -52,11 +51,61 @@ impl Error {
         }
     }
 
-    /// A setting outside of its range or spelled wrongly.
-    pub fn setting(setting: impl ToString, reason: impl ToString) -> Error {
-        Error::Setting {
-            setting: setting.to_string(),
-            reason: reason.to_string(),
+    /// Returns the error of a field that is needed and was not given, or is empty.
+    pub fn missing(field: impl Into<Field>, reason: impl ToString) -> Error {
+        FieldError::Missing(reason.to_string()).of(field)
+    }
+
+    /// Returns the error of a value outside of its range.
+    pub fn out_of_range(field: impl Into<Field>, reason: impl ToString) -> Error {
+        FieldError::OutOfRange(reason.to_string()).of(field)
+    }
+
+    /// Returns the error of a value that is not written as it should be.
+    pub fn malformed(field: impl Into<Field>, reason: impl ToString) -> Error {
+        FieldError::Malformed(reason.to_string()).of(field)
+    }
+
+    /// Returns the error of a value that does not go with others.
+    pub fn conflict(field: impl Into<Field>, reason: impl ToString) -> Error {
+        FieldError::Conflict(reason.to_string()).of(field)
+    }
+
+    /// Returns the error of a value that is right elsewhere and cannot be used here.
+    pub fn unsupported(field: impl Into<Field>, reason: impl ToString) -> Error {
+        FieldError::Unsupported(reason.to_string()).of(field)
+    }
+
+    /// Returns the error of a value that is not in the list of known values.
+    pub fn not_one_of<T: ToString>(
+        field: impl Into<Field>,
+        value: impl ToString,
+        known: impl IntoIterator<Item = T>,
+    ) -> Error {
+        let known: Vec<String> = known.into_iter().map(|it| it.to_string()).collect();
+        let (value, known) = (value.to_string(), known.join(", "));
+        FieldError::NotOneOf { value, known }.of(field)
+    }
+
+    /// Returns the error of a value that cannot be read as what is expected.
+    pub fn not_a(field: impl Into<Field>, value: impl ToString, expected: impl ToString) -> Error {
+        let (value, expected) = (value.to_string(), expected.to_string());
+        FieldError::NotA { value, expected }.of(field)
+    }
+
+    /// Returns the name of the invalid field, if a field is invalid.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Error::Invalid { field, .. } => Some(&field.name),
+            Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => None,
+        }
+    }
+
+    /// Returns the message without the name of the field, to be shown next to the field.
+    pub fn reason(self) -> String {
+        match self {
+            Error::Invalid { error, .. } => error.to_string(),
+            Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => self.to_string(),
         }
     }
 
@@ -65,6 +114,114 @@ impl Error {
         Error::Unknown {
             what: what.to_owned(),
             name: name.to_string(),
+        }
+    }
+}
+
+/// An invalid field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// Name of the field of a request, the option of a command or the key of a study file.
+    pub name: String,
+    /// What the message shows in place of the name: the name with the value, for example.
+    pub shown: Option<String>,
+}
+
+impl Field {
+    /// Returns a field that messages show in other words than its name.
+    pub fn shown(name: &str, shown: impl ToString) -> Field {
+        let (name, shown) = (name.to_owned(), Some(shown.to_string()));
+        Field { name, shown }
+    }
+}
+
+impl From<&str> for Field {
+    fn from(name: &str) -> Field {
+        let (name, shown) = (name.to_owned(), None);
+        Field { name, shown }
+    }
+}
+
+impl std::fmt::Display for Field {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.shown.as_ref().unwrap_or(&self.name))
+    }
+}
+
+/// Why a field is invalid.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FieldError {
+    /// A value that is not in a list of known values.
+    #[error("`{value}` is none of {known}")]
+    NotOneOf {
+        /// As it was given.
+        value: String,
+        /// The known values, with commas between them.
+        known: String,
+    },
+    /// A value that cannot be read as what is expected.
+    #[error("`{value}` is not {expected}")]
+    NotA {
+        /// As it was given.
+        value: String,
+        /// What is expected, with its range: "a number from 0 to 1".
+        expected: String,
+    },
+    /// A whole number outside of its range.
+    #[error("is {value}, must be from {} to {}", range.start(), range.end())]
+    NotWithin {
+        /// The number that was given.
+        value: u32,
+        /// The numbers that are allowed.
+        range: std::ops::RangeInclusive<u32>,
+    },
+    /// A place in a list that has fewer members.
+    #[error("there are {n} {members}, counted from 0")]
+    NoPlace {
+        /// What the list holds, in the plural.
+        members: &'static str,
+        /// How many there are.
+        n: usize,
+    },
+    /// More than is taken.
+    #[error("{found}, at most {most} are taken")]
+    TooMany {
+        /// How many were given, as "has 7 characters".
+        found: String,
+        /// How many are taken.
+        most: usize,
+    },
+    /// Scores of other pairs than those of the study.
+    #[error("{n_scores} scores for {n_pairs} pairs")]
+    WrongCount {
+        /// How many scores were given.
+        n_scores: usize,
+        /// How many pairs are to be scored.
+        n_pairs: usize,
+    },
+    /// Something that is needed and was not given, or is empty.
+    #[error("{0}")]
+    Missing(String),
+    /// A value outside of its range.
+    #[error("{0}")]
+    OutOfRange(String),
+    /// A value that is not written as it should be.
+    #[error("{0}")]
+    Malformed(String),
+    /// Values that do not go together.
+    #[error("{0}")]
+    Conflict(String),
+    /// A value that is right elsewhere and cannot be used here.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl FieldError {
+    /// Returns the error of a field that is invalid in this way.
+    pub fn of(self, field: impl Into<Field>) -> Error {
+        Error::Invalid {
+            field: field.into(),
+            error: self,
         }
     }
 }

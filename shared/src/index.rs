@@ -63,7 +63,7 @@ impl IndexBuilder {
     /// kept in 32 bits.
     pub fn finish(mut self) -> Result<Index, Error> {
         if u32::try_from(self.forward.len()).is_err() {
-            return Err(Error::setting(
+            return Err(Error::out_of_range(
                 "collection",
                 "it has more than 4,294,967,295 terms; index it in parts",
             ));

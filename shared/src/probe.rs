@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Field};
 use column::{Column, Lender};
 
 pub use axiom::{Formula, Further, Probe};
@@ -499,8 +499,8 @@ impl Instances {
         };
         match lent.fit(lent.found.len()) {
             true => Ok(lent),
-            false => Err(Error::setting(
-                probe.slug(),
+            false => Err(Error::conflict(
+                Field::shown("instances", probe.slug()),
                 "the column of texts is not that of its queries",
             )),
         }

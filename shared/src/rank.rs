@@ -9,7 +9,7 @@ pub mod top;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::Totals;
 use crate::index::stats::QueryTerms;
 
@@ -125,17 +125,18 @@ pub(crate) fn parameters<'a>(
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
     };
+    let field = || Field::shown("ranker", name);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for part in list.split(',').filter(|it| !it.is_empty()) {
-        let (key, value) = part.split_once('=').ok_or_else(|| {
-            Error::setting(name, format!("`{part}` is not of the form parameter=value"))
-        })?;
+        let form = "of the form parameter=value";
+        let pair = part.split_once('=');
+        let (key, value) = pair.ok_or_else(|| Error::not_a(field(), part, form))?;
         if !known.contains(&key) {
-            let known = known.join(", ");
-            return Err(Error::setting(name, format!("`{key}` is none of {known}")));
+            return Err(Error::not_one_of(field(), key, known));
         }
         if pairs.iter().any(|it| it.0 == key) {
-            return Err(Error::setting(name, format!("`{key}` is given twice")));
+            let reason = format!("`{key}` is given twice");
+            return Err(Error::conflict(field(), reason));
         }
         pairs.push((key, value));
     }
@@ -144,7 +145,7 @@ pub(crate) fn parameters<'a>(
 
 /// A finite number within bounds.
 pub(crate) fn number(
-    setting: &str,
+    shown: &str,
     value: &str,
     allowed: std::ops::RangeInclusive<f64>,
 ) -> Result<f64, Error> {
@@ -155,7 +156,8 @@ pub(crate) fn number(
         } else {
             format!("from {} to {}", allowed.start(), allowed.end())
         };
-        Error::setting(setting, format!("`{value}` is not a number {upper}"))
+        let field = Field::shown("ranker", shown);
+        Error::not_a(field, value, format!("a number {upper}"))
     })
 }
 
@@ -166,9 +168,10 @@ impl std::str::FromStr for Ranker {
         match spec.split(':').next().unwrap_or_default() {
             "bm25" => Ok(Ranker::Bm25(spec.parse()?)),
             "ql" => Ok(Ranker::Likelihood(spec.parse()?)),
-            other => Err(Error::setting(
+            other => Err(Error::not_one_of(
                 "ranker",
-                format!("`{other}` is none of the formulas bm25, ql"),
+                other,
+                ["the formulas bm25, ql"],
             )),
         }
     }

@@ -154,7 +154,7 @@ impl Asked {
             None => "none".to_owned(),
         };
         let reason = format!("{} has tables {known} here", paper.name());
-        Err(Error::setting("table", reason))
+        Err(Error::out_of_range("table", reason))
     }
 
     /// Which queries of a comparison count; none of a paper that compares no lists.
@@ -189,9 +189,8 @@ impl std::str::FromStr for Paper {
     fn from_str(word: &str) -> Result<Paper, Error> {
         let found = Paper::ALL.iter().find(|it| it.name() == word).copied();
         found.ok_or_else(|| {
-            let known: Vec<_> = Paper::ALL.iter().map(|it| it.name()).collect();
-            let reason = format!("`{word}` is none of {}", known.join(", "));
-            Error::setting("paper", reason)
+            let known = Paper::ALL.iter().map(|it| it.name());
+            Error::not_one_of("paper", word, known)
         })
     }
 }
@@ -225,7 +224,7 @@ pub fn replay_lists(asked: Asked, lists: &[Source<'_>]) -> Result<Vec<Table>, Er
     asked.check()?;
     let Some(counted) = asked.counted() else {
         let reason = format!("{} compares no lists", asked.paper.name());
-        return Err(Error::setting("paper", reason));
+        return Err(Error::unsupported("paper", reason));
     };
     let ours = lists.iter().map(|it| Ours::of_lists(it, counted));
     let ours: Vec<Ours> = ours.collect::<Result<_, Error>>()?;

@@ -8,7 +8,7 @@ pub mod certificate;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 use crate::probe::{Mined, TextNo, starts_fit};
 use certificate::Certificate;
 
@@ -174,17 +174,16 @@ impl Scores {
         pairs: &Pairs,
     ) -> Result<Scores, Error> {
         if values.len() != pairs.len() {
-            return Err(Error::setting(
-                &ranker.spec,
-                format!("{} scores for {} pairs", values.len(), pairs.len()),
-            ));
+            let (n_scores, n_pairs) = (values.len(), pairs.len());
+            let field = Field::shown("scores", &ranker.spec);
+            return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
         }
         if let Some(at) = values
             .iter()
             .position(|it| it.is_some_and(|it| !it.is_finite()))
         {
-            return Err(Error::setting(
-                &ranker.spec,
+            return Err(Error::malformed(
+                Field::shown("scores", &ranker.spec),
                 format!("the score of pair {} is not a finite number", at + 1),
             ));
         }

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Doc, Qrels, Query};
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 use crate::index::Totals;
 use crate::probe::beside::Added;
 use crate::probe::mine::Text;
@@ -194,7 +194,7 @@ impl Definition {
     /// Refuses what cannot be made.
     pub fn check(&self) -> Result<(), Error> {
         if self.format != 1 {
-            return Err(Error::setting(
+            return Err(Error::unsupported(
                 "format",
                 format!(
                     "{} is not known to this version, which reads 1; update it",
@@ -204,7 +204,7 @@ impl Definition {
         }
         check_name(&self.name)?;
         if self.probes.is_empty() || self.modes.is_empty() {
-            return Err(Error::setting(
+            return Err(Error::missing(
                 "probes",
                 "a study needs at least one probe and one mode",
             ));
@@ -228,11 +228,14 @@ impl Definition {
                 let way_out = "give its pairs in a [[transfers]] with `name` and `file`";
                 is_there
                     .then_some(())
-                    .ok_or_else(|| Error::setting(probe.slug(), way_out))
+                    .ok_or_else(|| Error::missing(Field::shown("transfers", probe.slug()), way_out))
             }
             Probe::Manipulation(Manipulation::Expand) if self.lookups.expansions.is_none() => {
                 let way_out = "give what `expand` has written as `expansions` in [lookups]";
-                Err(Error::setting(probe.slug(), way_out))
+                Err(Error::missing(
+                    Field::shown("lookups", probe.slug()),
+                    way_out,
+                ))
             }
             _ => Ok(()),
         }
@@ -250,8 +253,8 @@ pub fn check_name(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let shown: String = name.chars().take(80).collect();
-    Err(Error::setting(
-        format!("name `{}`", shown.escape_debug()),
+    Err(Error::malformed(
+        Field::shown("name", format!("name `{}`", shown.escape_debug())),
         "a name has 1 to 64 lower-case letters, digits and hyphens, and begins with no hyphen",
     ))
 }
@@ -334,14 +337,9 @@ impl Study {
     /// Adds a ranker, in place of the one with the same fingerprint if it has one.
     pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {
-            return Err(Error::setting(
-                &scores.ranker.spec,
-                format!(
-                    "{} scores for {} pairs",
-                    scores.values().len(),
-                    self.pairs.len()
-                ),
-            ));
+            let (n_scores, n_pairs) = (scores.values().len(), self.pairs.len());
+            let field = Field::shown("scores", &scores.ranker.spec);
+            return Err(FieldError::WrongCount { n_scores, n_pairs }.of(field));
         }
         let same = |it: &Scores| it.ranker.fingerprint == scores.ranker.fingerprint;
         match self.scores.iter().position(same) {

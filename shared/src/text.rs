@@ -121,11 +121,11 @@ impl Analyzer {
     /// Refuses an analyser under which no text has terms.
     pub fn check(&self) -> Result<(), Error> {
         match (&self.tokenizer, self.first_tokens) {
-            (_, Some(0)) => Err(Error::setting(
+            (_, Some(0)) => Err(Error::out_of_range(
                 "first_tokens",
                 "must be at least 1, or left out",
             )),
-            (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::setting(
+            (Tokenizer::Wordpiece(pieces), _) if pieces.is_empty() => Err(Error::missing(
                 "tokenizer",
                 format!(
                     "the vocabulary {} was not read; give a model's folder or a text file with \
@@ -196,8 +196,8 @@ impl std::str::FromStr for Tokenizer {
         }
         let found = Tokenizer::PLAIN.iter().find(|it| it.name() == word);
         found.cloned().ok_or_else(|| {
-            let known = "alnum, unicode, wordpiece:FOLDER|FILE";
-            Error::setting("tokenizer", format!("`{word}` is none of {known}"))
+            let known = ["alnum, unicode, wordpiece:FOLDER|FILE"];
+            Error::not_one_of("tokenizer", word, known)
         })
     }
 }
@@ -207,12 +207,7 @@ impl std::str::FromStr for Stemmer {
 
     fn from_str(word: &str) -> Result<Stemmer, Error> {
         let found = Stemmer::ALL.iter().find(|it| it.name() == word).copied();
-        found.ok_or_else(|| {
-            Error::setting(
-                "stemmer",
-                format!("`{word}` is none of none, porter, porter2"),
-            )
-        })
+        found.ok_or_else(|| Error::not_one_of("stemmer", word, ["none", "porter", "porter2"]))
     }
 }
 

@@ -76,7 +76,7 @@ impl Grid {
                     columns: columns.to_vec(),
                 })
             }
-            Ranker::Likelihood(_) => Err(Error::setting(
+            Ranker::Likelihood(_) => Err(Error::unsupported(
                 "ranker",
                 "the grid is over μ of Dirichlet smoothing; give bm25 or ql",
             )),

@@ -16,7 +16,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::collection::Query;
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::stats::QueryTerms;
 use crate::index::{DocNo, Index};
 use crate::text::names::Names;
@@ -415,8 +415,8 @@ impl std::fmt::Display for VectorsAbout {
 
 /// Refuses probes that need word vectors where there are none.
 pub fn missing(probe: &str) -> Error {
-    Error::setting(
-        probe,
+    Error::missing(
+        Field::shown("vectors", probe),
         "needs word vectors: give a file of GloVe or word2vec",
     )
 }

@@ -1,5 +1,6 @@
 //! Preferences of the package ir_axioms 1.2.5 among a few texts, stored with how they were made
 //! (`tests/ir_axioms/preferences.py`), against mode `code`; and what mode `fixed` changes.
+#![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask test e2e` runs them with everything they may need; by hand, build the program
 //! and set the variables that [`harness`] names.
+#![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 mod harness;
 mod cli;

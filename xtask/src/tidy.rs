@@ -125,6 +125,9 @@ fn findings(root: &Path, files: &[File]) -> Vec<Finding> {
     }
     findings.extend(modules::check(files));
     let text_of = |path: &str| files.iter().find(|it| it.path == path).map(|it| &*it.text);
+    for file in files.iter().filter(|it| it.path.ends_with("Cargo.toml")) {
+        findings.extend(manifest::check_lints(&file.path, &file.text));
+    }
     if let Some(text) = text_of("Cargo.toml") {
         findings.extend(manifest::check("Cargo.toml", text));
     }

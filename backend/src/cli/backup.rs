@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use shared::error::{Error as InputError, Field};
+
 use super::Exit;
 use crate::error::Error;
 use crate::runtime::{runtime, with_store};
@@ -17,7 +19,7 @@ impl Backup {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         if !data.is_dir() {
             let reason = "is no folder, so there is nothing to back up; name the one by `--data`";
-            return Err(shared::error::Error::setting(data.display(), reason).into());
+            return Err(InputError::missing(Field::shown("data", data.display()), reason).into());
         }
         let folder = DataFolder::open(data)?;
         let beside = match self.file.parent() {

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use shared::collection::trec::{METADATA_END, METADATA_START};
 use shared::collection::{Collection, Run, trec};
 use shared::effectiveness::{self, Evaluation, Measure};
+use shared::error::Error as InputError;
 use shared::rank::Ranker;
 use shared::text::Analyzer;
 
-use super::{Exit, called, print_json, tell_reading};
+use super::{Exit, called, load, print_json, tell_reading};
 use crate::config::{AnalyzerArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Files};
@@ -101,7 +102,7 @@ impl Rank {
         let ranker = match self.ranker.parse()? {
             RankerSpec::Formula(it) => it,
             RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
-                return Err(shared::error::Error::setting(
+                return Err(InputError::unsupported(
                     "ranker",
                     "a whole collection is ranked with bm25 or ql; re-rank with `score`",
                 )
@@ -110,14 +111,9 @@ impl Rank {
         };
         let k = crate::config::count("top", &self.top, "a number of documents, 1 or more")?;
         if k == 0 {
-            return Err(shared::error::Error::setting("top", "must be at least 1").into());
+            return Err(InputError::out_of_range("top", "must be at least 1").into());
         }
-        let mut loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
-        loaded
-            .collection
-            .queries
-            .truncate(self.queries.unwrap_or(usize::MAX));
+        let loaded = load(&self.collection, data, self.queries)?;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
@@ -223,7 +219,7 @@ impl Eval {
                 (qrels, run, reading)
             }
             _ => {
-                return Err(shared::error::Error::setting(
+                return Err(InputError::missing(
                     "eval",
                     "give QRELS and RUN, or RUN alone with --labels-in-run",
                 )
@@ -231,9 +227,8 @@ impl Eval {
             }
         };
         import::tell(&reading);
-        let evaluation = effectiveness::evaluate(&qrels, &run, &measures).ok_or_else(|| {
-            shared::error::Error::setting("eval", "no query of the run has a judgement")
-        })?;
+        let evaluation = effectiveness::evaluate(&qrels, &run, &measures)
+            .ok_or_else(|| InputError::missing("eval", "no query of the run has a judgement"))?;
         self.print(&evaluation);
         Ok(Exit::Done)
     }

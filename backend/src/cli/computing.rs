@@ -1,6 +1,7 @@
 //! Where models compute, as it is typed.
 
 use neural::{Computing, Device, Precision};
+use shared::error::Error as InputError;
 
 use crate::error::Error;
 
@@ -18,8 +19,7 @@ impl ComputingArgs {
     /// What was typed, checked.
     pub(super) fn computing(&self) -> Result<Computing, Error> {
         let refuse = |name: &str, found: &str, known: &str| -> Error {
-            let reason = format!("`{}` is none of {known}", found.escape_debug());
-            shared::error::Error::setting(name, reason).into()
+            InputError::not_one_of(name, found.escape_debug(), [known]).into()
         };
         let (word, ordinal) = match self.device.split_once(':') {
             Some((word, ordinal)) => (word, ordinal.parse().ok()),

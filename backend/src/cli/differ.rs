@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use shared::collection::Run;
 use shared::differ::{Asking, Counted, Differences, Source, Who, about_run, differ, listing};
+use shared::error::Error as InputError;
 use shared::rank::Ranker;
 use shared::report::{self, Table};
 use shared::score::RankerAbout;
 use shared::study::Study;
 use shared::text::{Stopwords, Tokenizer, stopwords};
 
-use super::{Exit, called, tell_reading};
+use super::{Exit, called, load};
 use crate::error::Error;
 use crate::import;
 use crate::pipeline;
@@ -90,8 +91,7 @@ impl Differ {
     }
 
     fn of_runs(&self, collection: &str, data: &Path) -> Result<Vec<Table>, Error> {
-        let loaded = import::load(collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(collection, data, None)?;
         let read = |file: &str| -> Result<Run, Error> {
             let (run, reading) = import::read_run(file, &loaded.folder)?;
             import::tell(&reading);
@@ -144,7 +144,7 @@ impl Differ {
         match &self.tokenizer {
             Some(Tokenizer::Wordpiece(_)) => {
                 let reason = "fractions are counted over whole words; give alnum or unicode";
-                Err(shared::error::Error::setting("tokenizer", reason).into())
+                Err(InputError::unsupported("tokenizer", reason).into())
             }
             given => Ok(given.clone().unwrap_or_default()),
         }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use neural::Sampling;
 use shared::probe::Limits;
 
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, load, print_json};
 use crate::config::count;
 use crate::error::Error;
-use crate::import;
 use crate::models::open_doc2query;
 use crate::pipeline::{self, Expanded, Expansion};
 
@@ -67,8 +66,7 @@ impl Expand {
         let (name, model) = open_doc2query(&self.model)?;
         // Told before the collection is read.
         model.write(&[], &sampling).map_err(Error::model(&name))?;
-        let loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(&self.collection, data, None)?;
         let docs = loaded.collection.docs.len();
         let wanted = Expansion {
             model: &model,

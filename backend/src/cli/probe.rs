@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use shared::collection::Collection;
+use shared::error::Error as InputError;
 use shared::index::Index;
 use shared::probe::beside::Beside;
 use shared::probe::mine::{Hashing, Text};
@@ -217,7 +218,7 @@ impl Score {
             (Some(_), _) if self.analyzer.any() => {
                 let reason = "instances are scored with the analyser they were mined with; \
                               give --tokenizer, --stopwords and --stemmer with --pairs";
-                return Err(shared::error::Error::setting("score", reason).into());
+                return Err(InputError::conflict("score", reason).into());
             }
             (Some(instances), _) => Work::from_instances(&self.collection, instances, data)?,
             (None, Some(pairs)) => {
@@ -226,7 +227,7 @@ impl Score {
             }
             (None, None) => {
                 let reason = "give --instances or --pairs";
-                return Err(shared::error::Error::setting("score", reason).into());
+                return Err(InputError::missing("score", reason).into());
             }
         };
         let out = match (self.out, &ranker) {
@@ -242,7 +243,7 @@ impl Score {
             (_, _) => {
                 let reason = "sends nothing anyway with a ranker of this machine; it is for \
                               addresses";
-                return Err(shared::error::Error::setting("dry-run", reason).into());
+                return Err(InputError::unsupported("dry-run", reason).into());
             }
         };
         let (mut scores, drafts) = work.score(&[ranker], data, computing)?;

@@ -13,10 +13,9 @@ use shared::report::{self, Table};
 use shared::study::{Definition, Lookups, Study, TransferFile};
 use shared::text::{Analyzer, Stemmer, Tokenizer};
 
-use super::{Exit, tell_reading};
+use super::{Exit, load};
 use crate::config::{AnalyzerArgs, Preset};
 use crate::error::Error;
-use crate::import;
 use crate::models::Models;
 use crate::pipeline;
 use crate::runtime::with_store;
@@ -76,14 +75,12 @@ impl FromStr for PairsOf {
     type Err = InputError;
 
     fn from_str(word: &str) -> Result<PairsOf, InputError> {
-        let refuse = |reason: String| InputError::setting("pairs", reason);
-        let known = || abnirml::SETS.iter().map(|it| it.0).collect::<Vec<_>>();
         let Some((name, file)) = word.split_once('=') else {
-            return Err(refuse(format!("`{word}` is not written as jfleg=FILE")));
+            return Err(InputError::not_a("pairs", word, "written as jfleg=FILE"));
         };
         let set = abnirml::SETS.iter().find(|it| it.0 == name);
-        let (name, queries) =
-            set.ok_or_else(|| refuse(format!("`{name}` is none of {}", known().join(", "))))?;
+        let known = abnirml::SETS.iter().map(|it| it.0);
+        let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
         Ok(PairsOf(TransferFile {
             name: (*name).to_owned(),
             file: file.to_owned(),
@@ -223,8 +220,7 @@ impl Replay {
             transfers,
         };
         let folder = DataFolder::open(data)?;
-        let loaded = import::load(collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(collection, data, None)?;
         let models = Models::new(&[], neural::Device::Cpu)?;
         let study = pipeline::run_study(
             definition,
@@ -239,7 +235,7 @@ impl Replay {
 
     /// Refuses what another paper does not take, and what would leave ours empty.
     fn check(&self) -> Result<(), Error> {
-        let refuse = |setting, reason: &str| Err(InputError::setting(setting, reason).into());
+        let refuse = |field: &str, reason: &str| Err(InputError::unsupported(field, reason).into());
         if self.paper != Paper::Abnirml {
             let only = "is for abnirml alone";
             if self.misspellings.is_some() {

@@ -2,7 +2,7 @@
 
 mod baseline;
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -11,10 +11,11 @@ use shared::report;
 use shared::study::behaviour::{Asking, Delta};
 use shared::study::dials::Dials;
 use shared::study::figures::Choice;
+use shared::study::overview::Card;
 use shared::study::{Definition, Study};
 
 use super::computing::ComputingArgs;
-use super::{Exit, tell_reading};
+use super::{Exit, load};
 use crate::error::Error;
 use crate::import;
 use crate::models::Models;
@@ -136,8 +137,7 @@ impl StudyArgs {
 
 fn run_file(file: &Path, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
-    let loaded = import::load(&definition.collection, data)?;
-    tell_reading(&loaded);
+    let loaded = load(&definition.collection, data, None)?;
     let study = pipeline::run_study(
         definition,
         loaded.collection,
@@ -197,13 +197,7 @@ fn export(study: Study, out: &Path) -> Result<Exit, Error> {
     let way_out = "make room, or choose another folder";
     std::fs::create_dir_all(out).map_err(Error::file(out, way_out))?;
     let index = out.join("index.json");
-    let mut cards: Vec<shared::study::overview::Card> = match std::fs::read(&index) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
-            what: index.display().to_string(),
-            reason: it.to_string(),
-        })?,
-        Err(_) => Vec::new(),
-    };
+    let mut cards = read_index(&index)?;
     cards.retain(|it| it.name != *name);
     cards.push(study.card(true)?);
     cards.sort_by(|a, b| a.name.cmp(&b.name));
@@ -211,6 +205,20 @@ fn export(study: Study, out: &Path) -> Result<Exit, Error> {
     write_json(&index, &cards)?;
     println!("{} holds study `{name}`", out.display());
     Ok(Exit::Done)
+}
+
+/// The cards of the studies that were exported before; none where there is no index yet.
+fn read_index(index: &Path) -> Result<Vec<Card>, Error> {
+    let way_out = "check the rights of the file, or choose another folder";
+    let bytes = match std::fs::read(index) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::file(index, way_out)(error)),
+    };
+    serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
+        what: index.display().to_string(),
+        reason: format!("{it}; choose another folder, or remove the file and export each study"),
+    })
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
@@ -320,5 +328,29 @@ impl Report {
                 report::to_html(&overview.title, &[figure], &tables)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::read_index;
+
+    #[test]
+    fn an_index_that_cannot_be_read_is_not_taken_for_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index.json");
+        assert_eq!(read_index(&index).unwrap(), []);
+        fs::write(&index, "[").unwrap();
+        let error = read_index(&index).unwrap_err().to_string();
+        assert!(error.contains("index.json is damaged"), "{error}");
+        assert!(error.contains("choose another folder"), "{error}");
+        // A folder has no bytes to be read, whoever asks.
+        fs::remove_file(&index).unwrap();
+        fs::create_dir(&index).unwrap();
+        let error = read_index(&index).unwrap_err().to_string();
+        assert!(error.contains("index.json"), "{error}");
+        assert!(error.contains("choose another folder"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use shared::effectiveness::Measure;
+use shared::error::Error as InputError;
 use shared::plot;
 use shared::probe::Pool;
 use shared::probe::pool::Supply;
@@ -14,7 +15,7 @@ use shared::study::Definition;
 use shared::study::make::source;
 use shared::tune::{Candidates, Grid, Surface, surface, value};
 
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, load, print_json};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
 use crate::import::{self, Loaded};
@@ -67,8 +68,7 @@ impl Tune {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let grid = Grid::around(&self.ranker)?;
         let definition = self.write.as_deref().map(read_study).transpose()?;
-        let mut loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
+        let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
         let best = grid.rankers[found.best];
@@ -130,7 +130,7 @@ impl Tune {
                     self.split.join(", ")
                 ),
             };
-            return Err(shared::error::Error::setting("split", reason).into());
+            return Err(InputError::missing("split", reason).into());
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Tune {
         let found = values.and_then(|it| surface(&self.measure.to_string(), it));
         found.ok_or_else(|| {
             let reason = "no query has a judgement; tuning needs qrels";
-            shared::error::Error::setting("tune", reason).into()
+            InputError::missing("tune", reason).into()
         })
     }
 }

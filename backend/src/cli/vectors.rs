@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use shared::vectors::glove::{Settings, Shard};
 
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, load, print_json};
 use crate::config::{AnalyzerArgs, count};
 use crate::error::Error;
+use crate::pipeline;
 use crate::progress::Bar;
 use crate::store::write_whole;
-use crate::{import, pipeline};
 
 #[derive(clap::Args)]
 pub(crate) struct Vectors {
@@ -65,8 +65,7 @@ impl Vectors {
             ..Settings::default()
         };
         settings.check()?;
-        let loaded = import::load(&self.collection, data)?;
-        tell_reading(&loaded);
+        let loaded = load(&self.collection, data, None)?;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index_tokens(&loaded.collection, &analyzer)?;
         let mut trainer = pipeline::count_neighbours(&index, settings)?;

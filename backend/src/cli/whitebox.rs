@@ -9,10 +9,9 @@ use shared::report;
 use shared::whitebox::Head;
 
 use super::computing::ComputingArgs;
-use super::{Exit, called, tell_reading};
+use super::{Exit, called, load};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
-use crate::import;
 use crate::models::Models;
 use crate::pipeline::{self, Looking};
 use crate::store::studies::whitebox;
@@ -75,11 +74,8 @@ impl WhiteBox {
         };
         let of_study = study.as_ref().map(|it| it.collection.clone());
         let collection = self.collection.clone().or(of_study).unwrap_or_default();
-        let mut loaded = import::load(&collection, data)?;
-        tell_reading(&loaded);
         let n_queries = self.queries.or(study.as_ref().and_then(|it| it.n_queries));
-        let most = n_queries.unwrap_or(usize::MAX);
-        loaded.collection.queries.truncate(most);
+        let loaded = load(&collection, data, n_queries)?;
         let analyzer = match &study {
             Some(study) => study.analyzer.clone(),
             None => self.analyzer.resolve(None)?,

@@ -7,7 +7,7 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use shared::api::Problem;
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 
 use crate::error::Error;
 
@@ -18,8 +18,11 @@ impl IntoResponse for Error {
             tracing::error!("{self}");
         }
         let problem = Problem {
-            error: self.public(),
-            error_type: error_type.to_owned(),
+            field: match &self {
+                Error::Input(it) => it.field().map(str::to_owned),
+                _ => None,
+            },
+            ..Problem::new(self.public(), error_type)
         };
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
@@ -41,12 +44,13 @@ impl IntoResponse for Error {
 impl Error {
     fn class(&self) -> (StatusCode, &'static str) {
         match self {
-            Error::Input(Wrong::Unknown { .. }) => (StatusCode::NOT_FOUND, "unknown"),
-            Error::Input(Wrong::Setting { .. }) => (StatusCode::UNPROCESSABLE_ENTITY, "setting"),
-            // A request holds no files: this is one of ours.
-            Error::Input(Wrong::File { .. } | Wrong::Line { .. }) | Error::Damaged { .. } => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "damaged")
+            Error::Input(InputError::Unknown { .. }) => (StatusCode::NOT_FOUND, "unknown"),
+            Error::Input(InputError::Invalid { .. }) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "setting")
             }
+            // A request holds no files: this is one of ours.
+            Error::Input(InputError::File { .. } | InputError::Line { .. })
+            | Error::Damaged { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "damaged"),
             Error::NotJson { .. } => (StatusCode::BAD_REQUEST, "json"),
             Error::WrongJson { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "json"),
             Error::TooLarge { .. } | Error::BodyTooLarge => {

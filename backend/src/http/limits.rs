@@ -35,23 +35,38 @@ const RANKINGS: usize = 32;
 /// When whoever is told so should come again: some batches of others later.
 const RANKINGS_AGAIN_S: u64 = 5;
 
+/// How often something may be done.
+#[derive(Clone, Copy)]
+struct Allowance {
+    /// So often at once.
+    burst: u32,
+    /// Once more after this time.
+    every: Duration,
+}
+
+impl Allowance {
+    const fn new(burst: u32, every: Duration) -> Allowance {
+        Allowance { burst, every }
+    }
+}
+
 /// Somebody who reads: a page makes a handful of requests, a dial one per move.
-const READS: (u32, Duration) = (120, Duration::from_millis(100));
+const READS: Allowance = Allowance::new(120, Duration::from_millis(100));
 
 /// Somebody who types: the page waits for a pause before it asks.
-const SCORES: (u32, Duration) = (10, Duration::from_secs(2));
+const SCORES: Allowance = Allowance::new(10, Duration::from_secs(2));
 
 /// Somebody who is signed in, whoever shares their address: one who decides by a key each second
 /// makes a few requests for each.
-const PEOPLE: (u32, Duration) = (300, Duration::from_millis(50));
+const PEOPLE: Allowance = Allowance::new(300, Duration::from_millis(50));
 
 /// Tokens and passwords that were wrong, of one address.
-const GUESSES: (u32, Duration) = (10, Duration::from_secs(6));
+const GUESSES: Allowance = Allowance::new(10, Duration::from_secs(6));
 
 /// Passwords of one name that were wrong, wherever from. Somebody could keep it full and so lock
 /// out whom they mean, who then needs a link; a password that is tried from a thousand addresses
 /// at once would be worse.
-const GUESSES_OF_NAME: (u32, Duration) = (20, Duration::from_secs(20));
+const GUESSES_OF_NAME: Allowance = Allowance::new(20, Duration::from_secs(20));
 
 /// Passwords that are worked on at once: each takes a core and 19 MiB for some tens of
 /// milliseconds.
@@ -205,7 +220,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    fn new((burst, every): (u32, Duration)) -> Rate {
+    fn new(Allowance { burst, every }: Allowance) -> Rate {
         let quota = Quota::with_period(every).expect("a period is not zero");
         let burst = NonZeroU32::new(burst).expect("a burst is not zero");
         Rate {
@@ -234,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_fine_and_then_one_address_waits_alone() {
-        let rate = Rate::new((2, Duration::from_secs(60)));
+        let rate = Rate::new(Allowance::new(2, Duration::from_secs(60)));
         let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
         let [one, other] = [one, other].map(|it| Asker::Address(it.into()));
         let person = Asker::Person(PersonNo(1));

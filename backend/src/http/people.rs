@@ -9,7 +9,7 @@ use shared::api::people::{
     Everybody, Invitation, Invite, InvitedTo, Join, Me, NewInvitation, People, Person, Revoke,
     Role, SetPassword, SignIn, SignOut, Who,
 };
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::review::written::LONGEST_NAME;
 
 use crate::clock::now_ms;
@@ -69,12 +69,12 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
     match (&caller.person, caller.role) {
         (Some(person), _) => {
             let reason = format!("you are here as {}; sign out first", person.name);
-            Err(Wrong::setting("name", reason).into())
+            Err(InputError::conflict("name", reason).into())
         }
         (None, Role::Operator) => Ok(()),
         (None, _) => {
             let reason = "is missing; open the link of an invitation, a curator makes one";
-            Err(Wrong::setting("token", reason).into())
+            Err(InputError::missing("token", reason).into())
         }
     }
 }
@@ -172,7 +172,7 @@ pub(super) async fn set_password(
         checked.map_err(|it| match it {
             Error::WrongPassword => {
                 let reason = "is not your password; type the one that you sign in with";
-                Wrong::setting("before", reason).into()
+                InputError::conflict("before", reason).into()
             }
             other => other,
         })?;

@@ -13,7 +13,7 @@ use shared::api::rerank::{
     RerankUnits, RerankUsage, RerankVersion, ReturnedDocument, TruncationDirection,
 };
 use shared::collection::hex;
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, Field};
 
 use crate::error::{Error, off_thread};
 use crate::http::App;
@@ -41,7 +41,7 @@ pub(super) async fn rerank(
                 numbers: Numbers::of(asked.raw_scores, asked.use_activation),
                 cut,
             };
-            let ranked = rank(&app, &caller, wanted, (asked.query, texts)).await?;
+            let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
             Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
         }
         (None, Some(documents)) => {
@@ -54,12 +54,12 @@ pub(super) async fn rerank(
                 raw_scores: asked.raw_scores,
                 use_activation: asked.use_activation,
             };
-            let shape = (Version::First, cut);
-            Ranking::Documents(rank_documents(&app, &caller, asked, shape).await?)
+            let ranked = rank_documents(&app, &caller, asked, Version::First, cut);
+            Ranking::Documents(ranked.await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
-            return Err(Wrong::setting("rerank", reason).into());
+            return Err(InputError::conflict(Field::shown("texts", "rerank"), reason).into());
         }
     };
     Ok(Json(ranking))
@@ -71,7 +71,7 @@ pub(super) async fn documents(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, &caller, asked, (Version::First, Cut::End)).await?;
+    let ranked = rank_documents(&app, &caller, asked, Version::First, Cut::End).await?;
     Ok(Json(ranked))
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn documents_again(
     caller: Caller,
     Ask(asked): Ask<RerankDocuments>,
 ) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, &caller, asked, (Version::Second, Cut::End)).await?;
+    let ranked = rank_documents(&app, &caller, asked, Version::Second, Cut::End).await?;
     Ok(Json(ranked))
 }
 
@@ -96,7 +96,8 @@ async fn rank_documents(
     app: &App,
     caller: &Caller,
     asked: RerankDocuments,
-    (version, cut): (Version, Cut),
+    version: Version,
+    cut: Cut,
 ) -> Result<RankedDocuments, Error> {
     let wanted = Wanted {
         model: asked.model,
@@ -105,7 +106,7 @@ async fn rank_documents(
     };
     let texts = asked.documents.into_iter().map(|it| it.into_text());
     let texts: Vec<String> = texts.collect();
-    let ranked = rank(app, caller, wanted, (asked.query, texts)).await?;
+    let ranked = rank(app, caller, wanted, asked.query, texts).await?;
     Ok(ranked.documents(most(asked.top_n), Back::of(asked.return_documents), version))
 }
 
@@ -196,7 +197,7 @@ impl Cut {
             TooLong::Text(place) => format!("the text at place {place}, from 0 on,"),
         };
         let reason = format!("{what} is longer than the model reads; {reason}");
-        Err(Wrong::setting("truncate", reason).into())
+        Err(InputError::out_of_range("truncate", reason).into())
     }
 }
 
@@ -266,7 +267,8 @@ async fn rank(
     app: &App,
     caller: &Caller,
     wanted: Wanted,
-    (query, texts): (String, Vec<String>),
+    query: String,
+    texts: Vec<String>,
 ) -> Result<Ranked, Error> {
     Bounds::of_ranking(caller).check(&query, &texts)?;
     let _place = app.limits.ranking()?;

@@ -14,7 +14,7 @@ use shared::api::review::{
     Again, Card, Done, Handed, HandedItem, MOST_EVENTS, MOST_OFFERS, Mine, NextItems, OneTask,
     Results, Send, Sent, Sheet, State as Stage, Taken, TaskNo, TaskResults, Tasks, Try,
 };
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, FieldError};
 use shared::review::content::Content;
 use shared::review::event::Actor;
 use shared::review::queue::{Offer, Part};
@@ -69,9 +69,9 @@ pub(super) async fn next(
     Ask(asked): Ask<NextItems>,
 ) -> Result<Json<Handed>, Error> {
     let person = caller.named()?.no;
-    if !(1..=MOST_OFFERS).contains(&asked.n) {
-        let reason = format!("is {}, must be from 1 to {MOST_OFFERS}", asked.n);
-        return Err(Wrong::setting("n", reason).into());
+    let (value, range) = (asked.n, 1..=MOST_OFFERS);
+    if !range.contains(&value) {
+        return Err(FieldError::NotWithin { value, range }.of("n").into());
     }
     let desk = seen(&app, &caller, asked.task).await?;
     let listed = app.store.study(&desk.row().task.study).await?;
@@ -104,7 +104,7 @@ pub(super) async fn again(
     let finished = desk.is_finished(person, number);
     let until_ms = desk.promised_until(person, number);
     if !finished && until_ms.is_none() && !caller.may(Role::Curator) {
-        return Err(Wrong::unknown("item of this task that is yours", number.0).into());
+        return Err(InputError::unknown("item of this task that is yours", number.0).into());
     }
     let item = desk.item(number)?;
     let row = desk.row();
@@ -146,7 +146,7 @@ pub(super) async fn send(
     let person = caller.named()?.no;
     let n_events = asked.events.len();
     if n_events == 0 {
-        return Err(Wrong::setting("events", "send at least one").into());
+        return Err(InputError::missing("events", "send at least one").into());
     }
     if n_events > MOST_EVENTS {
         return Err(Error::TooLarge {

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::{Attend, Attention, Score, Scored};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 
 use crate::error::{Error, off_thread};
 use crate::http::App;
@@ -61,9 +61,11 @@ impl Bounds {
         )?;
         at_most("characters of a text", longest, self.characters_of_text)?;
         if texts.is_empty() {
-            return Err(
-                Wrong::setting("texts", "there is none, so there is nothing to score").into(),
-            );
+            return Err(InputError::missing(
+                "texts",
+                "there is none, so there is nothing to score",
+            )
+            .into());
         }
         Ok(())
     }
@@ -98,21 +100,12 @@ pub(super) async fn attention(
     caller: Caller,
     Ask(asked): Ask<Attend>,
 ) -> Result<Json<Attention>, Error> {
-    let Attend {
-        ranker,
-        query,
-        text,
-        layer,
-        head,
-    } = asked;
-    Bounds::of(&caller).check(&query, std::slice::from_ref(&text))?;
+    Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
     let found = off_thread("reading attention", move || {
         let _place = place;
-        models
-            .get(&ranker)?
-            .attention((&query, &text), (layer, head))
+        models.get(&asked.ranker)?.attention(&asked)
     });
     Ok(Json(found.await?))
 }

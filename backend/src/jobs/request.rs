@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use shared::api::CreateJob;
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
 
@@ -28,7 +28,9 @@ pub(crate) fn check(job: &CreateJob) -> Result<(), Error> {
         .unwrap_or(0);
     at_most("bytes of a text", longest, MAX_BYTES_OF_A_TEXT)?;
     if job.pairs.is_empty() {
-        return Err(Wrong::setting("pairs", "there is none, so there is nothing to score").into());
+        return Err(
+            InputError::missing("pairs", "there is none, so there is nothing to score").into(),
+        );
     }
     each_once("queries", &job.queries)?;
     each_once("texts", &job.texts)?;
@@ -39,7 +41,11 @@ pub(crate) fn check(job: &CreateJob) -> Result<(), Error> {
         ] {
             if place as usize >= n {
                 let reason = format!("{place} is no place in {what}, which has {n}");
-                return Err(Wrong::setting(format!("pairs[{at}]"), reason).into());
+                return Err(InputError::out_of_range(
+                    Field::shown("pairs", format!("pairs[{at}]")),
+                    reason,
+                )
+                .into());
             }
         }
     }
@@ -62,7 +68,9 @@ fn each_once<T: Ord>(what: &str, list: &[T]) -> Result<(), Error> {
     for (at, it) in list.iter().enumerate() {
         if let Some(before) = first.insert(it, at) {
             let reason = format!("is the same as {what}[{before}]; give each once");
-            return Err(Wrong::setting(format!("{what}[{at}]"), reason).into());
+            return Err(
+                InputError::conflict(Field::shown(what, format!("{what}[{at}]")), reason).into(),
+            );
         }
     }
     Ok(())

@@ -180,18 +180,18 @@ async fn turn(
         // What others ask of the same model at the same time counts as well.
         let before = ranker.reads();
         let scores = threads.install(|| ranker.score_cut(&prepared, &batch))?;
-        Ok((scores, ranker.reads().since(before)))
+        Ok(ScoredBatch {
+            number,
+            scores,
+            reads: ranker.reads().since(before),
+        })
     });
     let next = cut_next(jobs, id, Some(number), job.computing());
     let (scored, next) = tokio::join!(score, next);
-    let (scores, reads) = scored?;
+    let scored = scored?;
     job.settle().await?;
-    job.behind = Some(tokio::spawn(commit(
-        jobs.clone(),
-        id.to_owned(),
-        number,
-        (scores, reads),
-    )));
+    let commit = commit(jobs.clone(), id.to_owned(), scored);
+    job.behind = Some(tokio::spawn(commit));
     job.ahead = Some(next?);
     Ok(())
 }
@@ -213,13 +213,20 @@ async fn cut_next(
     .await
 }
 
-/// Writes the scores of a batch down, and only then tells of them.
-async fn commit(
-    jobs: Jobs,
-    id: String,
+/// The scores of a batch, and what was read for them.
+struct ScoredBatch {
     number: i64,
-    (scores, reads): (Vec<PairScore>, Reads),
-) -> Result<(), Error> {
+    scores: Vec<PairScore>,
+    reads: Reads,
+}
+
+/// Writes the scores of a batch down, and only then tells of them.
+async fn commit(jobs: Jobs, id: String, scored: ScoredBatch) -> Result<(), Error> {
+    let ScoredBatch {
+        number,
+        scores,
+        reads,
+    } = scored;
     match jobs.store.commit_batch(&id, number, &scores).await? {
         Committed::Now => count(&jobs, &id, scores.len() as u64, reads),
         Committed::Before => tracing::warn!("job {id}: batch {number} was done before"),

@@ -2,7 +2,8 @@
 //! each other where it reads query and text together.
 
 use neural::{Encoded, Matching, Side};
-use shared::api::Attention;
+use shared::api::{Attend, Attention};
+use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
 use crate::models::passages::Reading;
@@ -22,7 +23,8 @@ impl Ranker {
             false => {
                 let reason = "has no vector for each piece of a whole text; take one in late \
                               interaction (`NAME:late`) or a ColBERT (`NAME:colbert`)";
-                Err(shared::error::Error::setting(&self.about.spec, reason).into())
+                let ranker = Field::shown("ranker", &self.about.spec);
+                Err(InputError::unsupported(ranker, reason).into())
             }
         }
     }
@@ -64,35 +66,33 @@ impl Ranker {
 
     /// Where a cross-encoder looks in a text: in a layer, none is the last, by a head, none is the
     /// mean of all.
-    pub(crate) fn attention(
-        &self,
-        (query, text): (&str, &str),
-        (layer, head): (Option<u32>, Option<u32>),
-    ) -> Result<Attention, Error> {
-        let refuse = |what: &str, reason: String| {
-            Err::<Attention, Error>(shared::error::Error::setting(what, reason).into())
+    pub(crate) fn attention(&self, asked: &Attend) -> Result<Attention, Error> {
+        let refuse = |field: Field, reason: String| {
+            Err::<Attention, Error>(InputError::unsupported(field, reason).into())
         };
+        let ranker = || Field::shown("ranker", &self.about.spec);
         let Reader::Together(Together::Cross(model)) = &*self.reader else {
             let reason = "is no cross-encoder; attention between query and text is shown of one \
                           (`NAME:cross`)";
-            return refuse(&self.about.spec, reason.to_owned());
+            return refuse(ranker(), reason.to_owned());
         };
         let (n_layers, n_heads) = model.heads();
-        let layer = layer.unwrap_or((n_layers - 1) as u32);
+        let head = asked.head;
+        let layer = asked.layer.unwrap_or((n_layers - 1) as u32);
         if layer as usize >= n_layers {
-            return refuse("layer", format!("{layer} is not below {n_layers}"));
+            return refuse("layer".into(), format!("{layer} is not below {n_layers}"));
         }
         if head.is_some_and(|it| it as usize >= n_heads) {
-            return refuse("head", format!("it is not below {n_heads}"));
+            return refuse("head".into(), format!("it is not below {n_heads}"));
         }
-        let query = self.cut(Side::Query, &[query])?.remove(0);
-        let text = self.cut(Side::Text, &[text])?.remove(0);
+        let query = self.cut(Side::Query, &[asked.query.as_str()])?.remove(0);
+        let text = self.cut(Side::Text, &[asked.text.as_str()])?.remove(0);
         let pair = model.pair(&query, &text);
         let found = model.attention(&pair, layer as usize, head.map(|it| it as usize));
         let Some(weights) = found.map_err(Error::model(&self.about.spec))? else {
             let reason = "computes attention in a way that does not show it; load the model on \
                           the CPU in f32, and no ModernBERT";
-            return refuse(&self.about.spec, reason.to_owned());
+            return refuse(ranker(), reason.to_owned());
         };
         Ok(Attention {
             ranker: self.about.clone(),

@@ -50,14 +50,15 @@ impl Ranker {
     pub(super) fn load(
         place: &Place,
         files: &ModelFiles,
-        (used, siblings): (Use, &[Arc<Ranker>]),
+        used: Use,
+        siblings: &[Arc<Ranker>],
         computing: Computing,
     ) -> Result<Ranker, Error> {
         let name = place.name.as_str();
         // A configuration that cannot be read is told of by what loads it.
         let most = files.most_pieces().unwrap_or(MAX_PAIR_PIECES);
         let reader = match used {
-            Use::Matching(matching) => dense(files, matching, most, (siblings, computing))
+            Use::Matching(matching) => dense(files, matching, most, siblings, computing)
                 .map(|it| Reader::Alone(Box::new(Alone::Dense(it)))),
             Use::Splade => Splade::load(files, MAX_PIECES.min(most), computing)
                 .map(|it| Reader::Alone(Box::new(Alone::Sparse(it)))),
@@ -209,7 +210,8 @@ fn dense(
     files: &ModelFiles,
     matching: Matching,
     most: usize,
-    (siblings, computing): (&[Arc<Ranker>], Computing),
+    siblings: &[Arc<Ranker>],
+    computing: Computing,
 ) -> Result<Model, neural::Error> {
     let max_pieces = MAX_PIECES.min(most);
     let same = siblings.iter().filter(|it| it.computing == computing);

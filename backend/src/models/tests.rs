@@ -87,11 +87,7 @@ fn a_few_texts_and_many_pairs_agree() {
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
     let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..39).map(move |t| (q, t))).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker
         .score_pairs(&listed, &mut Draft::none(), |n| steps.push(n))
@@ -109,11 +105,7 @@ fn what_was_scored_before_a_stop_is_not_scored_again() {
     let queries = ["a b c".to_owned()];
     let texts: Vec<String> = (1..600).map(|it| "a b d f ".repeat(it % 40)).collect();
     let pairs: Vec<(u32, u32)> = (0..599).map(|it| (0, it)).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
     let scores = scores.unwrap();
@@ -139,11 +131,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
     let texts: Vec<String> = (1..300).map(|it| "a b d f ".repeat(it % 40)).collect();
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let pairs: Vec<(u32, u32)> = (0..299).map(|it| (it % 2, it)).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let alone = ["tiny:bi", "tiny:late"].map(|spec| {
         let ranker = tiny().get(spec).unwrap();
         let scores = ranker.score_pairs(&listed, &mut Draft::none(), |_| {});
@@ -182,11 +170,7 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
 
 #[test]
 fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_texts() {
-    const CROSS: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../neural/tests/fixtures/cross-roberta"
-    );
-    let models = Models::new(&[CROSS.to_owned()], Device::Cpu).unwrap();
+    let models = Models::new(&[fixture("cross-roberta")], Device::Cpu).unwrap();
     assert_eq!(models.specs(), ["cross-roberta:cross"]);
     assert_eq!(models.full_spec("cross-roberta"), "cross-roberta:cross");
     let ranker = models.get("cross-roberta").unwrap();
@@ -195,11 +179,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
         .map(|it| "the river ends ".repeat(it % 30))
         .collect();
     let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..300).map(move |t| (q, t))).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
     let scores = scores.unwrap();
@@ -212,22 +192,14 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
 
 #[test]
 fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
-    const SPLADE: &str = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../neural/tests/fixtures/splade-tiny"
-    );
-    let models = Models::new(&[SPLADE.to_owned()], Device::Cpu).unwrap();
+    let models = Models::new(&[fixture("splade-tiny")], Device::Cpu).unwrap();
     let specs = ["splade-tiny:bi", "splade-tiny:late", "splade-tiny:splade"];
     assert_eq!(models.specs(), specs);
     let ranker = models.get(specs[2]).unwrap();
     let queries = ["where do rivers end".to_owned()];
     let texts: Vec<String> = (0..90).map(|it| "a river flows ".repeat(it % 30)).collect();
     let pairs: Vec<(u32, u32)> = (0..90).map(|it| (0, it)).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let scores = ranker
         .score_pairs(&listed, &mut Draft::none(), |_| {})
         .unwrap();
@@ -364,6 +336,14 @@ fn a_module_outside_its_folder_is_not_read() {
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
 
+fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> Listed<'a> {
+    Listed {
+        queries,
+        texts,
+        pairs,
+    }
+}
+
 fn fixture(name: &str) -> String {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     format!("{fixtures}/{name}")
@@ -371,8 +351,7 @@ fn fixture(name: &str) -> String {
 
 #[test]
 fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
-    const T5: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures/t5");
-    let models = Models::new(&[T5.to_owned()], Device::Cpu).unwrap();
+    let models = Models::new(&[fixture("t5")], Device::Cpu).unwrap();
     assert_eq!(models.specs(), ["t5:monot5"]);
     assert_eq!(models.full_spec("t5"), "t5:monot5");
     let ranker = models.get("t5").unwrap();
@@ -380,11 +359,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     let queries = ["where do rivers end".to_owned(), String::new()];
     let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
     let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..60).map(move |t| (q, t))).collect();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
     let scores = scores.unwrap();
@@ -395,7 +370,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     assert!(scores.iter().all(|it| it.score < 0.0));
     let error = models.get("t5:bi").err().unwrap().to_string();
     assert_eq!(error, "there is no model named `t5:bi` among `t5:monot5`");
-    let error = Models::new(&[T5.to_owned()], Device::Cuda(0)).unwrap();
+    let error = Models::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
     let error = error.get("t5").err().unwrap().to_string();
     assert!(error.contains("on the CPU only"), "{error}");
 }

@@ -11,6 +11,7 @@ use neural::{Doc2Query, Sampling, WrittenQueries};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use shared::collection::{Collection, Doc};
+use shared::error::Error as InputError;
 
 use crate::error::Error;
 use crate::import::{Loaded, write_files, write_lines};
@@ -151,7 +152,7 @@ pub(crate) fn expand(mut loaded: Loaded, wanted: &Expansion<'_>) -> Result<Expan
 fn check_out(out: &Path) -> Result<&Path, Error> {
     if out.symlink_metadata().is_ok() {
         let reason = format!("{} is there already; choose another", out.display());
-        return Err(shared::error::Error::setting("out", reason).into());
+        return Err(InputError::conflict("out", reason).into());
     }
     let parent = match out.parent() {
         Some(it) if !it.as_os_str().is_empty() => it,
@@ -161,7 +162,7 @@ fn check_out(out: &Path) -> Result<&Path, Error> {
         (true, Some(_)) => Ok(parent),
         _ => {
             let reason = format!("{} lies in no folder that is there", out.display());
-            Err(shared::error::Error::setting("out", reason).into())
+            Err(InputError::missing("out", reason).into())
         }
     }
 }
@@ -213,7 +214,7 @@ impl Draft {
         let mut file = options.open(&path).map_err(failed())?;
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             let reason = format!("another axioscope is writing {}", out.display());
-            return Err(shared::error::Error::setting("out", reason).into());
+            return Err(InputError::conflict("out", reason).into());
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed())?;

@@ -151,7 +151,7 @@ impl Desk {
         let open = person.filter(|it| row.state == State::Open && !work.log.is_excluded(*it));
         let n_left = open.map(|person| {
             let leases = work.live(now_ms());
-            work.tally.n_left(person, (&row.task, &self.items), &leases)
+            work.tally.n_left(person, &row.task, &self.items, &leases)
         });
         Standing {
             n_left: n_left.unwrap_or_default(),

@@ -117,8 +117,13 @@ impl Tally {
 
     /// About how many items of work somebody could still get, but for leases that ran out: drawn
     /// ones with a free slot, and as much gold as is strewn among so many.
-    pub(super) fn n_left(&self, person: PersonNo, desk: (&Task, &[Item]), leases: &[Lease]) -> u32 {
-        let (task, items) = desk;
+    pub(super) fn n_left(
+        &self,
+        person: PersonNo,
+        task: &Task,
+        items: &[Item],
+        leases: &[Lease],
+    ) -> u32 {
         let mut taken = self.n_counting.clone();
         for lease in leases.iter().filter(|it| it.person != person) {
             // Who has decided holds one slot, not two; who has passed over an item holds none.

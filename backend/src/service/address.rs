@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::http::Uri;
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 
 use super::{KEY, Numbers, Shape};
 use crate::error::Error;
@@ -110,7 +110,7 @@ impl FromStr for Service {
 
     /// No message repeats what is wrong, since it may be a password.
     fn from_str(spec: &str) -> Result<Service, Error> {
-        let wrong = |reason: String| Error::from(Wrong::setting("ranker", reason));
+        let wrong = |reason: String| Error::from(InputError::malformed("ranker", reason));
         let uri: Uri = spec.parse().map_err(|it| {
             wrong(format!(
                 "this is no address ({it}); an address is http(s)://HOST[:PORT]/rerank or \

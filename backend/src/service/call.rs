@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use ureq::Agent;
 
 use super::{KEY, Service, answer};
@@ -253,7 +253,7 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
 }
 
 fn no_key() -> Error {
-    Wrong::setting(KEY, "holds what no header may hold; give the key alone").into()
+    InputError::malformed(KEY, "holds what no header may hold; give the key alone").into()
 }
 
 /// Seconds, or a date of HTTP (RFC 9110, section 10.2.3).

@@ -24,7 +24,7 @@ use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
 use crate::store::{DataFolder, Database, Lock, Store, write_whole};
@@ -153,7 +153,11 @@ impl Unpacked<'_> {
         for table in TABLES.iter().filter(|it| it.since <= self.layout) {
             if tables::n_rows(store, &mut transaction, table).await? > 0 {
                 let reason = "holds something already; restore into an empty database";
-                return Err(Wrong::setting(&store.database, reason).into());
+                return Err(InputError::conflict(
+                    Field::shown("database", store.database.name()),
+                    reason,
+                )
+                .into());
             }
             let member = tables::member(table.name);
             let missing = |_| archive::damaged(self.backup, &format!("it has no {member}"));
@@ -190,7 +194,7 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<Head, Error> {
     if head.format > 1 || head.layout > known_layout {
         let Head { software, .. } = head;
         let reason = format!("was made by a later version of axioscope, {software}; update it");
-        return Err(Wrong::setting(from.display(), reason).into());
+        return Err(InputError::unsupported(Field::shown("file", from.display()), reason).into());
     }
     if head.format < 1 || head.layout < 1 {
         return Err(archive::damaged(from, &format!("{HEAD} names no layout")));
@@ -199,24 +203,25 @@ fn accept(from: &Path, json: &[u8], known_layout: i64) -> Result<Head, Error> {
 }
 
 fn must_be_empty(root: &Path) -> Result<(), Error> {
+    let failed = || Error::file(root, "take another folder by `--data`");
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::file(root, "take another folder by `--data`")(error)),
+        Err(error) => return Err(failed()(error)),
     };
-    // A restore that was refused leaves its lock.
-    let mut names = entries.flatten().map(|it| it.file_name());
-    match names.find(|it| it != "axioscope.lock") {
-        None => Ok(()),
-        Some(name) => {
+    for entry in entries {
+        let name = entry.map_err(failed())?.file_name();
+        // A restore that was refused leaves its lock.
+        if name != "axioscope.lock" {
             let name = Path::new(&name).display();
             let reason = format!(
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \
                  nothing in it, named by `--data`"
             );
-            Err(Wrong::setting(root.display(), reason).into())
+            return Err(InputError::conflict(Field::shown("data", root.display()), reason).into());
         }
     }
+    Ok(())
 }
 
 /// Moves what lies in a folder into another, beside the scratch folder and the lock; how many

@@ -1,9 +1,39 @@
-//! Columns on disk: opens a file of ours, or says that it is damaged.
+//! Columns on disk: begins a file and writes its columns; opens a file of ours, or says that it is
+//! damaged.
 
 use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
 
+use parquet::basic::Compression;
+use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+/// Begins a file with the columns of a schema.
+pub(crate) fn create<W: Write + Send>(
+    file: W,
+    schema: &str,
+) -> Result<SerializedFileWriter<W>, ParquetError> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    let schema = Arc::new(parse_message_type(schema)?);
+    SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
+}
+
+/// Writes the next column of a group of rows; an optional column has a level for each row, which
+/// is 1 where the row has a value.
+pub(crate) fn write<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<T>().write_batch(values, levels, None)?;
+    column.close()
+}
 
 /// What stands before the first column: `PAR1`.
 const MAGIC: i64 = 4;

@@ -4,21 +4,16 @@
 //! database. What is one's own stands in `sqlite.rs` and `postgres.rs`, and is chosen here.
 
 use std::env::{self, VarError};
-use std::fmt;
 use std::path::PathBuf;
 
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use sqlx::AnyConnection;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use crate::error::Error;
-use crate::store::postgres::Address;
+use crate::error::{DatabaseName, Error};
+use crate::store::postgres::{Address, VARIABLE};
 use crate::store::{DataFolder, postgres, sqlite};
-
-/// The variable of the environment that names a server. There is no flag for it: an address
-/// holds a password, and what is typed on a command line is seen by everybody on the machine.
-pub(crate) const VARIABLE: &str = "DATABASE_URL";
 
 /// Where rows lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,39 +32,16 @@ impl Database {
             Ok(_) | Err(VarError::NotPresent) => Ok(Database::Sqlite(folder.database())),
             Err(VarError::NotUnicode(_)) => {
                 let reason = "is not UTF-8; other characters are written as %XX";
-                Err(Wrong::setting(VARIABLE, reason).into())
+                Err(InputError::malformed(VARIABLE, reason).into())
             }
         }
     }
 
-    /// Its name without the folders and machines that are nobody's business.
-    pub(crate) fn public(&self) -> String {
+    /// Returns the name of the database in messages.
+    pub(super) fn name(&self) -> DatabaseName {
         match self {
-            Database::Sqlite(file) => {
-                let name = file.file_name().unwrap_or_default();
-                name.to_string_lossy().into_owned()
-            }
-            Database::Postgres(_) => "the database".to_owned(),
-        }
-    }
-
-    /// What somebody may do who cannot use this one.
-    pub(crate) fn another(&self) -> &'static str {
-        match self {
-            Database::Sqlite(_) => "take another folder by `--data`",
-            Database::Postgres(_) => "name another database by `DATABASE_URL`",
-        }
-    }
-
-    /// What somebody does who cannot write.
-    pub(crate) fn rights(&self) -> &'static str {
-        match self {
-            Database::Sqlite(_) => {
-                "check the rights of the file and its folder, or take another folder by `--data`"
-            }
-            Database::Postgres(_) => {
-                "it is a standby or told to be read only; name another by `DATABASE_URL`"
-            }
+            Database::Sqlite(file) => DatabaseName::File(file.clone()),
+            Database::Postgres(address) => address.name(),
         }
     }
 
@@ -137,15 +109,6 @@ impl Database {
         match self {
             Database::Sqlite(file) => sqlite::error(file, source),
             Database::Postgres(address) => postgres::error(address, source),
-        }
-    }
-}
-
-impl fmt::Display for Database {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Database::Sqlite(file) => file.display().fmt(out),
-            Database::Postgres(address) => address.fmt(out),
         }
     }
 }

@@ -3,15 +3,11 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use serde_json::json;
 use shared::probe::Mined;
 use shared::report;
@@ -20,7 +16,7 @@ use shared::study::dials::Dials;
 
 use crate::error::Error;
 use crate::store::studies::files::{ids, origin};
-use crate::store::{instances, write_whole};
+use crate::store::{columns, instances, write_whole};
 
 const WAY_OUT: &str = "make room, or choose another folder";
 
@@ -94,7 +90,8 @@ fn write_texts(study: &Study, folder: &Path) -> Result<(), Error> {
 
 /// Columns `ranker`, `query_id`, `text_id`, `score`, `truncated`.
 fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
-    let schema = parse_message_type(
+    let mut writer = columns::create(
+        file,
         "message scores {
              required binary ranker (UTF8);
              required binary query_id (UTF8);
@@ -103,10 +100,6 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
              required boolean truncated;
          }",
     )?;
-    let properties = WriterProperties::builder()
-        .set_compression(parquet::basic::Compression::SNAPPY)
-        .build();
-    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
     let text_ids = (0..study.texts.len() as u32).map(|it| study.text_id(it).into_bytes());
     let text_ids: Vec<ByteArray> = text_ids.map(ByteArray::from).collect();
     for scores in &study.scores {
@@ -130,22 +123,13 @@ fn scores(study: &Study, file: &File) -> Result<(), ParquetError> {
                 .collect(),
         ];
         for values in words {
-            let mut column = group.next_column()?.expect("the schema has this column");
-            let typed = column.typed::<ByteArrayType>();
-            typed.write_batch(&values, None, None)?;
-            column.close()?;
+            columns::write::<ByteArrayType>(&mut group, &values, None)?;
         }
         let values: Vec<f64> = known.iter().map(|it| it.3).collect();
-        let mut column = group.next_column()?.expect("the schema has this column");
-        let typed = column.typed::<DoubleType>();
-        typed.write_batch(&values, None, None)?;
-        column.close()?;
+        columns::write::<DoubleType>(&mut group, &values, None)?;
         let truncated = |at: usize| scores.truncated.binary_search(&(at as u32)).is_ok();
         let truncated: Vec<bool> = known.iter().map(|it| truncated(it.0)).collect();
-        let mut column = group.next_column()?.expect("the schema has this column");
-        let typed = column.typed::<BoolType>();
-        typed.write_batch(&truncated, None, None)?;
-        column.close()?;
+        columns::write::<BoolType>(&mut group, &truncated, None)?;
         group.close()?;
     }
     writer.close()?;

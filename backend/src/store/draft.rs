@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
 use crate::models::PairScore;
@@ -135,7 +136,10 @@ fn take(file: &File, path: &Path) -> Result<(), Error> {
         Err(TryLockError::WouldBlock) => {
             let reason = "another axioscope is scoring the same; wait until it has ended, or take \
                           another data folder by `--data`";
-            Err(shared::error::Error::setting(path.display().to_string(), reason).into())
+            Err(
+                InputError::conflict(Field::shown("data", path.display().to_string()), reason)
+                    .into(),
+            )
         }
     }
 }

@@ -7,19 +7,14 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
 use shared::probe::mine::{Hashing, Text};
 use shared::probe::{ClaimKind, Instances, Limits, Mined, Mode, Pool, Probe};
@@ -112,7 +107,7 @@ impl Writer {
         };
         let part = |_| {
             let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-            let writer = SerializedFileWriter::new(file.try_clone()?, schema()?, properties())?;
+            let writer = columns::create(file.try_clone()?, SCHEMA)?;
             Ok(Part { writer, file })
         };
         let parts = asked.map(part).collect::<Result<_, ParquetError>>();
@@ -148,7 +143,7 @@ impl Writer {
     pub(crate) fn finish(self, path: &Path, origin: &Origin) -> Result<(), Error> {
         write_whole(path, WAY_OUT, |file| {
             let origin = serde_json::to_string(origin).expect("an origin has no maps");
-            let mut writer = SerializedFileWriter::new(file, schema()?, properties())?;
+            let mut writer = columns::create(file, SCHEMA)?;
             for part in self.parts {
                 let file = part.file;
                 part.writer.close()?;
@@ -180,25 +175,15 @@ fn failed(path: &Path, error: ParquetError) -> Error {
     Error::file(path, WAY_OUT)(std::io::Error::other(error))
 }
 
-fn schema() -> Result<Arc<Type>, ParquetError> {
-    let schema = parse_message_type(
-        "message instances {
-             required binary probe (UTF8);
-             required binary mode (UTF8);
-             required binary claim (UTF8);
-             required binary query_id (UTF8);
-             required binary text_1 (UTF8);
-             required binary text_2 (UTF8);
-             optional binary text_3 (UTF8);
-         }",
-    )?;
-    Ok(Arc::new(schema))
-}
-
-fn properties() -> Arc<WriterProperties> {
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-    Arc::new(properties.build())
-}
+const SCHEMA: &str = "message instances {
+    required binary probe (UTF8);
+    required binary mode (UTF8);
+    required binary claim (UTF8);
+    required binary query_id (UTF8);
+    required binary text_1 (UTF8);
+    required binary text_2 (UTF8);
+    optional binary text_3 (UTF8);
+}";
 
 fn write_groups(
     writer: &mut SerializedFileWriter<File>,
@@ -214,7 +199,6 @@ fn write_groups(
         let rows = from..instances.len().min(from + GROUP);
         let mut group = writer.next_row_group()?;
         for (at, name) in COLUMNS.iter().enumerate() {
-            let mut column = group.next_column()?.expect("the schema has this column");
             let text = |row: usize, place: usize| {
                 text_ids[instances.texts_at(row)[place] as usize].clone()
             };
@@ -232,9 +216,7 @@ fn write_groups(
             };
             let present = i16::from(arity == 3);
             let levels = (*name == "text_3").then(|| vec![present; rows.len()]);
-            let typed = column.typed::<ByteArrayType>();
-            typed.write_batch(&values, levels.as_deref(), None)?;
-            column.close()?;
+            columns::write::<ByteArrayType>(&mut group, &values, levels.as_deref())?;
         }
         group.close()?;
     }

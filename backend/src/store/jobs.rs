@@ -98,23 +98,18 @@ impl Store {
         .fetch_one(&mut *transaction)
         .await
         .map_err(failed)?;
-        for (place, query) in job.queries.iter().enumerate() {
-            sqlx::query("INSERT INTO job_queries (job, place, query) VALUES ($1, $2, $3)")
-                .bind(number)
-                .bind(place as i64)
-                .bind(query)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
-        }
-        for (place, text) in job.texts.iter().enumerate() {
-            sqlx::query("INSERT INTO job_texts (job, place, text) VALUES ($1, $2, $3)")
-                .bind(number)
-                .bind(place as i64)
-                .bind(text)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
+        let queries = "INSERT INTO job_queries (job, place, query) VALUES ($1, $2, $3)";
+        let texts = "INSERT INTO job_texts (job, place, text) VALUES ($1, $2, $3)";
+        for (insert, rows) in [(queries, &job.queries), (texts, &job.texts)] {
+            for (place, row) in rows.iter().enumerate() {
+                sqlx::query(insert)
+                    .bind(number)
+                    .bind(place as i64)
+                    .bind(row)
+                    .execute(&mut *transaction)
+                    .await
+                    .map_err(failed)?;
+            }
         }
         for (batch, texts) in job.batches.iter().enumerate() {
             sqlx::query("INSERT INTO job_batches (job, batch, texts) VALUES ($1, $2, $3)")

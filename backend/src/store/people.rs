@@ -170,7 +170,8 @@ impl Store {
     async fn add_person(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        (joining, role): (&Joining, Role),
+        joining: &Joining,
+        role: Role,
         now_ms: i64,
     ) -> Result<PersonNo, Error> {
         let name = check_person_name(&joining.name)?;

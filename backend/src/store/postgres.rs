@@ -6,15 +6,17 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use shared::error::Error as Wrong;
+use shared::error::{Error as InputError, Field};
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AnyConnection, Connection, Executor};
 
-use crate::error::Error;
-use crate::store::Database;
-use crate::store::database::VARIABLE;
+use crate::error::{DatabaseName, Error};
+
+/// The variable of the environment that names a server. There is no flag for it: an address
+/// holds a password, and what is typed on a command line is seen by everybody on the machine.
+pub(super) const VARIABLE: &str = "DATABASE_URL";
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/postgres");
 
@@ -81,6 +83,11 @@ struct Parts {
 }
 
 impl Address {
+    /// Returns the name of the database in messages.
+    pub(super) fn name(&self) -> DatabaseName {
+        DatabaseName::Server(self.0.shown.clone())
+    }
+
     pub(super) fn options(&self) -> sqlx::Result<AnyConnectOptions> {
         self.0.whole.parse()
     }
@@ -91,7 +98,7 @@ impl FromStr for Address {
 
     /// What is wrong is said without a part of the address that could be one of the password.
     fn from_str(url: &str) -> Result<Address, Error> {
-        let wrong = |reason: &str| Error::from(Wrong::setting(VARIABLE, reason));
+        let wrong = |reason: &str| Error::from(InputError::malformed(VARIABLE, reason));
         let no_address = "is no address as postgres://USER:PASSWORD@HOST:5432/NAME";
         let schemes = ["postgres://", "postgresql://"];
         let Some(rest) = schemes.iter().find_map(|it| url.strip_prefix(it)) else {
@@ -165,7 +172,7 @@ fn check_version(address: &Address, version: i64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::TooOld {
-        at: Database::Postgres(address.clone()),
+        at: address.name(),
         found: version / 10_000,
         oldest: OLDEST / 10_000,
     })
@@ -173,7 +180,7 @@ fn check_version(address: &Address, version: i64) -> Result<(), Error> {
 
 fn silent(address: &Address) -> Error {
     Error::NoServer {
-        at: Database::Postgres(address.clone()),
+        at: address.name(),
         reason: format!("there was no answer within {} s", PATIENCE.as_secs()),
     }
 }
@@ -215,7 +222,7 @@ impl Session {
                 });
             }
             if since.elapsed() > LETTING_GO {
-                let at = Database::Postgres(address.clone());
+                let at = address.name();
                 return Err(Error::JobsInUse { at });
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -240,7 +247,7 @@ impl Session {
 
 /// Codes that a person can do something about (PostgreSQL's manual, appendix A).
 pub(super) fn error(address: &Address, source: sqlx::Error) -> Error {
-    let at = Database::Postgres(address.clone());
+    let at = address.name();
     let (code, reason) = match &source {
         sqlx::Error::Database(error) => {
             let code = error.code().unwrap_or_default();
@@ -274,7 +281,7 @@ pub(super) fn error(address: &Address, source: sqlx::Error) -> Error {
         // character_not_in_repertoire: no text holds NUL there
         "22021" => {
             let reason = "holds the character NUL, which PostgreSQL cannot store; leave it out";
-            Wrong::setting("a text", reason).into()
+            InputError::malformed(Field::shown("texts", "a text"), reason).into()
         }
         _ => Error::Database { at, source },
     }

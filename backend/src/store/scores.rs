@@ -5,16 +5,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use parquet::basic::Compression;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
 use parquet::file::reader::FileReader;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 use shared::score::{RankerAbout, RankerKind};
 use shared::study::Study;
 
@@ -46,7 +41,8 @@ impl Columns {
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let schema = parse_message_type(
+        let mut writer = columns::create(
+            file,
             "message scores {
                  required binary query_hash (UTF8);
                  required binary text_hash (UTF8);
@@ -54,29 +50,13 @@ impl Columns {
                  required boolean truncated;
              }",
         )?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .build();
-        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         let mut group = writer.next_row_group()?;
         for hashes in [&self.query_hashes, &self.text_hashes] {
             let values: Vec<ByteArray> = hashes.iter().map(|it| it.as_str().into()).collect();
-            let mut column = group.next_column()?.expect("the schema has this column");
-            column
-                .typed::<ByteArrayType>()
-                .write_batch(&values, None, None)?;
-            column.close()?;
+            columns::write::<ByteArrayType>(&mut group, &values, None)?;
         }
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column
-            .typed::<DoubleType>()
-            .write_batch(&self.scores, None, None)?;
-        column.close()?;
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column
-            .typed::<BoolType>()
-            .write_batch(&self.truncated, None, None)?;
-        column.close()?;
+        columns::write::<DoubleType>(&mut group, &self.scores, None)?;
+        columns::write::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())
@@ -134,7 +114,8 @@ impl StudyScores {
     }
 
     fn write_to(&self, file: &fs::File) -> Result<(), ParquetError> {
-        let schema = parse_message_type(
+        let mut writer = columns::create(
+            file,
             "message scores {
                  required int32 ranker;
                  required int32 pair;
@@ -142,10 +123,6 @@ impl StudyScores {
                  required boolean truncated;
              }",
         )?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .build();
-        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         if self.scores.is_empty() {
             // A group without rows has no columns that a reader could find.
             writer.close()?;
@@ -153,22 +130,10 @@ impl StudyScores {
         }
         let mut group = writer.next_row_group()?;
         for numbers in [&self.rankers, &self.pairs] {
-            let mut column = group.next_column()?.expect("the schema has this column");
-            column
-                .typed::<Int32Type>()
-                .write_batch(numbers, None, None)?;
-            column.close()?;
+            columns::write::<Int32Type>(&mut group, numbers, None)?;
         }
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column
-            .typed::<DoubleType>()
-            .write_batch(&self.scores, None, None)?;
-        column.close()?;
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column
-            .typed::<BoolType>()
-            .write_batch(&self.truncated, None, None)?;
-        column.close()?;
+        columns::write::<DoubleType>(&mut group, &self.scores, None)?;
+        columns::write::<BoolType>(&mut group, &self.truncated, None)?;
         group.close()?;
         writer.close()?;
         Ok(())

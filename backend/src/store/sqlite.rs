@@ -6,8 +6,7 @@ use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, AnyPool, Connection, Executor};
 
-use crate::error::Error;
-use crate::store::Database;
+use crate::error::{DatabaseName, Error};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/sqlite");
 
@@ -66,7 +65,7 @@ pub(super) fn error(file: &Path, source: sqlx::Error) -> Error {
     const CANTOPEN: u32 = 14;
     const NOTADB: u32 = 26;
 
-    let at = Database::Sqlite(file.to_owned());
+    let at = DatabaseName::File(file.to_owned());
     let code = match &source {
         sqlx::Error::Database(error) => error.code().and_then(|it| it.parse::<u32>().ok()),
         _ => None,

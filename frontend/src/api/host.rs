@@ -3,6 +3,7 @@
 //! With a server, requests go there. On a static host the files `studies/index.json` and
 //! `studies/NAME.json` stand in for it, and the worker answers from them with the same
 //! functions. The study [`LOCAL`] is always answered by the worker.
+#![expect(clippy::disallowed_types, reason = "the one file that fetches")]
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -396,10 +397,7 @@ fn study_of(json: &str) -> Option<String> {
 }
 
 fn problem(error: String, error_type: &str) -> Error {
-    Error::Server(Problem {
-        error,
-        error_type: error_type.to_owned(),
-    })
+    Error::Server(Problem::new(error, error_type))
 }
 
 fn no_server() -> Error {

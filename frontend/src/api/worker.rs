@@ -244,10 +244,7 @@ fn unpack(message: &JsValue) -> Option<(Envelope<Tell>, JsValue)> {
 }
 
 fn problem(error: &str) -> Problem {
-    Problem {
-        error: error.to_owned(),
-        error_type: "worker".to_owned(),
-    }
+    Problem::new(error, "worker")
 }
 
 fn died() -> Error {

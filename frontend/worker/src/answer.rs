@@ -112,10 +112,10 @@ pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String,
             terms: study.terms.clone(),
             words: study.words.clone(),
         })),
-        other => Err(Problem {
-            error: format!("{other} needs a server; run `axioscope serve` to have it"),
-            error_type: "no-server".to_owned(),
-        }),
+        other => {
+            let error = format!("{other} needs a server; run `axioscope serve` to have it");
+            Err(Problem::new(error, "no-server"))
+        }
     }
 }
 
@@ -224,10 +224,7 @@ pub(crate) fn job_scores(study: &Study, text: &str) -> Result<Scores, Problem> {
     let Sent { pairs, places, .. } = sent(study);
     if scores.len() != pairs.len() {
         let error = format!("{} scores for {} pairs", scores.len(), pairs.len());
-        return Err(Problem {
-            error,
-            error_type: "conflict".to_owned(),
-        });
+        return Err(Problem::new(error, "conflict"));
     }
     let values = places.iter().map(|&it| scores[it as usize]).collect();
     let cut: BTreeSet<u32> = truncated.into_iter().collect();
@@ -253,13 +250,11 @@ pub(crate) fn brought_scores(
     };
     let values: Vec<Option<f64>> = study.pairs.iter().map(value).collect();
     if values.iter().all(Option::is_none) {
-        return Err(Problem {
-            error: format!(
-                "{name}: no row names a pair of this study; a row is `qid docid score`, with the \
-                 ids of the pairs that can be downloaded here"
-            ),
-            error_type: "setting".to_owned(),
-        });
+        let error = format!(
+            "{name}: no row names a pair of this study; a row is `qid docid score`, with the ids \
+             of the pairs that can be downloaded here"
+        );
+        return Err(Problem::new(error, "setting"));
     }
     let missing = values.iter().filter(|it| it.is_none()).count();
     let ranker = RankerAbout {
@@ -336,21 +331,21 @@ fn body(study: &Study, text: TextNo) -> String {
 
 /// As the server would say it.
 pub(crate) fn refused(error: Error) -> Problem {
-    let error_type = match error {
+    let error_type = match &error {
         Error::File { .. } | Error::Line { .. } => "input",
-        Error::Setting { .. } => "setting",
+        Error::Invalid { .. } => "setting",
         Error::Unknown { .. } => "unknown",
     };
     Problem {
-        error: error.to_string(),
-        error_type: error_type.to_owned(),
+        field: error.field().map(str::to_owned),
+        ..Problem::new(error.to_string(), error_type)
     }
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
-    serde_json::from_str(text).map_err(|it| Problem {
-        error: format!("not understood, {it}: load the page again"),
-        error_type: "worker".to_owned(),
+    serde_json::from_str(text).map_err(|it| {
+        let error = format!("not understood, {it}: load the page again");
+        Problem::new(error, "worker")
     })
 }
 

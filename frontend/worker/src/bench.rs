@@ -92,12 +92,9 @@ impl Bench {
     pub(crate) fn merge(&mut self, of: &str, text: &str) -> Result<Tell, Problem> {
         let study = self.local()?;
         if !study.instances_hash.starts_with(of) {
-            return Err(Problem {
-                error: "this job scored another study than the one on the bench now, so its \
-                        scores do not fit; make that study again to take them"
-                    .to_owned(),
-                error_type: "conflict".to_owned(),
-            });
+            let error = "this job scored another study than the one on the bench now, so its \
+                         scores do not fit; make that study again to take them";
+            return Err(Problem::new(error, "conflict"));
         }
         let scores = answer::job_scores(study, text)?;
         self.add(scores)
@@ -169,12 +166,11 @@ impl Bench {
         };
         match self.files.get(file).map(|it| &it.holds) {
             Some(Holds::Run(run)) => Ok(Some(run.clone())),
-            Some(_) | None => Err(Problem {
-                error: format!(
-                    "pool {pool}: there is no run `{file}`; bring it, or change the pool"
-                ),
-                error_type: "setting".to_owned(),
-            }),
+            Some(_) | None => {
+                let error =
+                    format!("pool {pool}: there is no run `{file}`; bring it, or change the pool");
+                Err(Problem::new(error, "setting"))
+            }
         }
     }
 
@@ -195,10 +191,10 @@ impl Bench {
                 inference: file.queries,
                 pairs: pairs.clone(),
             }),
-            Some(_) | None => Err(Problem {
-                error: format!("there are no pairs `{}`; bring them", file.file),
-                error_type: "setting".to_owned(),
-            }),
+            Some(_) | None => {
+                let error = format!("there are no pairs `{}`; bring them", file.file);
+                Err(Problem::new(error, "setting"))
+            }
         };
         definition.transfers.iter().map(set).collect()
     }
@@ -225,10 +221,8 @@ pub(crate) fn once<'a>(what: &str, ids: impl Iterator<Item = &'a str>) -> Result
     let mut seen = std::collections::BTreeSet::new();
     for id in ids {
         if !seen.insert(id) {
-            return Err(Problem {
-                error: format!("two files have a {what} with id `{id}`; remove one of the files"),
-                error_type: "input".to_owned(),
-            });
+            let error = format!("two files have a {what} with id `{id}`; remove one of the files");
+            return Err(Problem::new(error, "input"));
         }
     }
     Ok(())
@@ -300,10 +294,12 @@ pub(crate) async fn recall() -> Result<(), Problem> {
     let text = memory::recall().await;
     BENCH.with_borrow_mut(|it| it.memory = Memory::Asked);
     // What an earlier version has kept may be unreadable now; then there is no study.
-    if let Some(Ok(study)) = text.map(|it| Study::from_json(LOCAL, &it))
-        && !known()
-    {
-        BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
+    match text.map(|it| Study::from_json(LOCAL, &it)) {
+        Some(Ok(study)) if !known() => {
+            BENCH.with_borrow_mut(|it| it.studies.insert(LOCAL.to_owned(), study));
+        }
+        Some(Err(error)) => web_sys::console::warn_1(&error.to_string().into()),
+        Some(Ok(_)) | None => {}
     }
     Ok(())
 }

@@ -176,15 +176,10 @@ fn not_held(study: &str) -> Problem {
         LOCAL => "make one in the Workbench",
         _ => "load the page again",
     };
-    Problem {
-        error: format!("there is no study named `{study}` in this browser; {way_out}"),
-        error_type: "unknown".to_owned(),
-    }
+    let error = format!("there is no study named `{study}` in this browser; {way_out}");
+    Problem::new(error, "unknown")
 }
 
 fn problem(error: &str) -> Problem {
-    Problem {
-        error: error.to_owned(),
-        error_type: "worker".to_owned(),
-    }
+    Problem::new(error, "worker")
 }

@@ -23,7 +23,10 @@ pub(crate) async fn keep(study: &str) {
 
 /// The JSON of the local study, if there is one.
 pub(crate) async fn recall() -> Option<String> {
-    get().await.ok().flatten()
+    get().await.unwrap_or_else(|reason| {
+        web_sys::console::warn_2(&"the local study cannot be looked up:".into(), &reason);
+        None
+    })
 }
 
 /// Forgets the local study.

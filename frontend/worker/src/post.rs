@@ -24,9 +24,9 @@ pub(crate) fn tell(number: u64, says: &Tell, beside: &JsValue) {
 /// A text that the page passes on without looking at it.
 pub(crate) fn blob(text: &str) -> Result<JsValue, Problem> {
     let parts = Array::of1(&JsValue::from_str(text));
-    let blob = Blob::new_with_str_sequence(&parts).map_err(|_| Problem {
-        error: "the browser has no room for so much text; take fewer queries".to_owned(),
-        error_type: "worker".to_owned(),
+    let blob = Blob::new_with_str_sequence(&parts).map_err(|_| {
+        let error = "the browser has no room for so much text; take fewer queries";
+        Problem::new(error, "worker")
     })?;
     Ok(blob.into())
 }

@@ -76,8 +76,5 @@ fn run<'a>(bench: &'a Bench, file: &str) -> Result<&'a Run, Problem> {
 }
 
 fn missing(error: &str) -> Problem {
-    Problem {
-        error: error.to_owned(),
-        error_type: "setting".to_owned(),
-    }
+    Problem::new(error, "setting")
 }

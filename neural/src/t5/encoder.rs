@@ -6,8 +6,8 @@ use pulp::Arch;
 use super::distance;
 use super::parameters::{EncoderLayer, Parameters};
 use super::rows::Step;
-use crate::encoder::Input;
 use crate::fused::{Rows, View, multiply};
+use crate::pieces::Input;
 
 /// `[t, h]`: the last states, normalised.
 pub(super) fn forward(

@@ -4,6 +4,7 @@
 //! Face transformers computes. Both are made by `fixtures/reference.py`. Tests of all-MiniLM-L6-v2
 //! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and say so where
 //! there is none.
+#![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 mod broken;
 mod heads;

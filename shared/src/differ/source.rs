@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::listing::{Listing, Page, Row};
-use super::sample::Sample;
-use super::{Asking, Choice, Differences, Who, differ};
+use super::{Asking, Choice, Who};
 use crate::collection::{Collection, Doc, Qrels, Query, Ranked, Run, hex};
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 use crate::probe::TextNo;
 use crate::score::{RankerAbout, RankerKind, Scores};
 use crate::study::Study;
@@ -105,26 +103,6 @@ pub fn choice_of_run(file: &str, run: &Run) -> Choice {
 }
 
 impl Study {
-    /// Where two of its rankers differ in how they order the pools.
-    pub fn differ(&self, asking: &Asking) -> Result<Differences, Error> {
-        differ(&self.compared(asking)?, asking)
-    }
-
-    /// Some of the queries of a comparison.
-    pub fn differ_queries(&self, asking: &Asking, listing: &Listing) -> Result<Page, Error> {
-        super::listing::page(&self.compared(asking)?, asking, listing)
-    }
-
-    /// One query of a comparison, with the texts that stand first.
-    pub fn differ_query(&self, asking: &Asking, query: &str) -> Result<Sample, Error> {
-        super::sample::of_query(&self.compared(asking)?, asking, query)
-    }
-
-    /// Every query of a comparison.
-    pub fn differ_all(&self, asking: &Asking) -> Result<Vec<Row>, Error> {
-        super::listing::all(&self.compared(asking)?, asking)
-    }
-
     /// What can be compared: its rankers.
     pub fn comparable(&self) -> Vec<Choice> {
         let rankers = self.scores.iter().zip(0..);
@@ -136,21 +114,24 @@ impl Study {
         choice.collect()
     }
 
-    fn compared(&self, asking: &Asking) -> Result<Source<'_>, Error> {
+    pub(super) fn compared(&self, asking: &Asking) -> Result<Source<'_>, Error> {
         let n = self.scores.len();
         if n < 2 {
             let reason = format!("a comparison needs two rankers, and this study has {n}");
-            return Err(Error::setting(&self.definition.name, reason));
+            return Err(Error::unsupported(
+                Field::shown("study", &self.definition.name),
+                reason,
+            ));
         }
         let scores = |who: &Who| match who {
             Who::Ranker(row) => self.scores.get(*row as usize).ok_or_else(|| {
-                let reason = format!("there are {n} rankers, counted from 0");
-                Error::setting("pair", reason)
+                let members = "rankers";
+                FieldError::NoPlace { members, n }.of("pair")
             }),
             Who::Run(_) => {
                 let reason = "runs are compared with runs, on the Workbench or by \
                               `axioscope differ --collection`; choose two rankers of the study";
-                Err(Error::setting("pair", reason))
+                Err(Error::unsupported("pair", reason))
             }
         };
         let [first, second] = &asking.pair;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Field};
 
 /// A measure of one ranked list. Written `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5`, `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,7 +62,9 @@ impl FromStr for Measure {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Measure, Error> {
-        let refuse = |reason: &str| Error::setting(format!("measure `{text}`"), reason);
+        let refuse = |reason: &str| {
+            Error::malformed(Field::shown("measure", format!("measure `{text}`")), reason)
+        };
         let (head, cut) = match text.split_once('@') {
             Some((head, cut)) => (head, Some(cut)),
             None => (text, None),

@@ -384,16 +384,12 @@ impl std::str::FromStr for Probe {
         if is_formula && !word.trim().is_empty() {
             return Ok(Probe::Combined(word.parse()?));
         }
-        let all: Vec<_> = Probe::AXIOMS.iter().map(|it| it.slug()).collect();
         let shown: String = word.chars().take(80).collect();
-        Err(Error::setting(
-            "probes",
-            format!(
-                "`{shown}` is none of {}, all, ir_axioms or one of its axioms, a formula of them \
-                 as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME",
-                all.join(", ")
-            ),
-        ))
+        let others = "all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, \
+                      match:CONTROL:VARIABLE, a manipulation, or transfer:NAME";
+        let known = Probe::AXIOMS.iter().map(|it| it.slug().into_owned());
+        let known = known.chain([others.to_owned()]);
+        Err(Error::not_one_of("probes", shown, known))
     }
 }
 

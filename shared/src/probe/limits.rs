@@ -100,7 +100,7 @@ impl Limits {
     /// Refuses limits under which no probe means anything.
     pub fn check(&self) -> Result<(), Error> {
         if self.repeat_from < 2 || self.repeat_to < self.repeat_from {
-            return Err(Error::setting(
+            return Err(Error::out_of_range(
                 "repeat",
                 "a text is repeated at least twice, and `repeat_to` is not below `repeat_from`",
             ));
@@ -110,26 +110,26 @@ impl Limits {
             .iter()
             .any(|&it| it > most)
         {
-            return Err(Error::setting(
+            return Err(Error::out_of_range(
                 "repeat",
                 format!("`repeat_to`, `repeated_terms` and `filled_terms` are at most {most}"),
             ));
         }
         if !(-1.0..=1.0).contains(&self.similar) {
-            return Err(Error::setting("similar", "a cosine is from -1 to 1"));
+            return Err(Error::out_of_range("similar", "a cosine is from -1 to 1"));
         }
         if ![self.share, self.ratio_share]
             .iter()
             .all(|it| (0.0..=1.0).contains(it))
         {
-            return Err(Error::setting("share", "a share is from 0 to 1"));
+            return Err(Error::out_of_range("share", "a share is from 0 to 1"));
         }
         for (name, limit) in [
             ("per_query", self.per_query),
             ("manipulated", self.manipulated),
         ] {
             if limit == Some(0) {
-                return Err(Error::setting(name, "must be at least 1, or left out"));
+                return Err(Error::out_of_range(name, "must be at least 1, or left out"));
             }
         }
         Ok(())
@@ -194,14 +194,15 @@ impl Mode {
             }
             ("paper", Source::Camara2020) => Ok(Mode::PaperCamara2020),
             ("code", Source::Camara2020) => Ok(Mode::CodeCamara2020),
-            ("code", Source::Rennings2019) => Err(Error::setting(
+            ("code", Source::Rennings2019) => Err(Error::unsupported(
                 "mode",
                 "`rennings2019` has no mode `code`, since its extraction scripts were not \
                  published; take `fixed` or `paper`",
             )),
-            (other, _) => Err(Error::setting(
+            (other, _) => Err(Error::not_one_of(
                 "mode",
-                format!("`{other}` is none of `fixed`, `paper`, `code`"),
+                other,
+                ["`fixed`, `paper`, `code`"],
             )),
         }
     }

@@ -28,7 +28,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::text::linguistics::{Analysis, Unit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
@@ -536,7 +536,12 @@ impl FromStr for Manipulation {
 
     fn from_str(word: &str) -> Result<Manipulation, Error> {
         let shown: String = word.chars().take(80).collect();
-        let none = || Error::setting(format!("probe `{shown}`"), "is no manipulation");
+        let none = || {
+            Error::malformed(
+                Field::shown("probes", format!("probe `{shown}`")),
+                "is no manipulation",
+            )
+        };
         Manipulation::of(word)?.ok_or_else(none)
     }
 }
@@ -557,7 +562,9 @@ impl Manipulation {
             return Ok(Some(found));
         };
         let shown: String = word.chars().take(80).collect();
-        let refuse = |reason: String| Error::setting(format!("probe `{shown}`"), reason);
+        let refuse = |reason: String| {
+            Error::out_of_range(Field::shown("probes", format!("probe `{shown}`")), reason)
+        };
         let least = if name == "repeat" { 2 } else { 1 };
         let fine = number.parse::<u16>().ok();
         let fine = fine.filter(|it| (least..=Manipulation::MOST).contains(it));

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use super::axiom::About;
 use super::counts::{Case, Counted, Found};
 use super::{Measured, Quantity, Relation};
-use crate::error::Error;
+use crate::error::{Error, Field};
 
 use serde::{Deserialize, Serialize};
 
@@ -336,15 +336,14 @@ impl FromStr for Matching {
 
     fn from_str(word: &str) -> Result<Matching, Error> {
         let shown: String = word.chars().take(80).collect();
-        let refuse = |reason: String| Error::setting(format!("probe `{shown}`"), reason);
-        let known = || {
-            let all: Vec<_> = Measure::ALL.iter().map(|it| it.slug()).collect();
-            all.join(", ")
-        };
+        let field = || Field::shown("probes", format!("probe `{shown}`"));
+        let refuse = |reason: String| Error::malformed(field(), reason);
         let measure = |word: &str| {
             let found = Measure::ALL.iter().find(|it| it.slug() == word);
-            let reason = || refuse(format!("`{word}` is none of {}", known()));
-            found.copied().ok_or_else(reason)
+            let known = Measure::ALL.iter().map(|it| it.slug());
+            found
+                .copied()
+                .ok_or_else(|| Error::not_one_of(field(), word, known))
         };
         let parts = word
             .strip_prefix("match:")

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Collection, Run};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::{DocNo, Index};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
@@ -97,7 +97,12 @@ impl Pool {
 
     /// Refuses a pool that cannot be made from a collection.
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
-        let refuse = |reason: &str| Err(Error::setting(format!("pool {self}"), reason));
+        let refuse = |reason: &str| {
+            Err(Error::unsupported(
+                Field::shown("pool", format!("pool {self}")),
+                reason,
+            ))
+        };
         match self {
             Pool::Run { k: 0, .. } | Pool::Rank { k: 0, .. } => refuse("k must be at least 1"),
             Pool::All if collection.docs.len() > Pool::MOST_FOR_ALL => {
@@ -138,12 +143,15 @@ impl std::str::FromStr for Pool {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Pool, Error> {
-        let refuse = |reason: String| Error::setting(format!("pool {spec}"), reason);
+        let field = || Field::shown("pool", format!("pool {spec}"));
+        let refuse = |reason: String| Error::malformed(field(), reason);
         let count = |word: &str| match word.parse::<usize>() {
             Ok(k) if k >= 1 => Ok(k),
-            _ => Err(refuse(format!(
-                "`{word}` is not a number of documents, 1 or more"
-            ))),
+            _ => Err(Error::not_a(
+                field(),
+                word,
+                "a number of documents, 1 or more",
+            )),
         };
         match spec.split_once(':') {
             None => match spec {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::collection::pairs::TextPair;
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::text::linguistics::{Analysis, Tag, analyze};
 use crate::text::stopwords::EN_FUNCTION;
 
@@ -52,7 +52,10 @@ impl FromStr for Name {
         if word.is_empty() || word.len() > LONGEST || !word.bytes().all(fine) {
             let shown: String = word.chars().take(80).collect();
             let reason = format!("is not 1 to {LONGEST} lower-case letters, digits and hyphens");
-            return Err(Error::setting(format!("transfer set `{shown}`"), reason));
+            return Err(Error::malformed(
+                Field::shown("transfers", format!("transfer set `{shown}`")),
+                reason,
+            ));
         }
         let mut letters = [0; LONGEST];
         letters[..word.len()].copy_from_slice(word.as_bytes());

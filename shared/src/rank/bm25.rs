@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Ranker, Weighed, number, parameters};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::Totals;
 use crate::index::stats::QueryTerms;
 
@@ -117,8 +117,8 @@ impl std::str::FromStr for Bm25 {
                         "lucene" => Idf::Lucene,
                         "rsj" => Idf::Rsj,
                         _ => {
-                            let reason = format!("`{value}` is none of lucene, rsj");
-                            return Err(Error::setting("bm25 idf", reason));
+                            let field = Field::shown("ranker", "bm25 idf");
+                            return Err(Error::not_one_of(field, value, ["lucene", "rsj"]));
                         }
                     }
                 }

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Ranker, Weighed, number, parameters};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::Totals;
 use crate::index::stats::QueryTerms;
 
@@ -72,8 +72,8 @@ impl std::str::FromStr for Likelihood {
             if found > 0.0 {
                 return Ok(found);
             }
-            Err(Error::setting(
-                setting,
+            Err(Error::out_of_range(
+                Field::shown("ranker", setting),
                 "must be above 0: without smoothing ln(0) is no score",
             ))
         };
@@ -85,8 +85,8 @@ impl std::str::FromStr for Likelihood {
             [(_, value)] => Ok(Likelihood::JelinekMercer {
                 lambda: above_0("ql lambda", value, 1.0)?,
             }),
-            _ => Err(Error::setting(
-                "ql",
+            _ => Err(Error::conflict(
+                Field::shown("ranker", "ql"),
                 "give mu (Dirichlet) or lambda (Jelinek-Mercer)",
             )),
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::written::{check_note, check_tags};
 use super::{Answer, ItemNo, Key, Matters, PersonNo, Sides};
-use crate::error::Error;
+use crate::error::{Error, FieldError};
 
 /// More time than this nobody spends on one item without a pause; what is above is cut.
 pub const LONGEST_LOOK_MS: u64 = 3_600_000;
@@ -258,8 +258,9 @@ impl Event {
         }
         let n_replaced = self.what.replaces().len();
         if n_replaced > MOST_REPLACED {
-            let reason = format!("names {n_replaced} events, at most {MOST_REPLACED} are taken");
-            return Err(Error::setting("replaces", reason));
+            let found = format!("names {n_replaced} events");
+            let most = MOST_REPLACED;
+            return Err(FieldError::TooMany { found, most }.of("replaces"));
         }
         match &mut self.what {
             What::Decided(it) => {
@@ -270,13 +271,13 @@ impl Event {
             What::Skipped(it) => {
                 it.note = check_note(&it.note)?;
                 if it.reason == SkipReason::Other && it.note.is_empty() {
-                    return Err(Error::setting("note", "say why the item is passed over"));
+                    return Err(Error::missing("note", "say why the item is passed over"));
                 }
             }
             What::Reported(it) => {
                 it.note = check_note(&it.note)?;
                 if it.note.is_empty() {
-                    return Err(Error::setting("note", "say what is wrong with the item"));
+                    return Err(Error::missing("note", "say what is wrong with the item"));
                 }
             }
             What::Undone { .. } => {}

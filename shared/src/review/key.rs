@@ -34,7 +34,7 @@ impl FromStr for Key {
         let sound = text.len() == 32 && text.bytes().all(is_digit);
         let bits = sound.then(|| u128::from_str_radix(text, 16).ok()).flatten();
         let reason = "must be 128 random bits as 32 digits of 0-9 and a-f";
-        bits.map(Key).ok_or_else(|| Error::setting("key", reason))
+        bits.map(Key).ok_or_else(|| Error::malformed("key", reason))
     }
 }
 

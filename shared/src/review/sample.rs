@@ -22,7 +22,7 @@ use rand_pcg::Pcg64;
 use super::frame::{Candidate, frame};
 use super::seeded::{below, generator, shuffle};
 use super::task::{Design, Favour, Item, Place, Role, Share, Task};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::probe::Probe;
 use crate::stats::quantile::median;
 use crate::study::Study;
@@ -60,7 +60,10 @@ pub fn items(study: &Study, task: &Task) -> Result<Made, Error> {
                 place.number,
                 place.probe.slug()
             );
-            return Err(Error::setting("training and gold", reason));
+            return Err(Error::conflict(
+                Field::shown("training", "training and gold"),
+                reason,
+            ));
         }
         items.push(Item {
             place,
@@ -106,7 +109,7 @@ pub fn draw(
 ) -> Result<Vec<Drawn>, Error> {
     if frame.is_empty() {
         let reason = "the study has no instance that the task asks for";
-        return Err(Error::setting("probes", reason));
+        return Err(Error::missing("probes", reason));
     }
     let strata = strata(frame, design);
     if n < strata.len() {
@@ -114,7 +117,7 @@ pub fn draw(
             "{n} items cannot cover {} strata, ask for more",
             strata.len()
         );
-        return Err(Error::setting("n_items", reason));
+        return Err(Error::out_of_range("n_items", reason));
     }
     let seats = seats(&strata, n);
     let sizes = sizes(frame, design);

@@ -1,10 +1,12 @@
 //! A review task: what is drawn from a study, how, and how people are led through it.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::Answer;
 use super::written::{LONGEST_NAME, check_guidelines, check_note, check_tags};
-use crate::error::Error;
+use crate::error::{Error, FieldError};
 use crate::probe::{ClaimKind, Mode, Probe};
 use crate::study::dials::Dials;
 use crate::verdict::Outcome;
@@ -271,38 +273,37 @@ impl Task {
     /// The task as it is kept, words by the rules of [`super::written`]. Refused is what no task
     /// can be made of, whatever the study.
     pub fn checked(mut self) -> Result<Task, Error> {
-        let within = |setting: &str, value: u32, from: u32, to: u32| {
-            if (from..=to).contains(&value) {
+        let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
+            if range.contains(&value) {
                 return Ok(());
             }
-            let reason = format!("is {value}, must be from {from} to {to}");
-            Err(Error::setting(setting, reason))
+            Err(FieldError::NotWithin { value, range }.of(field))
         };
         self.title = check_note(&self.title)?;
         if !(1..=2 * LONGEST_NAME).contains(&self.title.chars().count()) {
             let most = 2 * LONGEST_NAME;
-            return Err(Error::setting(
+            return Err(Error::out_of_range(
                 "title",
                 format!("must have 1 to {most} characters"),
             ));
         }
         if self.probes.is_empty() {
-            return Err(Error::setting("probes", "a task needs at least one"));
+            return Err(Error::missing("probes", "a task needs at least one"));
         }
-        within("n_items", self.n_items, 1, MOST_ITEMS)?;
-        within("overlap", self.overlap, 1, MOST_OVERLAP)?;
-        within("gold_every", self.gold_every, 0, 1_000)?;
+        within("n_items", self.n_items, 1..=MOST_ITEMS)?;
+        within("overlap", self.overlap, 1..=MOST_OVERLAP)?;
+        within("gold_every", self.gold_every, 0..=1_000)?;
         if let Design::DisagreementFirst { share, .. } = self.design
             && !(share > 0.0 && share < 1.0)
         {
             let reason = format!("is {share}, must be above 0 and below 1");
-            return Err(Error::setting("share", reason));
+            return Err(Error::out_of_range("share", reason));
         }
         let by_ranker = self.wanted.outcome.is_some()
             || self.wanted.margin_from.is_some()
             || self.wanted.margin_to.is_some();
         if by_ranker && self.wanted.ranker.is_none() {
-            return Err(Error::setting(
+            return Err(Error::missing(
                 "ranker",
                 "say whose outcome or margin is meant",
             ));

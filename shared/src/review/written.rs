@@ -7,7 +7,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::error::Error;
+use crate::error::{Error, Field, FieldError};
 
 /// A name of a person has at most so many characters: what a column has room for.
 pub const LONGEST_NAME: usize = 60;
@@ -27,12 +27,12 @@ pub const LONGEST_GUIDELINES: usize = 50_000;
 /// The name of a person as it is kept: without white space around it, single spaces inside, in
 /// normal form C. It has 1 to [`LONGEST_NAME`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
-    check_word("name of a person", name, LONGEST_NAME)
+    check_word(Field::shown("name", "name of a person"), name, LONGEST_NAME)
 }
 
 /// A tag as it is kept, by the same rules: 1 to [`LONGEST_TAG`] characters.
 pub fn check_tag(tag: &str) -> Result<String, Error> {
-    check_word("tag", tag, LONGEST_TAG)
+    check_word("tag".into(), tag, LONGEST_TAG)
 }
 
 /// Tags as they are kept: each once, in the order given, at most [`MOST_TAGS`].
@@ -45,8 +45,8 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
         }
     }
     if kept.len() > MOST_TAGS {
-        let reason = format!("{} are given, at most {MOST_TAGS} are taken", kept.len());
-        return Err(Error::setting("tags", reason));
+        let (found, most) = (format!("{} are given", kept.len()), MOST_TAGS);
+        return Err(FieldError::TooMany { found, most }.of("tags"));
     }
     Ok(kept)
 }
@@ -62,19 +62,19 @@ pub fn check_guidelines(text: &str) -> Result<String, Error> {
     check_text("guidelines", text, LONGEST_GUIDELINES)
 }
 
-fn check_text(what: &str, text: &str, most: usize) -> Result<String, Error> {
+fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     let unseen = |it: char| is_unseen(it) && !matches!(it, '\n' | '\t');
     let text = text.replace("\r\n", "\n");
     let kept: String = text.trim().chars().filter(|&it| !unseen(it)).collect();
-    check_length(what, &kept, most)?;
+    check_length(field, &kept, most)?;
     Ok(kept)
 }
 
-fn check_word(what: &str, word: &str, most: usize) -> Result<String, Error> {
+fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
     let unseen = |it: &char| is_unseen(*it) && !it.is_whitespace();
     if let Some(it) = word.chars().find(unseen) {
         let reason = format!("holds a character that is not seen (U+{:04X})", it as u32);
-        return Err(Error::setting(what, format!("{reason}: leave it out")));
+        return Err(Error::malformed(field, format!("{reason}: leave it out")));
     }
     let words: Vec<String> = word
         .split_whitespace()
@@ -82,17 +82,17 @@ fn check_word(what: &str, word: &str, most: usize) -> Result<String, Error> {
         .collect();
     let kept = words.join(" ");
     if kept.is_empty() {
-        return Err(Error::setting(what, "is empty"));
+        return Err(Error::missing(field, "is empty"));
     }
-    check_length(what, &kept, most)?;
+    check_length(field, &kept, most)?;
     Ok(kept)
 }
 
-fn check_length(what: &str, text: &str, most: usize) -> Result<(), Error> {
+fn check_length(field: impl Into<Field>, text: &str, most: usize) -> Result<(), Error> {
     match text.chars().count() {
         n if n > most => {
-            let reason = format!("has {n} characters, at most {most} are taken");
-            Err(Error::setting(what, reason))
+            let found = format!("has {n} characters");
+            Err(FieldError::TooMany { found, most }.of(field))
         }
         _ => Ok(()),
     }

@@ -78,7 +78,7 @@ impl Baseline {
                  instances are not compared; write a new baseline, or make the study as before",
                 self.instances_hash, now.instances_hash
             );
-            return Err(Error::setting("baseline", reason));
+            return Err(Error::conflict("baseline", reason));
         }
         let compared = self.cells.iter().map(|expected| {
             let same = |it: &&Expected| {

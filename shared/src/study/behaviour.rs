@@ -200,7 +200,10 @@ impl Study {
         if let Delta::Given { width } = asking.delta
             && !(width.is_finite() && width >= 0.0)
         {
-            return Err(Error::setting("delta", "must be a number of at least 0"));
+            return Err(Error::out_of_range(
+                "delta",
+                "must be a number of at least 0",
+            ));
         }
         let filter = Filter::new(self, &asking.dials);
         let rankers: Vec<Asked> = self

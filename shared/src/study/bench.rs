@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::TermStats;
 use super::instance::{Contributions, Marked, Read, Said, Term};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::index::{Index, Totals};
 use crate::probe::manipulation::{Source, Tools};
 use crate::probe::{Claim, Limits, Manipulation, Measured, Mode, Probe};
@@ -96,7 +96,7 @@ pub struct Known<'a> {
 /// were typed are the collection.
 pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Error> {
     if !(2..=3).contains(&typed.texts.len()) {
-        return Err(Error::setting(
+        return Err(Error::out_of_range(
             "texts",
             "two or three texts can be compared",
         ));
@@ -107,14 +107,14 @@ pub fn answer(typed: &Typed, collection: Option<Known<'_>>) -> Result<Answer, Er
         .chain([&typed.query])
         .any(|it| it.len() > LONGEST)
     {
-        return Err(Error::setting(
+        return Err(Error::out_of_range(
             "texts",
             format!("at most {LONGEST} bytes each are taken"),
         ));
     }
     if typed.further.len() > MOST_FURTHER {
-        return Err(Error::setting(
-            "further axioms",
+        return Err(Error::out_of_range(
+            Field::shown("further", "further axioms"),
             format!("at most {MOST_FURTHER} are taken at once"),
         ));
     }
@@ -183,7 +183,7 @@ pub fn change(changing: &Changing) -> Result<Vec<Option<String>>, Error> {
     let texts = || others.iter().chain([text]);
     if texts().chain([query]).any(|it| it.len() > LONGEST) {
         let reason = format!("at most {LONGEST} bytes each are taken");
-        return Err(Error::setting("texts", reason));
+        return Err(Error::out_of_range("texts", reason));
     }
     let mut vocabulary = Vocabulary::new(analyzer.clone());
     texts().for_each(|it| vocabulary.read(it, &mut Vec::new()));

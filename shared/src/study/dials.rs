@@ -69,7 +69,7 @@ impl Dials {
             }
         }
         match self.delta_score {
-            Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::setting(
+            Some(width) if !(width.is_finite() && width >= 0.0) => Err(Error::out_of_range(
                 "delta_score",
                 "must be a number of at least 0",
             )),

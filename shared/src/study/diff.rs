@@ -213,7 +213,7 @@ pub fn comparable(first: &Study, second: &Study) -> Result<(), Error> {
         false => what.join(", "),
     };
     let Definition { name, .. } = one;
-    Err(Error::setting(
+    Err(Error::conflict(
         "study",
         format!(
             "{name} and {} have other instances and cannot be compared; what differs: {what}; \

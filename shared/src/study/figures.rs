@@ -13,7 +13,7 @@ use super::Study;
 use super::audit::Audit;
 use super::dials::{Dials, Filter};
 use super::overview::{Overview, Split};
-use crate::error::Error;
+use crate::error::{Error, FieldError};
 use crate::probe::{Instances, Mode};
 use crate::score::RankerAbout;
 use compared::Compared;
@@ -80,8 +80,8 @@ impl Study {
         let overview: Overview = self.overview(&choice.dials)?;
         let mode = overview.mode;
         if choice.reference as usize >= self.scores.len().max(1) {
-            let reason = format!("there are {} rankers, counted from 0", self.scores.len());
-            return Err(Error::setting("reference", reason));
+            let (members, n) = ("rankers", self.scores.len());
+            return Err(FieldError::NoPlace { members, n }.of("reference"));
         }
         let filter = Filter::new(self, &choice.dials);
         let probes = self.definition.axioms();
@@ -91,11 +91,8 @@ impl Study {
         let per_query = self.per_query(&filter);
         let measure = choice.measure as usize;
         if measure >= overview.measures.len() {
-            let reason = format!(
-                "there are {} measures, counted from 0",
-                overview.measures.len()
-            );
-            return Err(Error::setting("measure", reason));
+            let (members, n) = ("measures", overview.measures.len());
+            return Err(FieldError::NoPlace { members, n }.of("measure"));
         }
         let effectiveness = Effectiveness::of(&overview.measures, &per_query);
         let scatter = effectiveness

@@ -188,7 +188,9 @@ impl Maker {
             Work::Audit(scoring, builder) => self.audit_some(scoring, builder)?,
             Work::Score(scoring) => self.score_one(scoring)?,
             Work::Done(scoring) => (Work::Done(scoring), Stage::Done, 1, 1),
-            Work::Broken => return Err(Error::setting("study", "an error has ended its making")),
+            Work::Broken => {
+                return Err(Error::unsupported("study", "an error has ended its making"));
+            }
         };
         self.work = work;
         Ok(Progress {
@@ -202,7 +204,7 @@ impl Maker {
     /// The study, once [`Maker::step`] has said [`Stage::Done`].
     pub fn finish(self, made: &str) -> Result<Study, Error> {
         let Work::Done(scoring) = self.work else {
-            return Err(Error::setting("study", "it is not made to its end"));
+            return Err(Error::unsupported("study", "it is not made to its end"));
         };
         let Scoring {
             index,
@@ -505,7 +507,7 @@ pub fn source(pool: &Pool, run: Option<Run>, index: &Index) -> Source {
 
 /// Refuses a collection that a study cannot be made of.
 pub fn check_collection(collection: &Collection, definition: &Definition) -> Result<(), Error> {
-    let refuse = |reason: &str| Err(Error::setting("collection", reason));
+    let refuse = |reason: &str| Err(Error::missing("collection", reason));
     if collection.docs.is_empty() {
         return refuse("it has no documents; give a corpus with at least two");
     }

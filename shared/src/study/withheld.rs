@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Study, dials};
 use crate::collection::{Doc, text_hash};
-use crate::error::Error;
+use crate::error::{Error, Field};
 
 /// What stands in the place of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,8 @@ impl Study {
             .iter()
             .map(|it| known.get(it.id.as_str()).copied())
             .collect();
-        let refuse = |reason: String| Err(Error::setting("your copy", reason));
+        let refuse =
+            |reason: String| Err(Error::conflict(Field::shown("copy", "your copy"), reason));
         let mut missing = own.iter().zip(&found).filter(|it| it.1.is_none());
         if let Some((first, _)) = missing.next() {
             let n_missing = missing.count() + 1;
@@ -105,7 +106,10 @@ impl Study {
                 "the texts of this study are withheld; bring your own copy of its collection first"
             }
         };
-        Err(Error::setting(&self.definition.name, reason))
+        Err(Error::missing(
+            Field::shown("study", &self.definition.name),
+            reason,
+        ))
     }
 }
 

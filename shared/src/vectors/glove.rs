@@ -70,7 +70,7 @@ impl Default for Settings {
 impl Settings {
     /// Refuses what cannot be trained.
     pub fn check(&self) -> Result<(), Error> {
-        let refuse = |reason: &str| Err(Error::setting("vectors", reason));
+        let refuse = |reason: &str| Err(Error::out_of_range("vectors", reason));
         if !(1..=1000).contains(&self.n_dims) || !(1..=100).contains(&self.window) {
             return refuse("1 to 1,000 dimensions and a window of 1 to 100 words are taken");
         }

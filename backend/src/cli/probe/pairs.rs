@@ -3,6 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use shared::error::Error as InputError;
+
 use super::{WAY_OUT, Work};
 use crate::cli::Exit;
 use crate::error::Error;
@@ -43,7 +45,7 @@ impl PairsOf {
             }
             (None, _, _) => {
                 let reason = "give --collection and --instances, or --study";
-                return Err(shared::error::Error::setting("pairs", reason).into());
+                return Err(InputError::missing("pairs", reason).into());
             }
         };
         let collection = &work.loaded.collection;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use shared::collection::Run;
 use shared::differ::{Source, about_run};
+use shared::error::Error as InputError;
 use shared::replay::{Asked, Paper, replay_lists};
 use shared::report::Table;
 use shared::score::RankerAbout;
@@ -19,7 +20,7 @@ impl Replay {
     pub(super) fn of_runs(&self, asked: Asked, data: &Path) -> Result<Vec<Table>, Error> {
         if asked.paper != Paper::Padigela2019 {
             let reason = "is for padigela2019 alone";
-            return Err(shared::error::Error::setting("run", reason).into());
+            return Err(InputError::unsupported("run", reason).into());
         }
         // What is asked for wrongly is said before the work.
         replay_lists(asked, &[])?;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::report;
 use shared::score::Scores;
 use shared::study::Study;
@@ -54,12 +54,13 @@ impl Check {
 
     fn compare(&self, path: &Path, folder: &DataFolder) -> Result<Exit, Error> {
         if !(0.0..=1.0).contains(&self.tolerance) {
-            return Err(Wrong::setting("tolerance", "must be from 0 to 1").into());
+            return Err(InputError::out_of_range("tolerance", "must be from 0 to 1").into());
         }
         let way_out = "write one with `study check NAME --write-baseline FILE`";
         let text = std::fs::read_to_string(path).map_err(Error::file(path, way_out))?;
-        let before: Baseline = serde_json::from_str(&text)
-            .map_err(|it| Wrong::file(&path.display().to_string(), format!("{it}; {way_out}")))?;
+        let before: Baseline = serde_json::from_str(&text).map_err(|it| {
+            InputError::file(&path.display().to_string(), format!("{it}; {way_out}"))
+        })?;
         let study = pipeline::load_study(folder, &self.name)?;
         let compared = before.compare(&baseline_of(&study)?, self.tolerance)?;
         let table = report::to_markdown(&[report::of_baseline(&self.name, &compared)]);
@@ -85,8 +86,8 @@ fn baseline_of(study: &Study) -> Result<Baseline, Error> {
             ..Dials::default()
         })
     });
-    let overviews = overviews.collect::<Result<Vec<_>, Wrong>>()?;
-    let nothing = || Wrong::setting("study", "it has no reading");
+    let overviews = overviews.collect::<Result<Vec<_>, InputError>>()?;
+    let nothing = || InputError::missing("study", "it has no reading");
     Ok(Baseline::of(&overviews).ok_or_else(nothing)?)
 }
 
@@ -138,7 +139,7 @@ fn ranker<'a>(study: &'a Study, named: &str) -> Result<&'a Scores, Error> {
             .iter()
             .map(|it| it.ranker.spec.as_str())
             .collect();
-        Wrong::unknown("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
+        InputError::unknown("ranker", format!("{named}` among `{}", known.join("`, `"))).into()
     })
 }
 

@@ -23,15 +23,15 @@ pub(super) fn shown(door: Door, headers: &HeaderMap) -> Option<Secret> {
 
 /// Has a browser keep a session.
 pub(in crate::http) fn keep(door: Door, headers: &HeaderMap, session: &Secret) -> HeaderValue {
-    set(door, headers, (session.reveal(), MAX_AGE_S))
+    set(door, headers, session.reveal(), MAX_AGE_S)
 }
 
 /// Has a browser forget its session.
 pub(in crate::http) fn forget(door: Door, headers: &HeaderMap) -> HeaderValue {
-    set(door, headers, ("", 0))
+    set(door, headers, "", 0)
 }
 
-fn set(door: Door, headers: &HeaderMap, (value, max_age_s): (&str, u32)) -> HeaderValue {
+fn set(door: Door, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
     let name = name(door, headers);
     let secure = match door {
         Door::Loopback => "",

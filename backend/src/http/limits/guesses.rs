@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::REMEMBERED;
+use super::{Allowance, REMEMBERED};
 use crate::error::Error;
 
 /// How often each has guessed wrong.
@@ -28,7 +28,7 @@ struct Wrong {
 }
 
 impl<K: Eq + Hash> Guesses<K> {
-    pub(super) fn new((burst, every): (u32, Duration)) -> Guesses<K> {
+    pub(super) fn new(Allowance { burst, every }: Allowance) -> Guesses<K> {
         Guesses {
             burst: f64::from(burst),
             every,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn whoever_guesses_wrong_waits_and_others_do_not() {
-        let guesses = Guesses::new((3, Duration::from_secs(6)));
+        let guesses = Guesses::new(Allowance::new(3, Duration::from_secs(6)));
         let start = Instant::now();
         let at = |s: u64| start + Duration::from_secs(s);
         for _ in 0..3 {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn guesses_at_the_same_moment_all_count() {
-        let guesses = Guesses::new((3, Duration::from_secs(6)));
+        let guesses = Guesses::new(Allowance::new(3, Duration::from_secs(6)));
         let start = Instant::now();
         for _ in 0..100 {
             guesses.count_at("one", start);

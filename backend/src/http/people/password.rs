@@ -4,7 +4,7 @@ use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use shared::api::people::SHORTEST_PASSWORD;
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
@@ -19,7 +19,7 @@ static NOBODYS: LazyLock<String> = LazyLock::new(|| hashed("nobody has this pass
 
 /// What is kept of a password that somebody chose.
 pub(super) async fn hash(app: &App, password: String) -> Result<String, Error> {
-    let wrong = |reason: String| Error::from(Wrong::setting("password", reason));
+    let wrong = |reason: String| Error::from(InputError::out_of_range("password", reason));
     match password.chars().count() {
         n if n < SHORTEST_PASSWORD => {
             let reason = format!("has {n} characters; take at least {SHORTEST_PASSWORD}");

@@ -1,7 +1,7 @@
 //! Links that let somebody in, once.
 
 use shared::api::people::{Invited, InvitedTo, LONGEST_INVITATION_H, NewInvitation, Role};
-use shared::error::Error as Wrong;
+use shared::error::Error as InputError;
 use shared::review::PersonNo;
 use shared::review::written::check_note;
 
@@ -55,11 +55,11 @@ impl Store {
     ) -> Result<NewInvitation, Error> {
         if !(1..=LONGEST_INVITATION_H).contains(&invite.hours) {
             let reason = format!("an invitation holds 1 to {LONGEST_INVITATION_H}");
-            return Err(Wrong::setting("hours", reason).into());
+            return Err(InputError::out_of_range("hours", reason).into());
         }
         if invite.role == Role::Visitor {
             let reason = "visitors need no invitation; take annotator, curator or operator";
-            return Err(Wrong::setting("role", reason).into());
+            return Err(InputError::unsupported("role", reason).into());
         }
         let note = check_note(&invite.note)?;
         let token = Secret::new();
@@ -132,8 +132,9 @@ impl Store {
                 PersonNo(number(no)?)
             }
             None => {
-                let who = (joining, role(&row.role)?);
-                self.add_person(&mut transaction, who, now_ms).await?
+                let role = role(&row.role)?;
+                self.add_person(&mut transaction, joining, role, now_ms)
+                    .await?
             }
         };
         let used = sqlx::query(
@@ -165,8 +166,8 @@ impl Store {
         now_ms: i64,
     ) -> Result<Secret, Error> {
         let mut transaction = self.begin().await?;
-        let who = (joining, Role::Operator);
-        let person = self.add_person(&mut transaction, who, now_ms).await?;
+        let added = self.add_person(&mut transaction, joining, Role::Operator, now_ms);
+        let person = added.await?;
         let session = self.begin_in(&mut transaction, person, now_ms).await?;
         transaction.commit().await.map_err(|it| self.failed(it))?;
         Ok(session)
@@ -185,7 +186,7 @@ impl Store {
         .map_err(|it| self.failed(it))?;
         match found {
             Some(row) => row.into_invited(),
-            None => Err(Wrong::unknown("open invitation", no.to_string()).into()),
+            None => Err(InputError::unknown("open invitation", no.to_string()).into()),
         }
     }
 

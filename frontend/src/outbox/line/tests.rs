@@ -45,10 +45,7 @@ fn refused() -> Outcome {
 }
 
 fn server(error_type: &str) -> Error {
-    Error::Server(Problem {
-        error: "so it is".to_owned(),
-        error_type: error_type.to_owned(),
-    })
+    Error::Server(Problem::new("so it is", error_type))
 }
 
 fn places(batch: &Batch) -> Vec<u8> {

@@ -149,7 +149,11 @@ impl Settings {
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", one_value(value));
-            kept(&mut wrong, field, spec.parse::<Ranker>().map_err(reason));
+            kept(
+                &mut wrong,
+                field,
+                spec.parse::<Ranker>().map_err(Error::reason),
+            );
         }
         match (analyzer, delta, min_terms, further) {
             (Some(analyzer), Some(length_gap_terms), Some(min_terms), Some(further))
@@ -174,16 +178,16 @@ impl Settings {
 
     fn analyzer(&self) -> Result<Analyzer, String> {
         let analyzer = Analyzer {
-            tokenizer: self.tokenizer.parse().map_err(reason)?,
+            tokenizer: self.tokenizer.parse().map_err(Error::reason)?,
             first_tokens: None,
             stopwords: match self.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
                 other => return Err(format!("`{other}` is none of none, en-function")),
             },
-            stemmer: self.stemmer.parse().map_err(reason)?,
+            stemmer: self.stemmer.parse().map_err(Error::reason)?,
         };
-        analyzer.check().map_err(reason)?;
+        analyzer.check().map_err(Error::reason)?;
         Ok(analyzer)
     }
 
@@ -336,7 +340,7 @@ fn further(list: &str) -> Result<Vec<Probe>, String> {
     match list.trim() {
         "" => Ok(Vec::new()),
         list => {
-            let found = Probe::parse_list(list, true).map_err(reason)?;
+            let found = Probe::parse_list(list, true).map_err(Error::reason)?;
             Ok(found
                 .into_iter()
                 .filter(|it| !Probe::AXIOMS.contains(it))
@@ -348,14 +352,6 @@ fn further(list: &str) -> Result<Vec<Probe>, String> {
 /// A value that cannot be taken for further parameters.
 fn one_value(text: &str) -> String {
     text.trim().replace([',', '='], ";")
-}
-
-/// The reason alone: the field stands beside it.
-fn reason(error: Error) -> String {
-    match error {
-        Error::Setting { reason, .. } => reason,
-        Error::File { .. } | Error::Line { .. } | Error::Unknown { .. } => error.to_string(),
-    }
 }
 
 fn whole(text: &str, or: &str) -> Result<u32, String> {

@@ -65,10 +65,8 @@ enum Opened {
 
 async fn open(task: TaskNo) -> Result<Opened, Error> {
     let Some(who) = who().await? else {
-        return Err(Error::Server(shared::api::Problem {
-            error: "reviewing needs a server; run `axioscope serve` to have it".to_owned(),
-            error_type: NO_SERVER.to_owned(),
-        }));
+        let error = "reviewing needs a server; run `axioscope serve` to have it";
+        return Err(Error::Server(shared::api::Problem::new(error, NO_SERVER)));
     };
     if who.person.is_none() {
         return Ok(Opened::Stranger);

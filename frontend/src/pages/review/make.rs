@@ -180,7 +180,7 @@ impl Form {
     /// A mistake that the server found beside its field, anything else below the form.
     fn refuse(self, error: Error) {
         match &error {
-            Error::Server(problem) => self.refused.set(Some(Refusal::of(&problem.error))),
+            Error::Server(problem) => self.refused.set(Some(Refusal::of(problem))),
             Error::Network(_) => self.failed.set(Some(error)),
         }
     }

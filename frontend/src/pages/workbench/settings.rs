@@ -349,7 +349,7 @@ impl Settings {
             let spec = row.spec();
             wrong.take(
                 Field::Ranker(at),
-                spec.parse::<shared::rank::Ranker>().map_err(reason),
+                spec.parse::<shared::rank::Ranker>().map_err(Error::reason),
             );
             if self.rankers[..at].iter().any(|it| it.spec() == spec) {
                 wrong.add(
@@ -365,7 +365,7 @@ impl Settings {
             true => format!("{}:{}", self.pool, self.k.trim()),
             false => self.pool.clone(),
         };
-        let pool = wrong.take(Field::Pool, pool.parse().map_err(reason));
+        let pool = wrong.take(Field::Pool, pool.parse().map_err(Error::reason));
         let further = wrong.take(Field::Further, self.further());
         let probes = self.probes.iter().copied();
         let transfers = beside.transfers();
@@ -472,7 +472,7 @@ impl Settings {
             tokenizer: match (self.tokenizer.as_str(), &beside.pieces) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
                 (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
-                (plain, _) => plain.parse().map_err(reason)?,
+                (plain, _) => plain.parse().map_err(Error::reason)?,
             },
             first_tokens: None,
             stopwords: match (self.stopwords.as_str(), &beside.stop_list) {
@@ -481,7 +481,7 @@ impl Settings {
                 ("list", None) => return Err("choose the file with the stop list".to_owned()),
                 _ => Stopwords::None,
             },
-            stemmer: self.stemmer.parse().map_err(reason)?,
+            stemmer: self.stemmer.parse().map_err(Error::reason)?,
         })
     }
 }
@@ -508,7 +508,7 @@ impl Settings {
         match self.further.trim() {
             "" => Ok(Vec::new()),
             list => {
-                let found = Probe::parse_list(list, true).map_err(reason)?;
+                let found = Probe::parse_list(list, true).map_err(Error::reason)?;
                 Ok(found
                     .into_iter()
                     .filter(|it| !self.probes.contains(it))
@@ -524,14 +524,6 @@ fn chosen(list: &str) -> Vec<Probe> {
         .copied()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
-}
-
-/// The reason alone: the field stands beside it.
-fn reason(error: Error) -> String {
-    match error {
-        Error::Setting { reason, .. } => reason,
-        other => other.to_string(),
-    }
 }
 
 fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {

@@ -1,27 +1,17 @@
-//! The tables of harper-brill: which class a word form has most often, and the rules that
-//! correct it.
+//! The dictionary of harper-brill: which class a word form has most often.
 
 use std::sync::LazyLock;
 
-use harper_brill::{BrillTagger, Tagger, UPOS};
+use harper_brill::UPOS;
 use serde::{Deserialize, Deserializer, de};
 
-use super::{Tag, tags};
+use super::Tag;
 use crate::text::names::Names;
 
 /// The commonest class of a form in lower case.
 pub(super) fn commonest(form: &str) -> Option<Tag> {
-    let lexicon = &TABLES.lexicon;
+    let lexicon = &*LEXICON;
     lexicon.forms.find(form).map(|it| lexicon.tags[it as usize])
-}
-
-/// Classes of the words of a sentence: the commonest, or a guess, and then the rules.
-pub(super) fn tag(sentence: &[String]) -> Vec<Tag> {
-    let found = TABLES.rules.tag_sentence(sentence);
-    found
-        .into_iter()
-        .map(|it| it.map_or(Tag::Other, Tag::from))
-        .collect()
 }
 
 /// A form as the tables spell it: in lower case, with straight apostrophes.
@@ -40,18 +30,15 @@ struct Lexicon {
     tags: Vec<Tag>,
 }
 
-/// What the rules start from in place of the library's dictionary, which knows no unseen form
-/// and no capitals.
-struct Base;
-
-struct Tables {
-    lexicon: Lexicon,
-    rules: BrillTagger<Base>,
+/// The library's tables as it writes them. It shows neither its dictionary nor a way to put its rules
+/// on another one, but it writes and reads both. It writes in any order, which decides nothing: forms
+/// are only looked up.
+pub(super) fn written() -> String {
+    let written = serde_json::to_string(&*harper_brill::brill_tagger());
+    written.expect("maps of strings are JSON")
 }
 
-/// The library shows neither its dictionary nor a way to put its rules on another one, but it
-/// writes and reads both. It writes in any order, which decides nothing: forms are only looked up.
-static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     #[derive(Deserialize)]
     struct Whole {
         base: Mapping,
@@ -60,31 +47,9 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     struct Mapping {
         mapping: Lexicon,
     }
-    let written = serde_json::to_string(&*harper_brill::brill_tagger());
-    let written = written.expect("maps of strings are JSON");
-    let whole: Whole = serde_json::from_str(&written).expect("the library wrote it");
-    Tables {
-        lexicon: whole.base.mapping,
-        rules: serde_json::from_str(&written).expect("the library wrote it"),
-    }
+    let whole: Whole = serde_json::from_str(&written()).expect("the library wrote it");
+    whole.base.mapping
 });
-
-impl Tagger for Base {
-    fn tag_sentence(&self, sentence: &[String]) -> Vec<Option<UPOS>> {
-        let first = tags::alone(sentence);
-        first
-            .into_iter()
-            .map(UPOS::try_from)
-            .map(Result::ok)
-            .collect()
-    }
-}
-
-impl<'de> Deserialize<'de> for Base {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Base, D::Error> {
-        de::IgnoredAny::deserialize(from).map(|_| Base)
-    }
-}
 
 impl<'de> Deserialize<'de> for Lexicon {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Lexicon, D::Error> {

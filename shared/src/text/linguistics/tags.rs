@@ -6,14 +6,45 @@
 
 mod mend;
 
+use std::sync::LazyLock;
+
+use harper_brill::{BrillTagger, Tagger, UPOS};
+use serde::{Deserialize, Deserializer, de};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::{Tag, lemmas, lexicon};
 
+/// What the rules of harper-brill start from in place of the library's dictionary, which knows no
+/// unseen form and no capitals.
+struct Base;
+
+/// They correct the classes of single words by their neighbours.
+static RULES: LazyLock<BrillTagger<Base>> =
+    LazyLock::new(|| serde_json::from_str(&lexicon::written()).expect("the library wrote it"));
+
+impl Tagger for Base {
+    fn tag_sentence(&self, sentence: &[String]) -> Vec<Option<UPOS>> {
+        let first = alone(sentence);
+        first
+            .into_iter()
+            .map(UPOS::try_from)
+            .map(Result::ok)
+            .collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Base {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Base, D::Error> {
+        de::IgnoredAny::deserialize(from).map(|_| Base)
+    }
+}
+
 /// Classes of the words of a sentence.
 pub(super) fn of(forms: &[&str]) -> Vec<Tag> {
     let spelt: Vec<String> = forms.iter().map(|it| it.replace('’', "'")).collect();
-    let mut tags = lexicon::tag(&spelt);
+    let found = RULES.tag_sentence(&spelt);
+    let found = found.into_iter().map(|it| it.map_or(Tag::Other, Tag::from));
+    let mut tags: Vec<Tag> = found.collect();
     for (at, form) in spelt.iter().enumerate() {
         if let Some(fixed) = by_characters(form) {
             tags[at] = fixed;
@@ -24,7 +55,7 @@ pub(super) fn of(forms: &[&str]) -> Vec<Tag> {
 }
 
 /// The class of each word of a sentence before its neighbours are seen.
-pub(super) fn alone(sentence: &[String]) -> Vec<Tag> {
+fn alone(sentence: &[String]) -> Vec<Tag> {
     let is_capital = |it: &String| it.starts_with(char::is_uppercase);
     let n_capitals = sentence.iter().filter(|it| is_capital(it)).count();
     let n_words = sentence

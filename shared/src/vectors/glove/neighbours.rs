@@ -53,7 +53,7 @@ impl<'a> Corpus<'a> {
         settings.check()?;
         let words = frequent(index, settings.min_count);
         if words.len() < 2 {
-            return Err(Error::setting(
+            return Err(Error::out_of_range(
                 "vectors",
                 format!(
                     "fewer than two words occur {} times; take a lower least count",

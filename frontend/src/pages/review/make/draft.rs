@@ -1,6 +1,7 @@
 //! A task as it is typed: a mistake is text, and stands beside its field.
 
 use serde::{Deserialize, Serialize};
+use shared::api::Problem;
 use shared::error::Error;
 use shared::probe::Probe;
 use shared::review::task::{Between, Design, Favour, Known, Share, Task, Wanted};
@@ -144,23 +145,18 @@ impl Refusal {
         }
     }
 
-    /// Of what the server says: it may begin with a setting.
-    pub(super) fn of(said: &str) -> Refusal {
-        let named = said.split_once(": ");
-        let named = named.map(|(setting, reason)| (Field::of(setting), reason));
-        match named.filter(|it| it.0 != Field::All) {
-            Some((field, reason)) => Refusal::new(field, reason),
-            None => Refusal::new(Field::All, said),
+    /// Converts an answer of the server.
+    pub(super) fn of(problem: &Problem) -> Refusal {
+        match problem.field.as_deref().map_or(Field::All, Field::of) {
+            Field::All => Refusal::new(Field::All, &problem.error),
+            field => Refusal::new(field, problem.reason()),
         }
     }
 
     fn of_error(error: Error) -> Refusal {
-        match error {
-            Error::Setting { setting, reason } => match Field::of(&setting) {
-                Field::All => Refusal::new(Field::All, format!("{setting} {reason}")),
-                field => Refusal::new(field, reason),
-            },
-            other => Refusal::new(Field::All, other.to_string()),
+        match error.field().map_or(Field::All, Field::of) {
+            Field::All => Refusal::new(Field::All, error.to_string()),
+            field => Refusal::new(field, error.reason()),
         }
     }
 }
@@ -421,9 +417,15 @@ mod tests {
 
     #[test]
     fn what_the_server_refuses_finds_its_field() {
-        let of = |said: &str| Refusal::of(said).field;
-        assert_eq!(of("overlap: is 99, must be from 1 to 20"), Field::Overlap);
-        assert_eq!(of("there is no study named `x`"), Field::All);
+        let of = |field: Option<&str>, error: &str| {
+            let field = field.map(str::to_owned);
+            let problem = Problem::new(error, "setting");
+            Refusal::of(&Problem { field, ..problem })
+        };
+        let overlap = of(Some("overlap"), "overlap: is 99, must be from 1 to 20");
+        let expected = Refusal::new(Field::Overlap, "is 99, must be from 1 to 20");
+        assert_eq!(overlap, expected);
+        assert_eq!(of(None, "there is no study named `x`").field, Field::All);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From text to a formula, with the place and the reason where it is none.
 
 use super::{Formula, LONGEST, Op, leaves};
-use crate::error::Error;
+use crate::error::{Error, Field};
 use crate::probe::Probe;
 
 /// The deepest nesting of parentheses that is read.
@@ -66,8 +66,8 @@ impl Reader<'_> {
     fn wrong(&self, reason: &str) -> Error {
         let shown: String = self.text.chars().take(200).collect();
         let place = self.text[..self.at.min(self.text.len())].chars().count() + 1;
-        Error::setting(
-            format!("formula `{}`", shown.escape_debug()),
+        Error::malformed(
+            Field::shown("probes", format!("formula `{}`", shown.escape_debug())),
             format!("character {place}: {reason}"),
         )
     }
