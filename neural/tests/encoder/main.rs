@@ -2,8 +2,8 @@
 //!
 //! `fixtures/tiny` is a BERT of 2 layers with random weights; `fixtures/*.json` is what Hugging
 //! Face transformers computes. Both are made by `fixtures/reference.py`. Tests of all-MiniLM-L6-v2
-//! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and say so where
-//! there is none.
+//! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and are skipped
+//! where there is none.
 
 mod broken;
 mod heads;
@@ -18,6 +18,7 @@ use expect_test::expect;
 use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, ModuleFiles, Pieces, Side};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use test_dependencies::{Dependency, or_skip};
 
 /// Of a unit vector's numbers, between two implementations in f32.
 const SAME_VECTOR: f64 = 1e-4;
@@ -434,10 +435,8 @@ fn minilm() -> Option<ModelFiles> {
         (None, Some(home)) => Path::new(&home).join(".cache/axioscope/models/all-MiniLM-L6-v2"),
         (None, None) => PathBuf::new(),
     };
-    if !folder.join("model.safetensors").is_file() {
-        println!("skipped: no all-MiniLM-L6-v2 in {}", folder.display());
-        return None;
-    }
+    let found = Some(folder).filter(|it| it.join("model.safetensors").is_file());
+    let folder = or_skip(found, Dependency::Model, "all-MiniLM-L6-v2 is absent")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     Some(ModelFiles {
         config: read("config.json"),
