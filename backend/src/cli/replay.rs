@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use shared::error::Error as InputError;
 use shared::probe::{Limits, Manipulation, Pool, Probe};
-use shared::replay::printed::abnirml;
+use shared::replay::printed::TRANSFER_SETS;
 use shared::replay::{Asked, Paper, replay};
 use shared::report::{self, Table};
 use shared::study::{Definition, Lookups, Study, TransferFile};
@@ -77,11 +77,11 @@ impl FromStr for PairsOf {
 
     fn from_str(word: &str) -> Result<PairsOf, InputError> {
         let refuse = |reason: String| InputError::setting("pairs", reason);
-        let known = || abnirml::SETS.iter().map(|it| it.0).collect::<Vec<_>>();
+        let known = || TRANSFER_SETS.iter().map(|it| it.0).collect::<Vec<_>>();
         let Some((name, file)) = word.split_once('=') else {
             return Err(refuse(format!("`{word}` is not written as jfleg=FILE")));
         };
-        let set = abnirml::SETS.iter().find(|it| it.0 == name);
+        let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
         let (name, queries) =
             set.ok_or_else(|| refuse(format!("`{name}` is none of {}", known().join(", "))))?;
         Ok(PairsOf(TransferFile {
