@@ -38,6 +38,11 @@ pub(crate) fn tiny() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
 }
 
+/// The folder of the demo study.
+pub(crate) fn demo() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../demo")
+}
+
 /// A BERT of two layers with random weights, of the crate `neural`.
 pub(crate) fn tiny_model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../neural/tests/fixtures/tiny")

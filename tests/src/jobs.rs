@@ -69,12 +69,9 @@ fn create(server: &Server, size: Size) -> Job {
     server.ask(&job(ranker, size))
 }
 
-fn bits(scores: &JobScores) -> Vec<Option<u64>> {
-    scores
-        .scores
-        .iter()
-        .map(|it| it.map(f64::to_bits))
-        .collect()
+fn bits(found: &JobScores) -> Vec<Option<u64>> {
+    let scores = found.scores.iter();
+    scores.map(|it| it.map(f64::to_bits)).collect()
 }
 
 /// Pairs that this process has committed.

@@ -13,6 +13,15 @@ use serde_json::{Value, json};
 
 use crate::harness::{Dependency, Home, model, named, or_skip};
 
+/// The runs that the collection of TREC DL 2019 comes with.
+pub(crate) const RUNS: [&str; 5] = [
+    "BM25",
+    "BM25_RM3",
+    "D_BERT_KD_TASB",
+    "OPEN_AI_ADA2",
+    "SPLADE_P_P_ENSEMBLE_DISTIL",
+];
+
 /// The folder of a collection. Without it this test is skipped.
 fn collection(name: &str) -> Option<PathBuf> {
     let folder = named("AXIOSCOPE_DATA").map(|it| it.join(name));
@@ -248,14 +257,7 @@ fn the_readings_of_the_published_code_for_every_ranker() {
         return;
     };
     let home = Home::new();
-    let runs = [
-        "BM25",
-        "BM25_RM3",
-        "D_BERT_KD_TASB",
-        "OPEN_AI_ADA2",
-        "SPLADE_P_P_ENSEMBLE_DISTIL",
-    ];
-    let rankers = runs.map(|it| format!("--ranker scores:{it}.run")).join(" ");
+    let rankers = RUNS.map(|it| format!("--ranker scores:{it}.run")).join(" ");
     let replay = format!(
         "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
          --vectors {} {rankers} --json",

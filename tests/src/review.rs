@@ -15,7 +15,7 @@ use shared::api::people::{Invite, Role};
 use shared::api::review::{Change, Make, State, TaskNo, Whole};
 use shared::review::Task;
 
-use crate::harness::{Home, LIMITS, Server};
+use crate::harness::{Home, LIMITS, Server, demo};
 
 /// The study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
@@ -23,7 +23,7 @@ pub(crate) const STUDY: &str = "reviewed";
 /// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
 /// instances of TFC1.
 pub(crate) fn make_study(home: &Home) {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let text = format!(
         "format = 1\nname = \"{STUDY}\"\ntitle = \"Reviewed\"\ncollection = \"{demo}\"\n\
          pool = \"rank:bm25:20\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\

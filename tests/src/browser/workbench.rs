@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::tab::{Role, Tab, with_tab};
 use super::{front_end, site};
-use crate::harness::{Home, Ran, tiny_model};
+use crate::harness::{Home, Ran, demo, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -410,7 +410,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
 #[test]
 fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     let home = Home::new();
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");
