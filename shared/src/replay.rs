@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::differ::{Counted, Source};
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Column, Kind, Table, Value, columns_of, format};
 use crate::study::Study;
 use crate::study::behaviour::{Delta, Slice};
 use compared::{Compared, Figure, Said};
@@ -256,12 +256,11 @@ fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -
 
 /// One row for each cell of the paper's table that says something.
 fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Table {
-    let mut columns = vec![
-        Column::new("row", Kind::Text),
-        Column::new("column", Kind::Text),
-        Column::new("printed", Kind::Number),
-        Column::new("their code", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "row | column"),
+        columns_of(Kind::Number, "printed | their code"),
+    ]
+    .concat();
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     columns.extend(readings.map(|it| Column::new(it, Kind::Estimate)));
     let first = ours.first().map(|it| format!("{} − printed", it.name));

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Value, json};
 
@@ -114,21 +114,20 @@ fn what_is_wrong_with_an_address_is_told_without_its_secrets() {
 }
 
 /// Two queries; texts of 2, 4, 6 and 8 bytes.
-fn listed() -> (Vec<String>, Vec<String>, Vec<(u32, u32)>) {
-    let queries = ["q", "other"].map(str::to_owned).to_vec();
-    let texts = [2, 4, 6, 8].map(|it| "é".repeat(it / 2)).to_vec();
-    let pairs = vec![(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)];
-    (queries, texts, pairs)
+fn listed() -> Listed<'static> {
+    static QUERIES: LazyLock<[String; 2]> = LazyLock::new(|| ["q", "other"].map(str::to_owned));
+    static TEXTS: LazyLock<[String; 4]> =
+        LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
+    Listed {
+        queries: &QUERIES[..],
+        texts: &TEXTS[..],
+        pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
+    }
 }
 
 #[test]
 fn requests_hold_texts_of_one_query_within_both_bounds() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     let mut it = service("http://host/rerank?texts=2");
     let all = [0, 1, 2, 3, 4];
     assert_eq!(it.batches(&listed, &all), [0..2, 2..3, 3..5]);
@@ -257,12 +256,7 @@ fn scored(n: usize) -> String {
 
 #[test]
 fn a_batch_is_asked_again_and_what_was_answered_stays() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     let folder = tempfile::tempdir().unwrap();
     let (address, sent) = peer(vec![
         (429, "retry-after: 0\r\n", "slow down".to_owned()),
@@ -317,12 +311,7 @@ fn a_batch_is_asked_again_and_what_was_answered_stays() {
 
 #[test]
 fn what_is_answered_stays_when_requests_become_smaller() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     let folder = tempfile::tempdir().unwrap();
     let (address, sent) = peer(vec![
         (200, "", scored(3)),
@@ -349,12 +338,7 @@ fn what_is_answered_stays_when_requests_become_smaller() {
 
 #[test]
 fn what_a_draft_has_of_no_pair_is_not_believed() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     let folder = tempfile::tempdir().unwrap();
     let (address, sent) = peer(vec![(200, "", scored(2)), (200, "", scored(2))]);
     let it = service(&address);
@@ -379,12 +363,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
 
 #[test]
 fn whoever_waits_ends_when_another_is_refused() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     // One is told to wait, and one is not let in.
     let (address, _) = peer(vec![
         (429, "retry-after: 200\r\n", String::new()),
@@ -405,12 +384,7 @@ fn whoever_waits_ends_when_another_is_refused() {
 
 #[test]
 fn requests_begin_no_faster_than_they_may() {
-    let (queries, texts, pairs) = listed();
-    let listed = Listed {
-        queries: &queries,
-        texts: &texts,
-        pairs: &pairs,
-    };
+    let listed = listed();
     let (address, _) = peer((0..5).map(|_| (200, "", scored(1))).collect());
     let it = service(&format!("{address}?texts=1&per_s=10&at_once=3"));
     let since = std::time::Instant::now();
