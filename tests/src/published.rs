@@ -276,12 +276,12 @@ fn the_readings_of_the_published_code_for_every_ranker() {
     };
     for what in ["TP is upside down", "STMC1 takes a distance"] {
         let pairs = of(what);
-        assert_eq!(pairs.len(), 2 + runs.len(), "{what}");
+        assert_eq!(pairs.len(), 2 + RUNS.len(), "{what}");
         for (one, other) in pairs {
             assert!((one - other).abs() < 1e-12, "{what}: {one} {other}");
         }
     }
-    assert_eq!(of("LNC1 by that code").len(), 2 + runs.len());
+    assert_eq!(of("LNC1 by that code").len(), 2 + RUNS.len());
     let (kept, both) = of("LNC1 in the published code")[0];
     assert_eq!(
         format!("{kept:.4}"),

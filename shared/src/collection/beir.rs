@@ -19,7 +19,6 @@ use super::lines::rows::{
 };
 use super::{Doc, Query};
 use crate::collection::{ByteProgress, ReadRows};
-use crate::error::Error;
 
 /// Reads documents. An empty one is kept, and warned about; of two with the same id the
 /// first is kept. `progress` hears how many bytes of the file have been read.

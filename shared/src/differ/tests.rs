@@ -1,6 +1,6 @@
 use super::answer::AnswerType;
 use super::groups::{LONGEST, bucket_of};
-use super::hypotheses::{Hypothesis, Standing, findings};
+use super::hypotheses::{Hypothesis, Standing, fall, findings};
 use super::listing::{Fraction, Listing, Selection, Sort, Turn, page};
 use super::values::Values;
 use super::*;
