@@ -361,7 +361,7 @@ impl Place {
 pub(crate) fn open_doc2query(named: &str) -> Result<(String, Doc2Query), Error> {
     let place = Place::parse(named)?;
     let (files, ()) = place.read(|_| Ok(()))?;
-    let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu);
+    let model = Doc2Query::load(&files, MAX_PAIR_PIECES, Device::Cpu.into());
     Ok((place.name.clone(), model.map_err(Error::model(named))?))
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 pub(crate) use modern::{HeadPooling, Modern, Reach};
 
-use crate::error::Error;
+use crate::error::{Error, unsupported};
 
 /// The most layers that are believed of a file.
 const MOST_LAYERS: usize = 4_096;
@@ -263,14 +263,6 @@ impl Fields {
             return Err(unsupported("hidden_size", &self.hidden_size, &expected));
         }
         Ok(())
-    }
-}
-
-fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
-    Error::Unsupported {
-        field,
-        found: found.to_string(),
-        expected: expected.to_owned(),
     }
 }
 

@@ -26,13 +26,9 @@ impl CrossEncoder {
         Config::read(config).is_ok_and(|it| it.classifies && (1..=2).contains(&it.n_labels))
     }
 
-    /// Reads and checks the files and puts the weights where `computing` says. Query and text
+    /// Reads and checks the files and puts the weights where `device` says. Query and text
     /// together have at most `max_pieces` pieces, special ones among them.
-    pub fn load(
-        files: &ModelFiles,
-        max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<CrossEncoder, Error> {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
         let config = Config::read(&files.config)?;
         // Special pieces, and one of each.
         let least = 4 + config.family.separators();
@@ -57,7 +53,7 @@ impl CrossEncoder {
             (max_pieces - 2 - config.family.separators()) / 2,
         ))?;
         Ok(CrossEncoder {
-            encoder: Encoder::load(&weights, config, max_pieces, computing)?,
+            encoder: Encoder::load(&weights, config, max_pieces, device)?,
             cutter,
             head,
             fingerprint: files.fingerprint("cross-encoder", max_pieces),

@@ -82,11 +82,7 @@ pub struct Doc2Query {
 impl Doc2Query {
     /// Reads and checks the files. Of a text at most `max_pieces` pieces are read, its end among
     /// them. Computes on the CPU only.
-    pub fn load(
-        files: &ModelFiles,
-        max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<Doc2Query, Error> {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
         let config = Config::read(&files.config)?;
         if files.declared()? != Declared::default() {
             let reason = "nothing can be set of a T5 that writes queries; take the lines out";
@@ -97,7 +93,7 @@ impl Doc2Query {
         t5::check_bound(max_pieces, 2)?;
         Ok(Doc2Query {
             words: Words::load(&files.tokenizer, config.vocab_size)?,
-            model: T5::load(files, config, computing)?,
+            model: T5::load(files, config, device)?,
             max_pieces,
             fingerprint: files.fingerprint("doc2query", max_pieces),
         })

@@ -81,13 +81,9 @@ impl EpicText {
 }
 
 impl Epic {
-    /// Reads and checks the files and puts the encoder where `computing` says. A query or a text
+    /// Reads and checks the files and puts the encoder where `device` says. A query or a text
     /// has at most `max_pieces` pieces, special ones among them.
-    pub fn load(
-        files: &ModelFiles,
-        max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<Epic, Error> {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         if config.family != Family::Bert {
@@ -129,7 +125,7 @@ impl Epic {
             query_salience: Linear::load(&bare, "query_salience", h, 1)?,
             text_salience: Linear::load(&bare, "doc_salience", h, 1)?,
             quality: Linear::load(&bare, "doc_quality", h, 1)?,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
             hidden_size: h,
             fingerprint: files.fingerprint("epic", max_pieces),
         })

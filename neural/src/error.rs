@@ -229,6 +229,15 @@ impl Error {
     }
 }
 
+/// An [`Error::Unsupported`] of a field and what stands there.
+pub(crate) fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
+    Error::Unsupported {
+        field,
+        found: found.to_string(),
+        expected: expected.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -186,15 +186,15 @@ fn shares<'a, 'b>(texts: &'a [Input<'b>], n: usize) -> Vec<&'a [Input<'b>]> {
     shares
 }
 
-/// One share on its way through the layers.
-struct Pass<'a> {
-    model: &'a Parameters,
-    texts: &'a [Input<'a>],
-    arch: Arch,
-    parallelism: Parallelism,
+/// One share on its way through the layers of a model.
+pub(crate) struct Pass<'a, M> {
+    pub(crate) model: &'a M,
+    pub(crate) texts: &'a [Input<'a>],
+    pub(crate) arch: Arch,
+    pub(crate) parallelism: Parallelism,
 }
 
-impl Pass<'_> {
+impl Pass<'_, Parameters> {
     /// Writes the last hidden state `[t, h]`.
     fn run(&self, hidden: &mut [f32]) {
         self.watched(hidden, &mut |_, _| ());

@@ -9,13 +9,12 @@
 //! Shapes: `t` pieces of all texts of a share, `l` pieces of one text, `h` hidden units, `d` units
 //! of a head, `m` units of the feed forward layer.
 
-use gemm::Parallelism;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::bert::{Linear, Norm};
 use crate::config::{Config, Modern, Reach};
 use crate::error::Error;
-use crate::fused::{self, Rows, View, fold, gelu, multiply};
+use crate::fused::{self, Pass, Rows, View, fold, gelu, multiply};
 use crate::pieces::Input;
 use crate::weights::Weights;
 
@@ -139,15 +138,7 @@ pub(crate) fn forward(model: &Parameters, texts: &[Input<'_>]) -> Vec<f32> {
     })
 }
 
-/// One share on its way through the layers.
-struct Pass<'a> {
-    model: &'a Parameters,
-    texts: &'a [Input<'a>],
-    arch: Arch,
-    parallelism: Parallelism,
-}
-
-impl Pass<'_> {
+impl Pass<'_, Parameters> {
     /// Writes the last hidden state `[t, h]`.
     fn run(&self, states: &mut [f32]) {
         let h = self.model.hidden_size;

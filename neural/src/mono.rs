@@ -48,11 +48,7 @@ impl MonoT5 {
 
     /// Reads and checks the files. The prompt has at most `max_pieces` pieces with query and
     /// text. Computes on the CPU only.
-    pub fn load(
-        files: &ModelFiles,
-        max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<MonoT5, Error> {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
         let config = Config::read(&files.config)?;
         let declared = files.declared_as(Architecture::MonoT5)?;
         declared.check_unset("a monoT5, whose prompt is its own")?;
@@ -62,7 +58,7 @@ impl MonoT5 {
         t5::check_bound(max_pieces, prompt.len() + 2)?;
         Ok(MonoT5 {
             answers: [words.id("▁true")?, words.id("▁false")?],
-            model: T5::load(files, config, computing)?,
+            model: T5::load(files, config, device)?,
             words,
             prompt,
             max_pieces,
@@ -178,7 +174,7 @@ mod tests {
     fn logits_of_both_answers_equal_the_reference() {
         for (files, fixture) in fixtures() {
             let max_pieces = fixture["max_pieces"].as_u64().unwrap() as usize;
-            let model = MonoT5::load(&files, max_pieces, crate::Device::Cpu).unwrap();
+            let model = MonoT5::load(&files, max_pieces, crate::Device::Cpu.into()).unwrap();
             let pairs = fixture["pairs"].as_array().unwrap();
             let made: Vec<PairPieces> = pairs
                 .iter()

@@ -48,13 +48,9 @@ impl Splade {
         Config::read(config).is_ok_and(|it| it.fills_masks)
     }
 
-    /// Reads and checks the files and puts the encoder where `computing` says. A text has at most
+    /// Reads and checks the files and puts the encoder where `device` says. A text has at most
     /// `max_pieces` pieces, special ones among them.
-    pub fn load(
-        files: &ModelFiles,
-        max_pieces: usize,
-        computing: impl Into<Computing>,
-    ) -> Result<Splade, Error> {
+    pub fn load(files: &ModelFiles, max_pieces: usize, device: Computing) -> Result<Self, Error> {
         let config = Config::read(&files.config)?;
         check_bound(max_pieces, 3, &config)?;
         let sides = files
@@ -67,7 +63,7 @@ impl Splade {
         Ok(Splade {
             head,
             hidden_size: h,
-            encoder: Encoder::load(&weights, config, sides.bounds.most(), computing)?,
+            encoder: Encoder::load(&weights, config, sides.bounds.most(), device)?,
             cutter: cutter.with_sides(sides.bounds, sides.prompts)?,
             fingerprint: files.fingerprint("splade", max_pieces),
         })

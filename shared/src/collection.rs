@@ -15,6 +15,17 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::error::{Error, Reading};
+
+/// Hears how many bytes of a file, packed if it is, have been read.
+pub type ByteProgress<'a> = &'a mut dyn FnMut(u64);
+
+/// What was read of a file, and what there is to say about the rest of it.
+pub type ReadResult<T> = Result<(T, Reading), Error>;
+
+/// A [`ReadResult`] of rows in the order of the file.
+pub type ReadRows<T> = ReadResult<Vec<T>>;
+
 /// What somebody looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -244,6 +244,37 @@ impl std::fmt::Display for Remark {
     }
 }
 
+/// Lets a type that is displayed and parsed, with [`Error`], travel as its text: the target of
+/// `#[serde(try_from = "String", into = "String")]`, and its schema.
+macro_rules! serialize_as_text {
+    ($type:ty) => {
+        impl TryFrom<String> for $type {
+            type Error = crate::error::Error;
+
+            fn try_from(text: String) -> Result<$type, crate::error::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(it: $type) -> String {
+                it.to_string()
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::PartialSchema for $type {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                <String as utoipa::PartialSchema>::schema()
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $type {}
+    };
+}
+pub(crate) use serialize_as_text;
+
 /// What a reader has to say about a file: how many rows it took, and which it did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use crate::differ::{Counted, Source};
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Column, Kind, Table, Value, columns_of, format};
 use crate::study::Study;
 use crate::study::behaviour::{Delta, Slice};
 use compared::{Compared, Figure, Said};
 use ours::{NO_DELTA, Ours, Reading};
-use printed::{Printed, padigela};
+use printed::{Printed, SAMPLES};
 
 /// A paper whose tables can be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,8 +241,8 @@ pub fn replay_lists(asked: Asked, lists: &[Source<'_>]) -> Result<Vec<Table>, Er
 
 fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -> Vec<Table> {
     let printed = printed::table(asked);
-    let mut tables = vec![beside(asked, &printed, ours, at_hand)];
-    if asked == padigela::SAMPLES {
+    let mut tables = vec![beside(asked, printed, ours, at_hand)];
+    if asked == SAMPLES {
         let samples = ours.iter().zip(1..).filter_map(|(it, at)| {
             let compared = it.compared()?;
             Some(compared.samples(at, &it.name))
@@ -255,12 +255,11 @@ fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -
 
 /// One row for each cell of the paper's table that says something.
 fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Table {
-    let mut columns = vec![
-        Column::new("row", Kind::Text),
-        Column::new("column", Kind::Text),
-        Column::new("printed", Kind::Number),
-        Column::new("their code", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "row | column"),
+        columns_of(Kind::Number, "printed | their code"),
+    ]
+    .concat();
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
     columns.extend(readings.map(|it| Column::new(it, Kind::Estimate)));
     let first = ours.first().map(|it| format!("{} − printed", it.name));
@@ -282,7 +281,7 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Ta
                 both.map_or(Value::Missing, |(it, ours)| Value::Signed(ours - it))
             });
             let mut line = vec![
-                Value::Text(row.name.to_owned()),
+                Value::Text(row.name.clone()),
                 Value::Text(column.name().to_owned()),
                 cell.printed.clone(),
                 cell.code.clone(),
@@ -295,7 +294,7 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Ta
     let mut notes = vec![asked.paper.needs().to_owned(), at_hand];
     let compared = ours.iter().filter_map(Ours::compared);
     notes.extend(compared.flat_map(Compared::notes));
-    notes.extend(printed.notes.iter().map(|&it| it.to_owned()));
+    notes.extend(printed.notes.iter().cloned());
     Table {
         name: format!("{}-table-{}", asked.paper.name(), asked.table),
         title: format!(
@@ -326,24 +325,25 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// What stands in a column of a paper's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Of {
     /// An axiom.
     Probe(Probe),
     /// A measure: the paper's name, ours.
-    Measure(&'static str, &'static str),
+    Measure(String, String),
     /// A behaviour: the paper's name, ours, and of which documents.
-    Behaviour(&'static str, Probe, Slice),
+    Behaviour(String, Probe, Slice),
     /// δ of a ranker, in the unit of its scores.
     Delta,
     /// A figure of a comparison: the paper's name, ours.
-    Compared(&'static str, Figure),
+    Compared(String, Figure),
     /// What the software cannot have.
-    Absent(&'static str),
+    Absent(String),
 }
 
 impl Of {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &str {
         match self {
             Of::Probe(probe) => probe.about().name,
             Of::Measure(name, _)
@@ -356,19 +356,20 @@ impl Of {
 }
 
 /// What stands in a row of a paper's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum What {
     /// A ranker; ours is the first whose spec has this word between its colons: `bm25`, or
     /// `monot5` of `NAME:monot5`.
-    Ranker(&'static str),
+    Ranker(String),
     /// A ranker that the software does not have.
     Absent,
     /// Samples with an outcome, of a ranker as in [`What::Ranker`].
-    Outcome(&'static str, Outcome),
+    Outcome(String, Outcome),
     /// Instances, or samples.
     Instances,
     /// Instances of the queries of a split.
-    Split(&'static str),
+    Split(String),
     /// Instances with a relevant text.
     Relevant,
     /// How often the claim holds for the grades.
@@ -378,7 +379,8 @@ pub enum What {
 }
 
 /// What the scores of a sample say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The first text is preferred.
     Positive,

@@ -134,6 +134,12 @@ impl Column {
     }
 }
 
+/// Returns columns of one kind by their names, between which stands ` | `.
+pub fn columns_of(kind: Kind, names: &str) -> Vec<Column> {
+    let names = names.split(" | ");
+    names.map(|it| Column::new(it, kind)).collect()
+}
+
 /// The tables as JSON, every digit kept.
 pub fn to_json(tables: &[Table]) -> String {
     serde_json::to_string_pretty(tables).expect("a table has no map with keys that are not strings")

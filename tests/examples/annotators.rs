@@ -21,10 +21,8 @@ use serde_json::{Value, json};
 use shared::api::people::{CSRF, Invite, Join, Role};
 use shared::api::review::{Change, Make, NextItems, Outcome, Send, State, TaskNo};
 use shared::api::{Endpoint, Method};
-use shared::probe::Probe;
 use shared::review::event::{Decision, What};
 use shared::review::queue::{Offer, PREFETCH};
-use shared::review::task::{Design, Wanted};
 use shared::review::{Answer, Event, Key, Task};
 use tokio::time::{Instant, sleep_until};
 
@@ -107,23 +105,10 @@ struct Seen {
 
 async fn begin(address: &str, study: &str, n_people: usize) -> Fallible<Begun> {
     let operator = Person::new(address, 0)?;
-    let task = Task {
-        title: "Measured".to_owned(),
-        study: study.to_owned(),
-        probes: vec![Probe::Tfc1],
-        wanted: Wanted::default(),
-        n_items: N_ITEMS,
-        design: Design::Uniform,
-        overlap: OVERLAP,
-        seed: 42,
-        gold_every: 0,
-        blind: true,
-        mark_terms: true,
-        tags: Vec::new(),
-        guidelines: String::new(),
-        training: Vec::new(),
-        gold: Vec::new(),
-    };
+    let task: Task = serde_json::from_value(json!({
+        "title": "Measured", "study": study, "probes": ["tfc1"], "n_items": N_ITEMS,
+        "design": {"kind": "uniform"}, "overlap": OVERLAP, "seed": 42, "gold_every": 0,
+    }))?;
     let made = operator.ask(&Make { task }).await?;
     let task = made.card.task;
     let open = Change {

@@ -11,7 +11,7 @@ mod disk;
 
 use expect_test::Expect;
 
-use crate::harness::Home;
+use crate::harness::{Home, LIMITS};
 
 /// A folder with a collection `c` of these files.
 fn collection(corpus: impl AsRef<[u8]>, queries: impl AsRef<[u8]>) -> Home {
@@ -36,15 +36,17 @@ fn check_told(home: &Home, line: &str, expected: Expect) {
 
 /// The message of a command that is not done, and which leaves no file but those before.
 fn check_refused(home: &Home, line: &str, expected: Expect) {
+    expected.assert_eq(&refusal(home, line));
+}
+
+/// The message that [`check_refused`] compares, with a line feed.
+fn refusal(home: &Home, line: &str) -> String {
     let before = home.files();
     let message = home.run(line).refused();
     let here = home.path("");
     let here = here.to_string_lossy();
-    expected.assert_eq(&format!(
-        "{}\n",
-        message.replace(here.trim_end_matches('/'), "HOME")
-    ));
     assert_eq!(home.files(), before, "{line}");
+    message.replace(here.trim_end_matches('/'), "HOME") + "\n"
 }
 
 /// A study file of collection `c` with other values for some keys.
@@ -63,17 +65,6 @@ fn study(changes: &[(&str, &str)]) -> String {
     ] {
         text += &value(key, usual);
     }
-    text + r#"probes = ["tfc1", "tp"]
-modes = ["fixed"]
-rankers = ["bm25", "ql"]
-[limits]
-length_gap_terms = 10
-min_terms = 1
-repeat_from = 2
-repeat_to = 4
-repeated_terms = 240
-filled_terms = 512
-fillable_terms = 256
-seed = 42
-"#
+    text += "probes = [\"tfc1\", \"tp\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\", \"ql\"]\n";
+    text + LIMITS
 }

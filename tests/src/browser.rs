@@ -29,17 +29,16 @@ mod development;
 
 use std::path::PathBuf;
 
-use crate::harness;
+use crate::harness::{Dependency, named, or_skip};
 
-/// A file or folder that the environment names.
-pub(crate) fn named(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable)
-        .filter(|it| !it.is_empty())
-        .map(PathBuf::from)
+/// The built front end. Without it this test is skipped.
+pub(crate) fn front_end() -> Option<PathBuf> {
+    let built = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file());
+    or_skip(built, Dependency::Browser, "no front end")
 }
 
-/// Says that this test found nothing to run on.
-pub(crate) fn skip(reason: &str) {
-    let test = std::thread::current();
-    harness::skip(test.name().unwrap_or("a browser test"), reason);
+/// The script of the checker of accessibility. Without it this test is skipped.
+pub(crate) fn axe() -> Option<String> {
+    let file = or_skip(named("AXIOSCOPE_AXE"), Dependency::Browser, "no axe-core")?;
+    Some(std::fs::read_to_string(file).unwrap())
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::Write;
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use serde_json::Value;
 
-use crate::harness::{Home, tiny};
+use crate::harness::{Home, LIMITS, tiny};
 
 /// Runs a line, with `TINY` for the tiny collection, and compares what it prints.
 fn check(home: &Home, line: &str, expected: Expect) {
@@ -109,59 +109,13 @@ fn every_axiom_has_instances_in_every_mode() {
 #[test]
 fn judge_says_how_often_a_ranker_agrees() {
     let home = mined("--pool all");
-    let judge = "judge --collection TINY --instances mined.parquet";
-    check(
-        &home,
-        &format!("{judge} --ranker bm25"),
-        expect![[r#"
-            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-            tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
-            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-            mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-        "#]],
-    );
-    check(
-        &home,
-        &format!("{judge} --ranker bm25:idf=rsj"),
-        expect![[r#"
-            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-            tfc1	22	0	0	0	1.0000	[1.0000, 1.0000]
-            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-            mtdc	4	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-        "#]],
-    );
-    check(
-        &home,
-        &format!("{judge} --ranker ql"),
-        expect![[r#"
-            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-            tfc1	21	0	1	0	0.9545	[0.9091, 1.0000]
-            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-            mtdc	2	1	1	0	0.7500	[0.5000, 1.0000]
-            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc2	45	0	0	0	1.0000	[1.0000, 1.0000]
-            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-        "#]],
-    );
-    check(
-        &home,
-        &format!("{judge} --ranker bm25 --delta-score 0.1"),
-        expect![[r#"
-            axiom	satisfied	tied	violated	unscored	fraction	95 % interval
-            tfc1	21	1	0	0	0.9545	[0.8750, 1.0000]
-            tfc2	2	0	2	0	0.5000	[0.0000, 1.0000]
-            mtdc	3	1	0	0	1.0000	[1.0000, 1.0000]
-            lnc1	3	0	0	0	1.0000	[1.0000, 1.0000]
-            lnc2	40	5	0	0	1.0000	[1.0000, 1.0000]
-            tp	4	0	0	0	1.0000	[1.0000, 1.0000]
-        "#]],
-    );
+    let rankers = ["bm25", "bm25:idf=rsj", "ql", "bm25 --delta-score 0.1"];
+    let tables = rankers.map(|ranker| {
+        let judge = "judge --collection TINY --instances mined.parquet --ranker";
+        let line = format!("{judge} {ranker}").replace("TINY", tiny());
+        format!("{ranker}\n{}", home.run(&line).done())
+    });
+    expect_file!["../expected/judge.tsv"].assert_eq(&tables.concat());
 }
 
 #[test]
@@ -522,23 +476,13 @@ pool = "all"
 probes = ["tfc1", "tfc2", "mtdc", "lnc1", "lnc2", "tp"]
 modes = ["fixed", "code"]
 rankers = ["bm25", "ql", "scores:own.tsv"]
-
-[limits]
-length_gap_terms = 10
-min_terms = 1
-repeat_from = 2
-repeat_to = 4
-repeated_terms = 240
-filled_terms = 512
-fillable_terms = 256
-seed = 42
 "#;
 
 /// A folder with the study above.
 pub(crate) fn studied() -> Home {
     let home = Home::new();
     home.run(&format!("import {} --to tiny", tiny())).done();
-    home.write("study.toml", STUDY);
+    home.write("study.toml", format!("{STUDY}{LIMITS}"));
     home.write(
         "data/collections/tiny/runs/own.tsv",
         "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n",

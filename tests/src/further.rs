@@ -1,15 +1,8 @@
 //! The axioms of `ir_axioms` and formulas on the command line, in a study, and a run's header.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use crate::harness::Home;
-
-fn demo() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    folder.display().to_string()
-}
+use crate::harness::{Home, demo};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {

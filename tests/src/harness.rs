@@ -2,8 +2,8 @@
 //!
 //! `AXIOSCOPE_BIN` names the program; without it the one beside this test binary is taken.
 //! `AXIOSCOPE_DATA` (public collections) and `AXIOSCOPE_MODEL` (the default model) may be
-//! absent: a test that needs them then calls [`skip`]. `AXIOSCOPE_TEST_DATABASE_URL` names a server
-//! of PostgreSQL, see [`tests::postgres`].
+//! absent: a test that needs them is then skipped, see [`or_skip`]. `AXIOSCOPE_TEST_DATABASE_URL`
+//! names a server of PostgreSQL, see [`tests::postgres`].
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use shared::api::{Endpoint, Method, Problem};
 use tempfile::TempDir;
 use tests::postgres::Database;
 
-pub(crate) use tests::skip;
+pub(crate) use test_dependencies::{Dependency, or_skip};
 
 /// Somebody who waits longer waits for something that will not come, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
@@ -38,29 +38,37 @@ pub(crate) fn tiny() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
 }
 
+/// The folder of the demo study.
+pub(crate) fn demo() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../demo")
+}
+
 /// A BERT of two layers with random weights, of the crate `neural`.
 pub(crate) fn tiny_model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../neural/tests/fixtures/tiny")
 }
 
-/// The folder of the public collections.
+/// The folder of the public collections. Without it this test is skipped.
 pub(crate) fn collections() -> Option<PathBuf> {
-    from_environment("AXIOSCOPE_DATA")
+    let folder = named("AXIOSCOPE_DATA");
+    or_skip(folder, Dependency::Data, "the collections are absent")
 }
 
-/// The folder of the default model.
+/// The folder of the default model. Without it this test is skipped.
 pub(crate) fn model() -> Option<PathBuf> {
-    from_environment("AXIOSCOPE_MODEL")
+    let folder = named("AXIOSCOPE_MODEL");
+    or_skip(folder, Dependency::Model, "the neural model is absent")
 }
 
-fn from_environment(variable: &str) -> Option<PathBuf> {
+/// A file or folder that the environment names.
+pub(crate) fn named(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|it| !it.is_empty())
         .map(PathBuf::from)
 }
 
 fn program() -> PathBuf {
-    let program = from_environment("AXIOSCOPE_BIN").unwrap_or_else(|| {
+    let program = named("AXIOSCOPE_BIN").unwrap_or_else(|| {
         let tests = std::env::current_exe().unwrap();
         let name = format!("axioscope{}", std::env::consts::EXE_SUFFIX);
         tests.parent().and_then(Path::parent).unwrap().join(name)

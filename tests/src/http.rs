@@ -9,7 +9,7 @@ use shared::api::{
     Resume, Score, Show, Statistics, Studies, Watch,
 };
 use shared::probe::{Mode, Probe};
-use shared::study::cell::{Listing, Sort};
+use shared::study::cell::Listing;
 use shared::study::dials::Dials;
 
 use crate::harness::{Home, Server, reply, tiny, tiny_model};
@@ -39,21 +39,12 @@ fn site() -> Arc<Site> {
 const DEMO: &str = "demo";
 
 fn listing(limit: u64) -> List {
-    let listing = Listing {
-        dials: Dials::default(),
-        probe: Probe::Tfc1,
-        ranker: 0,
-        outcome: None,
-        query: String::new(),
-        margin_from: None,
-        margin_to: None,
-        sort: Sort::MarginUp,
-        offset: 0,
-        limit,
-    };
+    let listing = json!({
+        "dials": {}, "axiom": "tfc1", "ranker": 0, "sort": "margin-up", "limit": limit,
+    });
     List {
         study: DEMO.to_owned(),
-        listing,
+        listing: serde_json::from_value(listing).unwrap(),
     }
 }
 

@@ -21,9 +21,9 @@ use shared::study::make::{Brought, Maker, Stage};
 use shared::study::{Definition, Lookups, Study};
 use shared::text::Analyzer;
 
+use crate::browser::front_end;
 use crate::browser::host::Host;
 use crate::browser::tab::{Tab, with_tab};
-use crate::browser::{named, skip};
 use crate::harness;
 
 const MADE: &str = "2026-11-20";
@@ -60,7 +60,7 @@ fn the_demo_has_the_same_bits_in_the_browser() {
 #[test]
 fn trecdl_passage_has_the_same_bits_in_the_browser() {
     let Some(collections) = harness::collections() else {
-        return skip("no collections");
+        return;
     };
     let definition = Definition {
         format: 1,
@@ -94,7 +94,7 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
 #[test]
 fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
     let Some(collections) = harness::collections() else {
-        return skip("no collections");
+        return;
     };
     let vectors = "glove-6B-50d-10k/glove.6B.50d.10k.txt.gz";
     let axioms = Probe::AXIOMS.iter().copied();
@@ -146,8 +146,8 @@ struct Given {
 }
 
 fn compare(given: &Given) {
-    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
-        return skip("no front end");
+    let Some(dist) = front_end() else {
+        return;
     };
     let host = Host::start(BTreeMap::from([
         ("/", dist),

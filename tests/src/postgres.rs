@@ -8,6 +8,7 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use test_dependencies::{Dependency, or_skip};
 
 const VARIABLE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 
@@ -27,14 +28,11 @@ impl Database {
         let server = std::env::var(VARIABLE).unwrap_or_else(|_| {
             panic!("{VARIABLE} is not set: `cargo xtask test` starts a server of PostgreSQL for it")
         });
-        if server.is_empty() {
-            let thread = std::thread::current();
-            crate::skip(
-                thread.name().unwrap_or("a test"),
-                "there is no PostgreSQL, so it ran on SQLite alone",
-            );
-            return None;
-        }
+        let server = or_skip(
+            Some(server).filter(|it| !it.is_empty()),
+            Dependency::Postgres,
+            "there is no PostgreSQL, so it ran on SQLite alone",
+        )?;
         let (base, _) = server.rsplit_once('/').unwrap();
         let n_made = N_MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("axioscope_{}_{n_made}", std::process::id());

@@ -11,20 +11,22 @@ use std::path::{Path, PathBuf};
 use expect_test::{ExpectFile, expect, expect_file};
 use serde_json::{Value, json};
 
-use crate::harness::{Home, collections, model, skip};
+use crate::harness::{Dependency, Home, model, named, or_skip};
 
-/// The folder of a collection, or none where it is absent, which is said.
-fn collection(test: &str, name: &str) -> Option<PathBuf> {
-    let folder = collections()
-        .map(|it| it.join(name))
-        .filter(|it| it.is_dir());
-    if folder.is_none() {
-        skip(
-            &format!("published::{test}"),
-            &format!("the collection {name} is absent"),
-        );
-    }
-    folder
+/// The runs that the collection of TREC DL 2019 comes with.
+pub(crate) const RUNS: [&str; 5] = [
+    "BM25",
+    "BM25_RM3",
+    "D_BERT_KD_TASB",
+    "OPEN_AI_ADA2",
+    "SPLADE_P_P_ENSEMBLE_DISTIL",
+];
+
+/// The folder of a collection. Without it this test is skipped.
+fn collection(name: &str) -> Option<PathBuf> {
+    let folder = named("AXIOSCOPE_DATA").map(|it| it.join(name));
+    let reason = format!("the collection {name} is absent");
+    or_skip(folder.filter(|it| it.is_dir()), Dependency::Data, &reason)
 }
 
 /// Mines, judges by each ranker, and compares the table of both.
@@ -53,8 +55,7 @@ fn outcomes(row: &Value) -> String {
 
 #[test]
 fn axioms_on_trec_deep_learning_2019() {
-    let test = "axioms_on_trec_deep_learning_2019";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
     check(
@@ -67,8 +68,7 @@ fn axioms_on_trec_deep_learning_2019() {
 
 #[test]
 fn axioms_on_passages_of_wikipedia() {
-    let test = "axioms_on_passages_of_wikipedia";
-    let Some(folder) = collection(test, "cmu-wiki-qa") else {
+    let Some(folder) = collection("cmu-wiki-qa") else {
         return;
     };
     check(
@@ -85,8 +85,7 @@ fn axioms_on_passages_of_wikipedia() {
 
 #[test]
 fn lnc1_as_the_published_code_has_it() {
-    let test = "lnc1_as_the_published_code_has_it";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
     let home = Home::new();
@@ -120,11 +119,10 @@ fn lnc1_as_the_published_code_has_it() {
 /// words in another order. None of these is an instance here.
 #[test]
 fn axioms_on_the_meaning_of_words() {
-    let test = "axioms_on_the_meaning_of_words";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
-    let Some(vectors) = collection(test, "glove-6B-50d-10k") else {
+    let Some(vectors) = collection("glove-6B-50d-10k") else {
         return;
     };
     let vectors = vectors.join("glove.6B.50d.10k.txt.gz");
@@ -153,8 +151,7 @@ fn axioms_on_the_meaning_of_words() {
 
 #[test]
 fn ndcg_of_runs_of_trec_deep_learning_2019() {
-    let test = "ndcg_of_runs_of_trec_deep_learning_2019";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
     let home = Home::new();
@@ -178,8 +175,7 @@ fn ndcg_of_runs_of_trec_deep_learning_2019() {
 
 #[test]
 fn measures_of_runs_that_bring_their_labels() {
-    let test = "measures_of_runs_that_bring_their_labels";
-    let Some(folder) = collection(test, "wikipassageqa-questions") else {
+    let Some(folder) = collection("wikipassageqa-questions") else {
         return;
     };
     let home = Home::new();
@@ -211,12 +207,11 @@ fn to_four_digits(value: &Value) -> String {
 /// its vectors are within 1e-6 (`neural/tests`). BM25 alone has .5058.
 #[test]
 fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
-    let test = "minilm_reranks_the_first_hundred_of_trec_deep_learning_2019";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
     let Some(model) = model() else {
-        return skip(&format!("published::{test}"), "the neural model is absent");
+        return;
     };
     let mut run = String::new();
     let packed = fs::File::open(folder.join("runs/BM25.run.gz")).unwrap();
@@ -255,22 +250,14 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
 /// STMC1 as printed as well, LNC1 keeps 247,957 of 425,700 ordered pairs.
 #[test]
 fn the_readings_of_the_published_code_for_every_ranker() {
-    let test = "the_readings_of_the_published_code_for_every_ranker";
-    let Some(folder) = collection(test, "trecdl-passage") else {
+    let Some(folder) = collection("trecdl-passage") else {
         return;
     };
-    let Some(vectors) = collection(test, "glove-6B-50d-10k") else {
+    let Some(vectors) = collection("glove-6B-50d-10k") else {
         return;
     };
     let home = Home::new();
-    let runs = [
-        "BM25",
-        "BM25_RM3",
-        "D_BERT_KD_TASB",
-        "OPEN_AI_ADA2",
-        "SPLADE_P_P_ENSEMBLE_DISTIL",
-    ];
-    let rankers = runs.map(|it| format!("--ranker scores:{it}.run")).join(" ");
+    let rankers = RUNS.map(|it| format!("--ranker scores:{it}.run")).join(" ");
     let replay = format!(
         "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
          --vectors {} {rankers} --json",
@@ -289,12 +276,12 @@ fn the_readings_of_the_published_code_for_every_ranker() {
     };
     for what in ["TP is upside down", "STMC1 takes a distance"] {
         let pairs = of(what);
-        assert_eq!(pairs.len(), 2 + runs.len(), "{what}");
+        assert_eq!(pairs.len(), 2 + RUNS.len(), "{what}");
         for (one, other) in pairs {
             assert!((one - other).abs() < 1e-12, "{what}: {one} {other}");
         }
     }
-    assert_eq!(of("LNC1 by that code").len(), 2 + runs.len());
+    assert_eq!(of("LNC1 by that code").len(), 2 + RUNS.len());
     let (kept, both) = of("LNC1 in the published code")[0];
     assert_eq!(
         format!("{kept:.4}"),

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::behaviours::{self, MATCHED, count};
 use crate::harness::{Home, LIMITS, Ran, collections, model};
 use crate::jobs::{Size, survives};
+use crate::published::RUNS;
 use crate::review::loss::{self, Plan};
 
 #[test]
@@ -38,17 +39,10 @@ fn what_20_people_decide_in_a_minute_survives_a_server_that_is_killed_ten_times(
 fn trec_deep_learning_2019_through_all_axioms() {
     let data = collections().expect("the collections lie in AXIOSCOPE_DATA");
     let model = model().expect("the model is set up by `cargo xtask regress`");
-    let runs = [
-        "BM25",
-        "BM25_RM3",
-        "D_BERT_KD_TASB",
-        "OPEN_AI_ADA2",
-        "SPLADE_P_P_ENSEMBLE_DISTIL",
-    ];
     let mut rankers = vec!["bm25".to_owned(), "ql".to_owned()];
     let name = model.file_name().unwrap().to_string_lossy();
     rankers.extend(["bi", "late"].map(|it| format!("{name}:{it}")));
-    rankers.extend(runs.map(|it| format!("scores:{it}.run")));
+    rankers.extend(RUNS.map(|it| format!("scores:{it}.run")));
     let vectors = data.join("glove-6B-50d-10k/glove.6B.50d.10k.txt.gz");
     let definition = format!(
         "format = 1\nname = \"trecdl\"\ntitle = \"TREC DL 2019\"\ncollection = {:?}\n\

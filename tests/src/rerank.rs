@@ -34,19 +34,16 @@ pub(crate) fn collect(home: &Home, query: &str, texts: &[&str]) {
     home.write("pairs.jsonl", pairs.join("\n"));
 }
 
+/// Scores all texts of the collection into a file.
+pub(crate) fn score_line<'a>(ranker: &'a str, out: &'a str) -> Vec<&'a str> {
+    let line = "score --collection c --pairs pairs.jsonl --out";
+    let line = line.split(' ').chain([out, "--ranker", ranker]);
+    line.collect()
+}
+
 /// What `score` says of all texts of the collection, by text id.
 pub(crate) fn scores(home: &Home, ranker: &str, name: &str) -> BTreeMap<String, f64> {
-    let line = [
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-        "--out",
-        name,
-    ];
-    home.run_with(&[&line[..], &["--ranker", ranker]].concat())
-        .done();
+    home.run_with(&score_line(ranker, name)).done();
     let rows = home.read(name);
     let rows = rows.lines().map(|it| {
         let cells: Vec<&str> = it.split('\t').collect();

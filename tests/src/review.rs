@@ -10,13 +10,12 @@ pub(crate) mod loss;
 mod disk;
 mod life;
 
+use serde_json::json;
 use shared::api::people::{Invite, Role};
 use shared::api::review::{Change, Make, State, TaskNo, Whole};
-use shared::probe::Probe;
 use shared::review::Task;
-use shared::review::task::{Design, Wanted};
 
-use crate::harness::{Home, LIMITS, Server};
+use crate::harness::{Home, LIMITS, Server, demo};
 
 /// The study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
@@ -24,7 +23,7 @@ pub(crate) const STUDY: &str = "reviewed";
 /// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
 /// instances of TFC1.
 pub(crate) fn make_study(home: &Home) {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let text = format!(
         "format = 1\nname = \"{STUDY}\"\ntitle = \"Reviewed\"\ncollection = \"{demo}\"\n\
          pool = \"rank:bm25:20\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\
@@ -37,23 +36,11 @@ pub(crate) fn make_study(home: &Home) {
 
 /// So many items of TFC1 for so many people each, without training and gold.
 pub(crate) fn task(n_items: u32, overlap: u32) -> Task {
-    Task {
-        title: "Which text is better?".to_owned(),
-        study: STUDY.to_owned(),
-        probes: vec![Probe::Tfc1],
-        wanted: Wanted::default(),
-        n_items,
-        design: Design::Uniform,
-        overlap,
-        seed: 42,
-        gold_every: 0,
-        blind: true,
-        mark_terms: true,
-        tags: Vec::new(),
-        guidelines: String::new(),
-        training: Vec::new(),
-        gold: Vec::new(),
-    }
+    let task = json!({
+        "title": "Which text is better?", "study": STUDY, "probes": ["tfc1"], "n_items": n_items,
+        "design": {"kind": "uniform"}, "overlap": overlap, "seed": 42, "gold_every": 0,
+    });
+    serde_json::from_value(task).unwrap()
 }
 
 /// Makes a task and opens it, as the operator whom a server on loopback takes everybody for.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, LIMITS, PATIENCE, Ran, tiny_model};
 use crate::peer::{Asked, Peer, Reply, answer};
-use crate::rerank::{collect, ranking, scores};
+use crate::rerank::{collect, ranking, score_line, scores};
 
 const TEXTS: [&str; 5] = [
     "river bank river",
@@ -35,18 +35,10 @@ fn half_lengths(asked: &Asked) -> Reply {
     answer(200, json!(scored).to_string())
 }
 
+const DRY_RUN: &str = "score --collection c --pairs pairs.jsonl --dry-run --ranker";
+
 fn score_with(home: &Home, ranker: &str) -> Ran {
-    home.run_with(&[
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-        "--out",
-        "s.tsv",
-        "--ranker",
-        ranker,
-    ])
+    home.run_with(&score_line(ranker, "s.tsv"))
 }
 
 #[test]
@@ -87,16 +79,9 @@ fn our_own_server_gives_the_scores_of_the_local_model() {
     // In a study file and with `judge`, the verdicts are those of the model.
     let address = format!("{}/rerank", server.address);
     let judge = |ranker: &str| {
-        let args = [
-            "judge",
-            "--collection",
-            "c",
-            "--instances",
-            "m.parquet",
-            "--json",
-            "--ranker",
-        ];
-        home.run_with(&[&args[..], &[ranker]].concat()).json()
+        let line = "judge --collection c --instances m.parquet --json --ranker";
+        let line: Vec<&str> = line.split(' ').chain([ranker]).collect();
+        home.run_with(&line).json()
     };
     assert_eq!(judge(&address), judge(&model));
     home.write(
@@ -150,19 +135,10 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     program
         .env("AXIOSCOPE_RERANK_KEY", "hush-hush")
         .env("AXIOSCOPE_LOG", "trace");
-    let args = [
-        "--data",
-        "data",
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-    ];
     let ran = Ran::of(
         program
-            .args(args)
-            .args(["--out", "s.tsv", "--ranker", &ranker]),
+            .args(["--data", "data"])
+            .args(score_line(&ranker, "s.tsv")),
     );
     assert!(!ran.err.contains("hush"), "{}", ran.err);
     ran.done();
@@ -183,8 +159,8 @@ fn a_peer_is_asked_as_its_shape_has_it_and_the_key_is_nowhere_else() {
     let ranker = format!("{}/rerank", echo.address);
     let refused = Ran::of(
         program
-            .args(args)
-            .args(["--out", "s.tsv", "--ranker", &ranker]),
+            .args(["--data", "data"])
+            .args(score_line(&ranker, "s.tsv")),
     );
     let refused = refused.refused();
     assert!(
@@ -215,19 +191,10 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     );
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
-    let args = [
-        "--data",
-        "data",
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-    ];
     Ran::of(
         program
-            .args(args)
-            .args(["--out", "s.tsv", "--ranker", &ranker]),
+            .args(["--data", "data"])
+            .args(score_line(&ranker, "s.tsv")),
     )
     .done();
     assert_eq!(home.read("s.tsv").lines().count(), 20);
@@ -312,19 +279,10 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
         }
     });
     let ranker = format!("{}/rerank?texts=1&at_once=1", peer.address);
-    let args = [
-        "--data",
-        "data",
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-    ];
     let mut program = home.program();
     program
-        .args(args)
-        .args(["--out", "s.tsv", "--ranker", &ranker]);
+        .args(["--data", "data"])
+        .args(score_line(&ranker, "s.tsv"));
     let mut child = program.stderr(std::process::Stdio::null()).spawn().unwrap();
     let since = Instant::now();
     // Two answers of one score each, 29 bytes a record, and a third request without an answer.
@@ -341,16 +299,7 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
     child.kill().unwrap();
     child.wait().unwrap();
 
-    let line = [
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-        "--dry-run",
-        "--ranker",
-    ];
-    let cost = home.run_with(&[&line[..], &[&ranker]].concat()).json();
+    let cost = home.run(&format!("{DRY_RUN} {ranker}")).json();
     assert_eq!((&cost["requests"], &cost["done"]), (&json!(5), &json!(2)));
     ready.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = score_with(&home, &ranker);
@@ -374,22 +323,13 @@ fn what_would_be_sent_is_told_and_not_sent() {
     let home = home();
     let peer = Peer::new(|_| answer(500, ""));
     let ranker = format!("{}/rerank?texts=2", peer.address);
-    let args = [
-        "score",
-        "--collection",
-        "c",
-        "--pairs",
-        "pairs.jsonl",
-        "--dry-run",
-        "--ranker",
-    ];
-    let cost = home.run_with(&[&args[..], &[&ranker]].concat()).json();
+    let cost = home.run(&format!("{DRY_RUN} {ranker}")).json();
     let n_chars: usize = TEXTS.iter().map(|it| it.len()).sum();
     let characters = n_chars + 3 * "river bank".len();
     let expected = json!({"requests": 3, "texts": 5, "characters": characters, "done": 0});
     assert_eq!(cost, expected);
     assert_eq!(peer.asked().len(), 0);
-    let refused = home.run_with(&[&args[..], &["bm25"]].concat()).refused();
+    let refused = home.run(&format!("{DRY_RUN} bm25")).refused();
     assert!(refused.starts_with("dry-run: "), "{refused}");
 }
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, tiny_model};
+use crate::harness::{Home, demo, tiny_model};
 
 /// Two formulas and a small model, so that there is something to interrupt at every stage.
 fn study(home: &Home) {
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let model = tiny_model();
     let text = format!(
         "format = 1\nname = \"killed\"\ntitle = \"Killed\"\ncollection = \"{demo}\"\n\
@@ -146,7 +146,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     let printed = home.run("replay camara2020 --table 2").done();
     assert!(printed.contains("14,481,949"), "{printed}");
     assert!(printed.contains("No study was chosen"), "{printed}");
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let line = format!(
         "replay camara2020 --table 3 --collection {demo} --tokenizer alnum --pool rank:bm25:20"
     );
@@ -202,7 +202,7 @@ fn bm25_stands_beside_each_ranker_that_is_brought() {
         printed.contains("| MUR | first 10 | 3.12 | – |"),
         "{printed}"
     );
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let line = format!(
         "replay padigela2019 --table 1 --collection {demo} --pool rank:bm25:20 --ranker ql \
          --ranker bm25:k1=0.1,b=0 --json"
@@ -330,7 +330,7 @@ fn bm25_stands_beside_runs_as_they_are() {
 fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let home = Home::new();
     study(&home);
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let line = format!(
         "tune --collection {demo} --ranker bm25 --measure AP --pool rank:bm25:50 --json \
          --figure surface.svg --write study.toml"
@@ -507,7 +507,7 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
         "{card}"
     );
     // Its instances are read as those of `mine`.
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let judge = format!("judge --collection {demo} --instances with/instances.parquet --json");
     let judged = home.run(&format!("{judge} --ranker bm25")).json();
     assert!(

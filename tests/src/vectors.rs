@@ -1,15 +1,8 @@
 //! Word vectors on the command line: trained, read, and what is mined with them.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use crate::harness::{Home, Ran};
-
-fn demo() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    folder.display().to_string()
-}
+use crate::harness::{Home, Ran, demo};
 
 #[test]
 fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {

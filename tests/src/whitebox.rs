@@ -4,21 +4,27 @@ use shared::api::{Attend, Inside, InsideQuery};
 
 use crate::harness::{Home, LIMITS, tiny, tiny_model};
 
-#[test]
-fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
+/// A folder with a published study of BM25 on the tiny collection.
+pub(crate) fn published(name: &str, title: &str) -> Home {
     let home = Home::new();
-    let model = tiny_model();
-    let model = model.display();
     home.write(
         "study.toml",
         format!(
-            "format = 1\nname = \"tiny\"\ntitle = \"Tiny\"\ncollection = {:?}\npool = \"all\"\n\
+            "format = 1\nname = {name:?}\ntitle = {title:?}\ncollection = {:?}\npool = \"all\"\n\
              probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n{LIMITS}",
             tiny()
         ),
     );
     home.run("study run study.toml").done();
-    home.run("study publish tiny").done();
+    home.run(&format!("study publish {name}")).done();
+    home
+}
+
+#[test]
+fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
+    let home = published("tiny", "Tiny");
+    let model = tiny_model();
+    let model = model.display();
     let look = format!("whitebox --study tiny --ranker {model}:late --pool all --floor 2 --json");
     let tables = home.run(&look).json();
     let rows = |name: &str| {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use shared::error::Error as InputError;
 use shared::probe::{Limits, Manipulation, Pool, Probe};
-use shared::replay::printed::abnirml;
+use shared::replay::printed::TRANSFER_SETS;
 use shared::replay::{Asked, Paper, replay};
 use shared::report::{self, Table};
 use shared::study::{Definition, Lookups, Study, TransferFile};
@@ -78,8 +78,8 @@ impl FromStr for PairsOf {
         let Some((name, file)) = word.split_once('=') else {
             return Err(InputError::not_a("pairs", word, "written as jfleg=FILE"));
         };
-        let set = abnirml::SETS.iter().find(|it| it.0 == name);
-        let known = abnirml::SETS.iter().map(|it| it.0);
+        let set = TRANSFER_SETS.iter().find(|it| it.0 == name);
+        let known = TRANSFER_SETS.iter().map(|it| it.0);
         let (name, queries) = set.ok_or_else(|| InputError::not_one_of("pairs", name, known))?;
         Ok(PairsOf(TransferFile {
             name: (*name).to_owned(),

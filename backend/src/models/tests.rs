@@ -86,7 +86,7 @@ fn a_few_texts_and_many_pairs_agree() {
     let ranker = tiny().get("tiny:late").unwrap();
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
-    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..39).map(move |t| (q, t))).collect();
+    let pairs = each_with_each(2, 39);
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker
@@ -178,7 +178,7 @@ fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_tex
     let texts: Vec<String> = (0..300)
         .map(|it| "the river ends ".repeat(it % 30))
         .collect();
-    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..300).map(move |t| (q, t))).collect();
+    let pairs = each_with_each(2, 300);
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
@@ -224,12 +224,8 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
             .map(|it| "the river ends ".repeat(it % 30))
             .collect();
         texts[0].clone_from(&queries[0]);
-        let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..300).map(move |t| (q, t))).collect();
-        let listed = Listed {
-            queries: &queries,
-            texts: &texts,
-            pairs: &pairs,
-        };
+        let pairs = each_with_each(2, 300);
+        let listed = listed(&queries, &texts, &pairs);
         let scores = ranker
             .score_pairs(&listed, &mut Draft::none(), |_| {})
             .unwrap();
@@ -336,14 +332,6 @@ fn a_module_outside_its_folder_is_not_read() {
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
 
-fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> Listed<'a> {
-    Listed {
-        queries,
-        texts,
-        pairs,
-    }
-}
-
 fn fixture(name: &str) -> String {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     format!("{fixtures}/{name}")
@@ -358,7 +346,7 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     assert!(ranker.about.detail.starts_with("monoT5"));
     let queries = ["where do rivers end".to_owned(), String::new()];
     let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
-    let pairs: Vec<(u32, u32)> = (0..2).flat_map(|q| (0..60).map(move |t| (q, t))).collect();
+    let pairs = each_with_each(2, 60);
     let listed = listed(&queries, &texts, &pairs);
     let mut steps = Vec::new();
     let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
@@ -373,6 +361,20 @@ fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
     let error = Models::new(&[fixture("t5")], Device::Cuda(0)).unwrap();
     let error = error.get("t5").err().unwrap().to_string();
     assert!(error.contains("on the CPU only"), "{error}");
+}
+
+/// Each query with each text.
+fn each_with_each(n_queries: u32, n_texts: u32) -> Vec<(u32, u32)> {
+    let of_query = |query| (0..n_texts).map(move |text| (query, text));
+    (0..n_queries).flat_map(of_query).collect()
+}
+
+fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)]) -> Listed<'a> {
+    Listed {
+        queries,
+        texts,
+        pairs,
+    }
 }
 
 /// Every pair as a ranker scores it when it is asked about one query and all texts; `scores` are

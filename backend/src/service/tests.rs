@@ -119,8 +119,8 @@ fn listed() -> Listed<'static> {
     static TEXTS: LazyLock<[String; 4]> =
         LazyLock::new(|| [2, 4, 6, 8].map(|it| "é".repeat(it / 2)));
     Listed {
-        queries: &*QUERIES,
-        texts: &*TEXTS,
+        queries: &QUERIES[..],
+        texts: &TEXTS[..],
         pairs: &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 3)],
     }
 }

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::unsupported;
-use crate::error::Error;
+use crate::error::{Error, unsupported};
 
 /// Rotated positions, two reaches of attention, and which parts have a bias.
 #[derive(Clone, Debug)]

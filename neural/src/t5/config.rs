@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::error::Error;
+use crate::error::{Error, unsupported};
 
 /// What the forward pass needs to know.
 #[derive(Clone, Debug)]
@@ -217,13 +217,5 @@ impl Fields {
             }
         }
         Ok(())
-    }
-}
-
-fn unsupported(field: &'static str, found: &dyn ToString, expected: &str) -> Error {
-    Error::Unsupported {
-        field,
-        found: found.to_string(),
-        expected: expected.to_owned(),
     }
 }

@@ -80,7 +80,7 @@ fn splade_equals_the_reference() {
     ] {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
-        let model = Splade::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let texts = fixture.texts.iter();
         let pieces: Vec<Pieces> = texts
             .map(|it| model.tokenize(Side::Text, &it.text).unwrap())
@@ -125,7 +125,7 @@ fn an_output_that_is_not_tied_has_to_be_there() {
     ]
     .map(|(_, mut files, _)| {
         broken::edit_config(&mut files, "tie_word_embeddings", json!(false));
-        let model = Splade::load(&files, 48, Device::Cpu);
+        let model = Splade::load(&files, 48, Device::Cpu.into());
         model.err().unwrap().to_string()
     });
     expect![[r#"
@@ -195,7 +195,7 @@ fn attention_equals_the_reference() {
     let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
     let expected = include_str!("../fixtures/cross-tiny-attention.json");
     let expected: AttentionFixture = serde_json::from_str(expected).unwrap();
-    let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+    let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let first = &fixture.pairs[0];
     let query = model.tokenize(Side::Query, &first.query).unwrap();
     let text = model.tokenize(Side::Text, &first.text).unwrap();
@@ -226,7 +226,7 @@ fn attention_equals_the_reference() {
     assert_eq!(model.attention(&pair, 0, Some(4)).unwrap(), None);
 
     let (_, files, _) = relative!("cross-modernbert");
-    let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+    let modern = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let query = modern.tokenize(Side::Query, &first.query).unwrap();
     let text = modern.tokenize(Side::Text, &first.text).unwrap();
     let pair = modern.pair(&query, &text);
@@ -244,7 +244,7 @@ fn cross_encoders_equal_the_reference() {
     ] {
         assert!(CrossEncoder::is_in(&files.config), "{name}");
         let fixture: CrossFixture = serde_json::from_str(fixture).unwrap();
-        let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = CrossEncoder::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let query = model.tokenize(Side::Query, &it.query).unwrap();
             let text = model.tokenize(Side::Text, &it.text).unwrap();
@@ -253,21 +253,33 @@ fn cross_encoders_equal_the_reference() {
             pair
         });
         let pairs: Vec<PairPieces> = pairs.collect();
-        let batch: Vec<&PairPieces> = pairs.iter().collect();
-        let scores = model.score(&batch).unwrap();
-        let mut worst = 0.0_f64;
-        for (pair, (found, expected)) in pairs.iter().zip(scores.iter().zip(&fixture.pairs)) {
-            worst = worst.max((found - expected.score).abs());
-            // Alone as in the batch.
-            let alone = model.score(&[pair]).unwrap()[0];
-            assert!(
-                (found - alone).abs() < SAME_SCORE,
-                "{name}: {found} {alone}"
-            );
-        }
+        let expected = fixture.pairs.iter().map(|it| it.score);
+        let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
+        let worst = worst_of_pairs((name, &pairs), expected, score);
         exact(name, "score", worst);
     }
     assert!(!CrossEncoder::is_in(&tiny().config));
+}
+
+/// The largest difference of the scores of pairs in a batch from those of the reference; alone
+/// every pair has the score that it has in the batch.
+pub(crate) fn worst_of_pairs(
+    (name, pairs): (&str, &[PairPieces]),
+    expected: impl Iterator<Item = f64>,
+    score: impl Fn(&[&PairPieces]) -> Vec<f64>,
+) -> f64 {
+    let batch: Vec<&PairPieces> = pairs.iter().collect();
+    let scores = score(&batch);
+    let mut worst = 0.0_f64;
+    for (pair, (found, expected)) in batch.into_iter().zip(scores.iter().zip(expected)) {
+        worst = worst.max((found - expected).abs());
+        let alone = score(&[pair])[0];
+        assert!(
+            (found - alone).abs() < SAME_SCORE,
+            "{name}: {found} {alone}"
+        );
+    }
+    worst
 }
 
 /// What reference.py wrote of a cross-encoder.

@@ -2,8 +2,8 @@
 //!
 //! `fixtures/tiny` is a BERT of 2 layers with random weights; `fixtures/*.json` is what Hugging
 //! Face transformers computes. Both are made by `fixtures/reference.py`. Tests of all-MiniLM-L6-v2
-//! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and say so where
-//! there is none.
+//! itself look for its folder in `AXIOSCOPE_MODEL` or below `~/.cache/axioscope`, and are skipped
+//! where there is none.
 #![allow(clippy::unwrap_used, reason = "all of it is tests")]
 
 mod broken;
@@ -19,6 +19,7 @@ use expect_test::expect;
 use neural::{Device, Encoded, Error, Matching, Model, ModelFiles, ModuleFiles, Pieces, Side};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use test_dependencies::{Dependency, or_skip};
 
 /// Of a unit vector's numbers, between two implementations in f32.
 const SAME_VECTOR: f64 = 1e-4;
@@ -159,18 +160,20 @@ fn a_text_that_just_fits_is_not_truncated() {
     );
 }
 
+/// Pieces with their places in the text.
+fn show(pieces: &[neural::Piece]) -> String {
+    let each = pieces
+        .iter()
+        .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
+    each.collect::<Vec<_>>().join("  ")
+}
+
 #[test]
 fn matches_show_what_the_score_is_made_of() {
     let model = load(&tiny(), Matching::LateInteraction, 48);
     let query = encode(&model, "Hill, 東");
     let text = encode(&model, "é downhill");
     let matches = model.matches(&query, &text).unwrap();
-    let show = |pieces: &[neural::Piece]| {
-        let each = pieces
-            .iter()
-            .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
-        each.collect::<Vec<_>>().join("  ")
-    };
     expect![[r#"
         query: h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7
         text:  e 0..1  down 2..6  ##hill 6..10
@@ -231,20 +234,30 @@ fn the_fingerprint_tells_every_part_apart() {
     assert!(all.contains(&fingerprint(&tiny(), Matching::BiEncoder, 48)));
 }
 
-#[test]
-fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
-    let files = tiny();
+/// For each tensor by its name, the files with a NaN for its first number.
+fn with_nan(files: &ModelFiles) -> Vec<(String, ModelFiles)> {
     let (length, rest) = files.weights.split_first_chunk::<8>().unwrap();
     let length = u64::from_le_bytes(*length) as usize;
     let header: Value = serde_json::from_slice(&rest[..length]).unwrap();
-    for (name, tensor) in header.as_object().unwrap() {
+    let tensors = header.as_object().unwrap().iter();
+    let changed = tensors
+        .filter(|it| it.0 != "__metadata__")
+        .map(|(name, tensor)| {
+            let mut files = files.clone();
+            let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
+            files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+            (name.clone(), files)
+        });
+    changed.collect()
+}
+
+#[test]
+fn weights_that_are_no_numbers_are_found_when_a_text_is_encoded() {
+    for (name, files) in with_nan(&tiny()) {
         // the first row of the words is [PAD], which no text has
-        if name == "__metadata__" || name == "embeddings.word_embeddings.weight" {
+        if name == "embeddings.word_embeddings.weight" {
             continue;
         }
-        let mut files = tiny();
-        let first = 8 + length + tensor["data_offsets"][0].as_u64().unwrap() as usize;
-        files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
         let model = load(&files, Matching::BiEncoder, 48);
         let pieces = model.tokenize(Side::Text, "river").unwrap();
         assert!(
@@ -435,10 +448,8 @@ fn minilm() -> Option<ModelFiles> {
         (None, Some(home)) => Path::new(&home).join(".cache/axioscope/models/all-MiniLM-L6-v2"),
         (None, None) => PathBuf::new(),
     };
-    if !folder.join("model.safetensors").is_file() {
-        println!("skipped: no all-MiniLM-L6-v2 in {}", folder.display());
-        return None;
-    }
+    let found = Some(folder).filter(|it| it.join("model.safetensors").is_file());
+    let folder = or_skip(found, Dependency::Model, "all-MiniLM-L6-v2 is absent")?;
     let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
     Some(ModelFiles {
         config: read("config.json"),

@@ -191,9 +191,9 @@ fn other_devices_and_missing_heads_are_told_of() {
     let model = Model::load(&modern(), Matching::BiEncoder, 48, Device::Cuda(0));
     expect!["cannot compute on cuda:0: a ModernBERT computes on the CPU only; use `cpu`"]
         .assert_eq(&error(model.err()));
-    let cross = CrossEncoder::load(&modern(), 48, Device::Cpu);
+    let cross = CrossEncoder::load(&modern(), 48, Device::Cpu.into());
     expect!["model.safetensors has no tensor `head.dense.weight`"].assert_eq(&error(cross.err()));
-    let splade = Splade::load(&modern(), 48, Device::Cpu);
+    let splade = Splade::load(&modern(), 48, Device::Cpu.into());
     expect!["model.safetensors has no tensor `head.dense.weight`"].assert_eq(&error(splade.err()));
 }
 

@@ -114,12 +114,6 @@ fn what_a_colbert_compares_is_shown_with_markers_and_masks() {
         &encode(Side::Query, "Hill, 東"),
         &encode(Side::Text, "é, downhill!"),
     );
-    let show = |pieces: &[neural::Piece]| {
-        let each = pieces
-            .iter()
-            .map(|it| format!("{} {}..{}", it.piece, it.start, it.end));
-        each.collect::<Vec<_>>().join("  ")
-    };
     expect![[r#"
         query: [CLS] 0..0  [unused0] 0..0  h 0..1  ##i 1..2  ##l 2..3  ##l 3..4  , 4..5  東 6..7  [SEP] 7..7
         text:  [CLS] 0..0  [unused1] 0..0  e 0..1  down 3..7  ##hill 7..11  [SEP] 12..12
@@ -183,7 +177,7 @@ fn a_colbert_of_another_family_has_its_own_names_of_pieces() {
 
     let mut files = relative!("splade-distilbert").1;
     files.ranker = Some(b"architecture = \"epic\"".to_vec());
-    let error = Epic::load(&files, 48, Device::Cpu).err().unwrap();
+    let error = Epic::load(&files, 48, Device::Cpu.into()).err().unwrap();
     expect!["`model_type` in config.json is distilbert, but must be bert, the encoder of EPIC"]
         .assert_eq(&error.to_string());
 }
@@ -222,7 +216,7 @@ fn epic_equals_the_reference_under_both_names_of_tensors() {
         }
     });
     for files in [plain, theirs] {
-        let model = Epic::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = Epic::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let read = |side: Side| -> Vec<Pieces> {
             let texts = fixture.texts.iter();
             texts.map(|it| model.tokenize(side, it).unwrap()).collect()
@@ -362,7 +356,7 @@ fn a_prompt_that_would_hide_every_text_is_refused() {
     // Of a pair that is too long each side may be cut to a half.
     let (_, cross, _) = relative!("cross-tiny");
     for max_pieces in [10, 11] {
-        let loaded = CrossEncoder::load(&with(cross.clone(), 10), max_pieces, Device::Cpu);
+        let loaded = CrossEncoder::load(&with(cross.clone(), 10), max_pieces, Device::Cpu.into());
         found.push(told(loaded.err()));
     }
     expect![[r#"
@@ -387,10 +381,10 @@ fn a_folder_that_says_what_it_is_is_nothing_else() {
         files.ranker = Some(ranker.as_bytes().to_vec());
         let [bi, late] = [Matching::BiEncoder, Matching::LateInteraction]
             .map(|it| Model::load(&files, it, 48, Device::Cpu).err());
-        let splade = Splade::load(&files, 48, Device::Cpu).err();
-        let cross = CrossEncoder::load(&files, 48, Device::Cpu).err();
+        let splade = Splade::load(&files, 48, Device::Cpu.into()).err();
+        let cross = CrossEncoder::load(&files, 48, Device::Cpu.into()).err();
         let colbert = Colbert::load(&files, Device::Cpu).err();
-        let epic = Epic::load(&files, 48, Device::Cpu).err();
+        let epic = Epic::load(&files, 48, Device::Cpu.into()).err();
         [bi, late, splade, cross, colbert, epic]
             .map(|it| it.map_or_else(|| "fine".to_owned(), |it| it.to_string()))
     };

@@ -1,6 +1,7 @@
 //! What is built on a T5: monoT5 and doc2query, against `fixtures/t5.py`.
 
 use super::broken::{edit_config, edit_header};
+use super::heads::worst_of_pairs;
 use super::*;
 use expect_test::Expect;
 use neural::{Computing, Doc2Query, MonoT5, PairPieces, Precision, Sampling};
@@ -63,7 +64,7 @@ impl Fixture {
 fn mono_t5_equals_the_reference() {
     for (name, files, fixture) in fixtures() {
         assert!(MonoT5::is_in(&files.config), "{name}");
-        let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = MonoT5::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let pairs = fixture.pairs.iter().map(|it| {
             let [query, text] =
                 [&it.query, &it.text].map(|it| model.tokenize(neural::Side::Text, it).unwrap());
@@ -80,16 +81,9 @@ fn mono_t5_equals_the_reference() {
             pair
         });
         let pairs: Vec<PairPieces> = pairs.collect();
-        let scores = model.score(&pairs.iter().collect::<Vec<_>>()).unwrap();
-        let mut worst = 0.0_f64;
-        for (pair, (found, expected)) in pairs.iter().zip(scores.iter().zip(&fixture.pairs)) {
-            worst = worst.max((found - expected.score).abs());
-            let alone = model.score(&[pair]).unwrap()[0];
-            assert!(
-                (found - alone).abs() < SAME_SCORE,
-                "{name}: {found} {alone}"
-            );
-        }
+        let expected = fixture.pairs.iter().map(|it| it.score);
+        let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
+        let worst = worst_of_pairs((name, &pairs), expected, score);
         exact(name, "score of monoT5", worst);
         assert!(model.score(&[]).unwrap().is_empty());
     }
@@ -100,7 +94,7 @@ fn mono_t5_equals_the_reference() {
 fn pieces_of_texts_are_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
         // The piece that ends a text is not among those that a query or a text has by itself.
-        let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu).unwrap();
+        let model = MonoT5::load(&files, fixture.max_pieces - 1, Device::Cpu.into()).unwrap();
         for it in &fixture.texts {
             let pieces = model.tokenize(neural::Side::Text, &it.text).unwrap();
             let (end, ids) = it.ids.split_last().unwrap();
@@ -119,7 +113,7 @@ fn pieces_of_texts_are_those_of_the_reference() {
 #[test]
 fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
     let [(_, files, _), _] = fixtures();
-    let model = MonoT5::load(&files, 14, Device::Cpu).unwrap();
+    let model = MonoT5::load(&files, 14, Device::Cpu.into()).unwrap();
     let cut = |text: &str| model.tokenize(neural::Side::Text, text).unwrap();
     let whole = model.pair(&cut("river sea"), &cut("lake"));
     assert!(!whole.truncated);
@@ -146,7 +140,7 @@ fn a_prompt_keeps_its_end_and_the_longer_side_loses_its_own() {
 #[test]
 fn the_likeliest_pieces_equal_those_of_the_reference() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let greedy = Sampling {
             k: 1,
             ..fixture.sampling(1)
@@ -169,7 +163,7 @@ fn the_likeliest_pieces_equal_those_of_the_reference() {
 #[test]
 fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let n_queries = fixture.texts[0].sampled.len();
         let texts = fixture.texts();
         let written = model.write(&texts, &fixture.sampling(n_queries)).unwrap();
@@ -203,7 +197,7 @@ fn drawn_queries_equal_those_of_the_reference_in_any_order_and_on_any_threads() 
 #[test]
 fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
     for (name, files, fixture) in fixtures() {
-        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+        let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
         let n = 1_000;
         let sampling = Sampling {
             max_new: 1,
@@ -231,7 +225,7 @@ fn first_pieces_are_drawn_as_often_as_the_reference_finds_them_likely() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let [(_, files, fixture), _] = fixtures();
-    let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu).unwrap();
+    let model = Doc2Query::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
     let good = fixture.sampling(1);
     let check = |sampling: Sampling, expected: Expect| {
         let error = model.write(&["a"], &sampling).unwrap_err();
@@ -260,10 +254,10 @@ fn what_cannot_be_drawn_is_refused() {
 fn fingerprints_tell_uses_bounds_and_files_apart() {
     let [(_, files, _), (_, gated, _)] = fixtures();
     let mono = |files: &ModelFiles, n| {
-        let model = MonoT5::load(files, n, Device::Cpu).unwrap();
+        let model = MonoT5::load(files, n, Device::Cpu.into()).unwrap();
         model.fingerprint().to_owned()
     };
-    let doc2query = Doc2Query::load(&files, 48, Device::Cpu).unwrap();
+    let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
     let all = [
         mono(&files, 48),
         mono(&files, 47),
@@ -279,7 +273,10 @@ fn fingerprints_tell_uses_bounds_and_files_apart() {
 #[test]
 fn bounds_devices_and_foreign_pieces_are_refused() {
     let [(_, files, _), _] = fixtures();
-    let load = |n, device| MonoT5::load(&files, n, device).err().unwrap().to_string();
+    let load = |n, device: Device| {
+        let loaded = MonoT5::load(&files, n, device.into());
+        loaded.err().unwrap().to_string()
+    };
     expect!["at most 5 pieces were asked for; the model takes from 10 to 4096"]
         .assert_eq(&load(5, Device::Cpu));
     expect!["at most 1048576 pieces were asked for; the model takes from 10 to 4096"]
@@ -297,7 +294,7 @@ fn bounds_devices_and_foreign_pieces_are_refused() {
     let in_half = Doc2Query::load(&files, 48, half).err();
     expect!["cannot compute on cpu in f16: a T5 computes in f32 only; use `f32`"]
         .assert_eq(&error(in_half));
-    let model = MonoT5::load(&files, 20, Device::Cpu).unwrap();
+    let model = MonoT5::load(&files, 20, Device::Cpu.into()).unwrap();
     for ids in [vec![], vec![5; 21], vec![4_000]] {
         let pair = PairPieces {
             ids,
@@ -323,8 +320,8 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
         "",
     ] {
         files.ranker = Some(ranker.as_bytes().to_vec());
-        let mono = MonoT5::load(&files, 48, Device::Cpu).err();
-        let doc2query = Doc2Query::load(&files, 48, Device::Cpu).err();
+        let mono = MonoT5::load(&files, 48, Device::Cpu.into()).err();
+        let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).err();
         for error in [mono, doc2query] {
             refused.push(error.map_or_else(|| "fine".to_owned(), |it| it.to_string()));
         }
@@ -346,8 +343,8 @@ fn what_ranker_toml_says_of_a_t5_is_heeded_or_refused() {
         fine
     "#]].assert_eq(&(refused.join("\n") + "\n"));
     files.ranker = Some(b"architecture = monot5".to_vec());
-    assert!(MonoT5::load(&files, 48, Device::Cpu).is_err());
-    assert!(Doc2Query::load(&files, 48, Device::Cpu).is_err());
+    assert!(MonoT5::load(&files, 48, Device::Cpu.into()).is_err());
+    assert!(Doc2Query::load(&files, 48, Device::Cpu.into()).is_err());
 }
 
 #[test]
@@ -362,7 +359,7 @@ fn a_t5_with_a_wrong_field_is_one_and_is_told_of() {
 #[test]
 fn a_million_characters_are_cut() {
     let [(_, files, _), _] = fixtures();
-    let model = MonoT5::load(&files, 32, Device::Cpu).unwrap();
+    let model = MonoT5::load(&files, 32, Device::Cpu.into()).unwrap();
     let query = model.tokenize(neural::Side::Text, "river").unwrap();
     for text in ["river ".repeat(170_000), "x".repeat(1_000_000)] {
         let text = model.tokenize(neural::Side::Text, &text).unwrap();
@@ -387,19 +384,19 @@ fn weights_that_are_no_numbers_are_found() {
         let mut files = files.clone();
         let first = 8 + length + header[name]["data_offsets"][0].as_u64().unwrap() as usize;
         files.weights[first..first + 4].copy_from_slice(&f32::NAN.to_le_bytes());
-        let mono = MonoT5::load(&files, 48, Device::Cpu).unwrap();
+        let mono = MonoT5::load(&files, 48, Device::Cpu.into()).unwrap();
         let pieces = mono.tokenize(neural::Side::Text, "river").unwrap();
         let pair = mono.pair(&pieces, &pieces);
         assert!(
             matches!(mono.score(&[&pair]), Err(Error::NotFinite)),
             "{name}"
         );
-        let doc2query = Doc2Query::load(&files, 48, Device::Cpu).unwrap();
+        let doc2query = Doc2Query::load(&files, 48, Device::Cpu.into()).unwrap();
         let written = doc2query.write(&["river"], &fixture.sampling(1));
         assert!(matches!(written, Err(Error::NotFinite)), "{name}");
     }
     files.weights.clear();
-    assert!(MonoT5::load(&files, 48, Device::Cpu).is_err());
+    assert!(MonoT5::load(&files, 48, Device::Cpu.into()).is_err());
 }
 
 #[test]
@@ -419,9 +416,6 @@ fn a_broken_folder_says_what_is_wrong() {
                 }
             });
         }
-    };
-    let config = |field: &'static str, value: Value| {
-        move |files: &mut ModelFiles| edit_config(files, field, value.clone())
     };
     check_broken(
         header("shared.weight", None),
@@ -451,94 +445,47 @@ fn a_broken_folder_says_what_is_wrong() {
             "tensor `encoder.block.1.layer.1.DenseReluDense.wi.weight` has shape [32, 40], but config.json asks for [40, 32]"
         ],
     );
-    check_broken(
-        config("feed_forward_proj", json!("gated-silu")),
-        expect!["`feed_forward_proj` in config.json is gated-silu, but must be relu or gated-gelu"],
-    );
-    check_broken(
-        config("feed_forward_proj", json!("gated-gelu")),
-        expect![
-            "model.safetensors has no tensor `encoder.block.0.layer.1.DenseReluDense.wi_0.weight`"
-        ],
-    );
-    check_broken(
-        config("scale_decoder_outputs", json!(false)),
-        expect!["model.safetensors has no tensor `lm_head.weight`"],
-    );
-    check_broken(
-        config("relative_attention_num_buckets", json!(0)),
-        expect![
-            "`relative_attention_num_buckets` in config.json is 0, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
-        ],
-    );
-    check_broken(
-        config("relative_attention_num_buckets", json!(6)),
-        expect![
-            "`relative_attention_num_buckets` in config.json is 6, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
-        ],
-    );
-    check_broken(
-        config("relative_attention_num_buckets", json!(1_000_000)),
-        expect![
-            "`relative_attention_num_buckets` in config.json is 1000000, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each"
-        ],
-    );
-    check_broken(
-        config("relative_attention_num_buckets", json!(-8)),
-        expect![
-            "config.json is not the configuration of an encoder: invalid value: integer `-8`, expected usize at line 1 column 511"
-        ],
-    );
-    check_broken(
-        config("relative_attention_max_distance", json!(4)),
-        expect![
-            "`relative_attention_max_distance` in config.json is 4, but must be above 4, half of the buckets, to 2^24"
-        ],
-    );
-    check_broken(
-        config("num_decoder_layers", json!(3)),
-        expect!["model.safetensors has no tensor `decoder.block.2.layer.0.layer_norm.weight`"],
-    );
-    check_broken(
-        config("num_heads", json!(4)),
-        expect![
-            "tensor `encoder.block.0.layer.0.SelfAttention.q.weight` has shape [24, 32], but config.json asks for [32, 32]"
-        ],
-    );
-    check_broken(
-        config("d_kv", json!(u64::MAX)),
-        expect!["`d_kv` in config.json is 18446744073709551615, but must be from 1 to 2^24"],
-    );
-    check_broken(
-        config("num_layers", json!(0)),
-        expect!["`num_layers` in config.json is 0, but must be from 1 to 2^24"],
-    );
-    check_broken(
-        config("layer_norm_epsilon", json!(0.0)),
-        expect!["`layer_norm_epsilon` in config.json is 0, but must be between 0 and 1"],
-    );
-    check_broken(
-        config("decoder_start_token_id", json!(4_000)),
-        expect![
-            "`decoder_start_token_id` in config.json is 4000, but must be below vocab_size, 123"
-        ],
-    );
-    check_broken(
-        config("model_type", json!("bart")),
-        expect!["`model_type` in config.json is bart, but must be t5"],
-    );
-    check_broken(
-        config("auto_map", json!({})),
-        expect![
-            "`auto_map` in config.json is there, but must be absent: code that comes with a model is not run"
-        ],
-    );
-    check_broken(
-        config("vocab_size", json!(60)),
-        expect![
-            "tokenizer.json has a piece with id 117, but config.json says that there are 60 pieces; take both files from the same model"
-        ],
-    );
+    let settings = [
+        ("feed_forward_proj", json!("gated-silu")),
+        ("feed_forward_proj", json!("gated-gelu")),
+        ("scale_decoder_outputs", json!(false)),
+        ("relative_attention_num_buckets", json!(0)),
+        ("relative_attention_num_buckets", json!(6)),
+        ("relative_attention_num_buckets", json!(1_000_000)),
+        ("relative_attention_num_buckets", json!(-8)),
+        ("relative_attention_max_distance", json!(4)),
+        ("num_decoder_layers", json!(3)),
+        ("num_heads", json!(4)),
+        ("d_kv", json!(u64::MAX)),
+        ("num_layers", json!(0)),
+        ("layer_norm_epsilon", json!(0.0)),
+        ("decoder_start_token_id", json!(4_000)),
+        ("model_type", json!("bart")),
+        ("auto_map", json!({})),
+        ("vocab_size", json!(60)),
+    ];
+    let refused = settings
+        .map(|(field, value)| refusal(|files| edit_config(files, field, value.clone())) + "\n");
+    expect![[r#"
+        `feed_forward_proj` in config.json is gated-silu, but must be relu or gated-gelu
+        model.safetensors has no tensor `encoder.block.0.layer.1.DenseReluDense.wi_0.weight`
+        model.safetensors has no tensor `lm_head.weight`
+        `relative_attention_num_buckets` in config.json is 0, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each
+        `relative_attention_num_buckets` in config.json is 6, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each
+        `relative_attention_num_buckets` in config.json is 1000000, but must be a multiple of 4, at most 65536: half of them are for each direction, and half of these for one distance each
+        config.json is not the configuration of an encoder: invalid value: integer `-8`, expected usize at line 1 column 511
+        `relative_attention_max_distance` in config.json is 4, but must be above 4, half of the buckets, to 2^24
+        model.safetensors has no tensor `decoder.block.2.layer.0.layer_norm.weight`
+        tensor `encoder.block.0.layer.0.SelfAttention.q.weight` has shape [24, 32], but config.json asks for [32, 32]
+        `d_kv` in config.json is 18446744073709551615, but must be from 1 to 2^24
+        `num_layers` in config.json is 0, but must be from 1 to 2^24
+        `layer_norm_epsilon` in config.json is 0, but must be between 0 and 1
+        `decoder_start_token_id` in config.json is 4000, but must be below vocab_size, 123
+        `model_type` in config.json is bart, but must be t5
+        `auto_map` in config.json is there, but must be absent: code that comes with a model is not run
+        tokenizer.json has a piece with id 117, but config.json says that there are 60 pieces; take both files from the same model
+    "#]]
+    .assert_eq(&refused.concat());
     let renamed = |files: &mut ModelFiles| {
         let tokenizer = String::from_utf8(std::mem::take(&mut files.tokenizer)).unwrap();
         files.tokenizer = tokenizer.replace("\"▁true\"", "\"▁truth\"").into_bytes();
@@ -555,9 +502,14 @@ fn a_broken_folder_says_what_is_wrong() {
     );
 }
 
-fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
+/// What is said of a T5 whose files were changed; nothing where it is loaded.
+fn refusal(change: impl Fn(&mut ModelFiles)) -> String {
     let [(_, mut files, _), _] = fixtures();
     change(&mut files);
-    let error = MonoT5::load(&files, 48, Device::Cpu).err();
-    expected.assert_eq(&error.map_or_else(String::new, |it| it.to_string()));
+    let error = MonoT5::load(&files, 48, Device::Cpu.into()).err();
+    error.map_or_else(String::new, |it| it.to_string())
+}
+
+fn check_broken(change: impl Fn(&mut ModelFiles), expected: Expect) {
+    expected.assert_eq(&refusal(change));
 }

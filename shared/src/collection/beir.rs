@@ -18,15 +18,11 @@ use super::lines::rows::{
     FirstLines, Warnings, check_doc, check_id, check_query, quoted, read_rows,
 };
 use super::{Doc, Query};
-use crate::error::{Error, Reading};
+use crate::collection::{ByteProgress, ReadRows};
 
 /// Reads documents. An empty one is kept, and warned about; of two with the same id the
 /// first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read_corpus(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Doc>, Reading), Error> {
+pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
     let (mut docs, mut seen) = (Vec::new(), FirstLines::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let row = Row::parse(text)?;
@@ -50,11 +46,7 @@ pub fn read_corpus(
 
 /// Reads queries. An empty one is refused, since no document can match it; of two with the
 /// same id the first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read_queries(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Query>, Reading), Error> {
+pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
     let (mut queries, mut seen) = (Vec::new(), FirstLines::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let row = Row::parse(text)?;

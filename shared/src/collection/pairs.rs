@@ -19,7 +19,8 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
-use crate::error::{Error, Reading};
+use crate::collection::{ByteProgress, ReadRows};
+use crate::error::Error;
 
 /// Two texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,11 +57,7 @@ struct Row {
 
 /// Reads pairs. Of two rows with the same id the first is kept; `progress` hears how many bytes of
 /// the file have been read.
-pub fn read(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<TextPair>, Reading), Error> {
+pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<TextPair> {
     let (mut pairs, mut seen) = (Vec::new(), FirstLines::default());
     let reading = read_rows(name, bytes, progress, |line, text| {
         let expected = r#"a row is one JSON object, as in {"_id": "7", "a": "…", "b": "…"}"#;

@@ -7,15 +7,12 @@ use std::io::Read;
 
 use super::lines::rows::{FirstLines, Warnings, check_doc, check_id, read_rows};
 use super::{Doc, Splits};
+use crate::collection::{ByteProgress, ReadResult, ReadRows};
 use crate::error::{Error, Reading};
 
 /// Reads `pid<TAB>passage`, as in MS MARCO's `collection.tsv`. Empty passages are kept, and
 /// warned about. `progress` hears how many bytes of the file have been read.
-pub fn read_passages(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Doc>, Reading), Error> {
+pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
     read_docs(name, bytes, progress, |_, row| {
         let (id, text) = row
             .split_once('\t')
@@ -27,11 +24,7 @@ pub fn read_passages(
 /// Reads `docid<TAB>url<TAB>title<TAB>body`, as in MS MARCO's `msmarco-docs.tsv`; the address
 /// is passed over. Empty documents are kept, and warned about. `progress` hears how many
 /// bytes of the file have been read.
-pub fn read_documents(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Doc>, Reading), Error> {
+pub fn read_documents(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
     read_docs(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.splitn(4, '\t').collect();
         match columns[..] {
@@ -47,11 +40,7 @@ pub fn read_documents(
 
 /// Reads plain text: every line that is not blank is a passage, and its number its id.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_plain(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Doc>, Reading), Error> {
+pub fn read_plain(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
     read_docs(name, bytes, progress, |line, row| {
         Ok(doc(&line.to_string(), "", row))
     })
@@ -59,11 +48,7 @@ pub fn read_plain(
 
 /// Reads `qid<TAB>split`: `train`, `dev`, `test` or any other word. Of two rows of one query
 /// the first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read_splits(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Splits, Reading), Error> {
+pub fn read_splits(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Splits> {
     let (mut splits, mut seen) = (Splits::new(), FirstLines::default());
     let reading = read_rows(name, bytes, progress, |line, row| {
         let mut words = row.split_ascii_whitespace();

@@ -16,16 +16,13 @@ use serde::{Deserialize, Serialize};
 use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
 use super::lines::{Bounds, Line, Lines};
 use super::{Collection, Qrels, Ranked, Run, Splits};
+use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, Reading};
 
 /// Reads judgements: `qid 0 docid grade`, or the three columns of BEIR below their header
 /// `query-id corpus-id score`. Of two grades for the same pair the first is kept. `progress`
 /// hears how many bytes of the file have been read.
-pub fn read_qrels(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Qrels, Reading), Error> {
+pub fn read_qrels(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Qrels> {
     let (mut qrels, mut layout) = (Qrels::default(), None);
     let mut reading = read_rows(name, bytes, progress, |_, row| {
         let columns: Vec<&str> = row.split_ascii_whitespace().collect();
@@ -89,11 +86,7 @@ impl Metadata {
 /// with `ir_metadata`. Of two lines for the same pair the first is kept. `progress` hears how many
 /// bytes of the file have
 /// been read.
-pub fn read_run(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Run, Reading), Error> {
+pub fn read_run(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Run> {
     let (mut run, mut seen) = (Run::default(), BTreeMap::new());
     let mut metadata = Metadata::default();
     let mut reading = read_rows(name, bytes, progress, |line, row| {

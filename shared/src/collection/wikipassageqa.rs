@@ -15,16 +15,13 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use super::lines::rows::{FirstLines, Warnings, check_doc, check_id, check_query, read_rows};
 use super::lines::{Bounds, Unpacking};
 use super::{Doc, Qrels, Query};
+use crate::collection::{ByteProgress, ReadRows};
 use crate::error::{Error, Reading};
 
 /// Reads `document_passages.json`; passages in the order of the file. An id that cannot be one
 /// is an error of the whole file.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_passages(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Doc>, Reading), Error> {
+pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
     let mut articles = Articles {
         docs: Vec::new(),
         seen: FirstLines::default(),

@@ -118,7 +118,7 @@ fn side(rr: &[f64]) -> Side {
 }
 
 /// Every bucket, also an empty one.
-pub(super) fn buckets(rows: &[Values]) -> Vec<Bucket> {
+pub(crate) fn buckets(rows: &[Values]) -> Vec<Bucket> {
     let of = |bucket: usize, ranker: usize| {
         let here = rows.iter().filter_map(|it| {
             let rr = it.rr?[ranker];

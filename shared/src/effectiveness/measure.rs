@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Field};
+use crate::error::{Error, Field, serialize_as_text};
 
 /// A measure of one ranked list. Written `nDCG@10`, `AP(rel=2)@100`, `RR`, `P@5`, `R@100`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,16 +47,6 @@ pub enum Measure {
         cut: u32,
     },
 }
-
-#[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for Measure {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-        String::schema()
-    }
-}
-
-#[cfg(feature = "openapi")]
-impl utoipa::ToSchema for Measure {}
 
 impl FromStr for Measure {
     type Err = Error;
@@ -140,19 +130,7 @@ impl fmt::Display for Measure {
     }
 }
 
-impl TryFrom<String> for Measure {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Measure, Error> {
-        text.parse()
-    }
-}
-
-impl From<Measure> for String {
-    fn from(it: Measure) -> String {
-        it.to_string()
-    }
-}
+serialize_as_text!(Measure);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use expect_test::{Expect, expect};
+use test_dependencies::{Dependency, or_skip};
 
 use super::*;
 use crate::collection::trec::{read_labelled_run, read_qrels, read_run};
@@ -246,13 +247,12 @@ fn data(folder: &str) -> Option<impl Fn(&str) -> Vec<u8>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let set = std::env::var_os("AXIOSCOPE_DATA").map(PathBuf::from);
     let folder = set.unwrap_or_else(beside).join(folder);
-    if !folder.is_dir() {
-        println!(
-            "skipped: {} is not there (set AXIOSCOPE_DATA)",
-            folder.display()
-        );
-        return None;
-    }
+    let reason = format!("{} is absent (set AXIOSCOPE_DATA)", folder.display());
+    let folder = or_skip(
+        Some(folder).filter(|it| it.is_dir()),
+        Dependency::Data,
+        &reason,
+    )?;
     Some(move |file: &str| std::fs::read(folder.join(file)).unwrap())
 }
 

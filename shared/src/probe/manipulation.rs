@@ -28,7 +28,7 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Field};
+use crate::error::{Error, Field, serialize_as_text};
 use crate::text::linguistics::{Analysis, Unit};
 use crate::text::stopwords::{self, EN_FUNCTION};
 use crate::text::{Analyzer, Stopwords, Vocabulary};
@@ -517,19 +517,7 @@ impl fmt::Display for Manipulation {
     }
 }
 
-impl TryFrom<String> for Manipulation {
-    type Error = Error;
-
-    fn try_from(word: String) -> Result<Manipulation, Error> {
-        word.parse()
-    }
-}
-
-impl From<Manipulation> for String {
-    fn from(it: Manipulation) -> String {
-        it.slug().into_owned()
-    }
-}
+serialize_as_text!(Manipulation);
 
 impl FromStr for Manipulation {
     type Err = Error;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Collection, Run};
-use crate::error::{Error, Field};
+use crate::error::{Error, Field, serialize_as_text};
 use crate::index::{DocNo, Index};
 use crate::rank::Ranker;
 use crate::rank::top::Searcher;
@@ -34,17 +34,6 @@ pub enum Pool {
     /// Every document, for small collections.
     All,
 }
-
-/// As it is written: a text.
-#[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for Pool {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        String::schema()
-    }
-}
-
-#[cfg(feature = "openapi")]
-impl utoipa::ToSchema for Pool {}
 
 impl Pool {
     /// The largest collection that pool `all` compares as a whole.
@@ -197,19 +186,7 @@ impl std::fmt::Display for Pool {
     }
 }
 
-impl TryFrom<String> for Pool {
-    type Error = Error;
-
-    fn try_from(spec: String) -> Result<Pool, Error> {
-        spec.parse()
-    }
-}
-
-impl From<Pool> for String {
-    fn from(it: Pool) -> String {
-        it.to_string()
-    }
-}
+serialize_as_text!(Pool);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,8 @@
 //! BM25 beside another ranker of a study, and where the numbers of Padigela, Zamani & Croft (2019)
 //! stand in a comparison of the two.
 
+use serde::Deserialize;
+
 use crate::differ::answer::AnswerType;
 use crate::differ::groups::{Both, Bucket};
 use crate::differ::hypotheses::fall;
@@ -14,7 +16,8 @@ use crate::stats::Estimate;
 use crate::study::Study;
 
 /// One of the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// BM25.
     First,
@@ -23,7 +26,8 @@ pub enum Side {
 }
 
 /// What a row says of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Said {
     /// The number of one ranker.
     Of(Side),
@@ -42,7 +46,8 @@ pub enum Said {
 }
 
 /// A paired test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// Student's t test.
     Student,
@@ -51,7 +56,8 @@ pub enum Test {
 }
 
 /// What a column is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// RR@10.
     Rr,
@@ -80,7 +86,7 @@ pub enum Figure {
     /// Queries whose RR@10 changes like this.
     Turn(Turn),
     /// RR@10 of the query with this text.
-    Query(&'static str),
+    Query(String),
 }
 
 /// What a figure says, row by row; of two numbers the first is that of BM25.
@@ -151,7 +157,7 @@ impl Compared {
         }
     }
 
-    pub(super) fn value(&self, said: Said, figure: Figure) -> Option<Value> {
+    pub(super) fn value(&self, said: Said, figure: &Figure) -> Option<Value> {
         let told = self.told(figure)?;
         let of_side = |side: Side, [first, second]: [Option<Value>; 2]| match side {
             Side::First => first,
@@ -169,9 +175,9 @@ impl Compared {
         }
     }
 
-    fn told(&self, figure: Figure) -> Option<Told> {
+    fn told(&self, figure: &Figure) -> Option<Told> {
         let found = &self.found;
-        match figure {
+        match *figure {
             Figure::Rr => Some(of_paired(&found.rr)),
             Figure::Fqt => Some(of_paired(&found.fqt)),
             Figure::Fnt => Some(of_paired(&found.fnt)),
@@ -202,7 +208,7 @@ impl Compared {
                 .line
                 .map(|it| of_both_alike(three(it.intercept))),
             Figure::Turn(turn) => Some(of_turn(&found.change, turn)),
-            Figure::Query(text) => {
+            Figure::Query(ref text) => {
                 let is_asked = |it: &&Row| it.query.trim().eq_ignore_ascii_case(text);
                 let rr = self.rows.iter().find(is_asked)?.values.rr?;
                 Some(Told {

@@ -139,39 +139,24 @@ impl<'a> Defects<'a> {
             self.add(
                 "TP is upside down in the published code: it prefers the text whose query terms \
                  stand farther apart",
-                (
-                    format!("{ranker}, mode code"),
-                    Value::Fraction(one.micro.value),
-                ),
-                (
-                    "1 − fixed − ties".to_owned(),
-                    Value::Fraction(turned(&other)),
-                ),
+                fraction(format!("{ranker}, mode code"), one.micro.value),
+                fraction("1 − fixed − ties", turned(&other)),
             );
         }
         for (ranker, one, other) in self.cells(Probe::Stmc1, [printed, fixed]) {
             self.add(
                 "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
                  less like the query",
-                (
-                    format!("{ranker}, mode paper"),
-                    Value::Fraction(one.micro.value),
-                ),
-                (
-                    "1 − fixed − ties".to_owned(),
-                    Value::Fraction(turned(&other)),
-                ),
+                fraction(format!("{ranker}, mode paper"), one.micro.value),
+                fraction("1 − fixed − ties", turned(&other)),
             );
         }
         for (ranker, one, other) in self.cells(Probe::Stmc1, [code, printed]) {
             self.add(
                 "STMC1 in the published code also asks for as many occurrences of query terms in \
                  place of as many distinct ones: the effect of that premise alone",
-                (
-                    format!("{ranker}, mode code"),
-                    Value::Fraction(one.micro.value),
-                ),
-                ("mode paper".to_owned(), Value::Fraction(other.micro.value)),
+                fraction(format!("{ranker}, mode code"), one.micro.value),
+                fraction("mode paper", other.micro.value),
             );
         }
         self.add(
@@ -205,8 +190,8 @@ impl<'a> Defects<'a> {
         );
         self.add(
             "LNC2 of DistilBERT: the text and the table disagree",
-            ("section 4.4".to_owned(), Value::Fraction(0.06)),
-            ("table 3".to_owned(), Value::Fraction(0.0)),
+            fraction("section 4.4", 0.06),
+            fraction("table 3", 0.0),
         );
         self.add(
             "Instances with a relevant document: TP and STMC1 look exchanged in table 2",
@@ -261,11 +246,8 @@ impl<'a> Defects<'a> {
         for (ranker, one, other) in self.cells(Probe::Lnc1, [code, fixed]) {
             self.add(
                 "LNC1 by that code, and as the axiom says",
-                (
-                    format!("{ranker}, mode code"),
-                    Value::Fraction(one.micro.value),
-                ),
-                ("fixed".to_owned(), Value::Fraction(other.micro.value)),
+                fraction(format!("{ranker}, mode code"), one.micro.value),
+                fraction("fixed", other.micro.value),
             );
         }
     }
@@ -325,6 +307,11 @@ impl<'a> Defects<'a> {
 
 /// The last column of table 2, LNC2 with duplicates in every split.
 const LNC2_ALL: [f64; 6] = [0.80, 0.68, 0.47, 0.19, 0.12, 0.47];
+
+/// A share under its name.
+fn fraction(name: impl Into<String>, share: f64) -> (String, Value) {
+    (name.into(), Value::Fraction(share))
+}
 
 /// The fraction of the same pairs the other way round, ties against both.
 fn turned(cell: &Cell) -> f64 {

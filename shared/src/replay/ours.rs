@@ -171,11 +171,11 @@ fn of_axioms(overview: &Overview, row: &Row, column: &Of) -> Option<Value> {
         Of::Probe(probe) => place(*probe),
         Of::Measure(..) | Of::Behaviour(..) | Of::Delta | Of::Compared(..) | Of::Absent(_) => None,
     };
-    match row.what {
+    match &row.what {
         What::Absent | What::Outcome(..) | What::Compared(_) => None,
         What::Instances => probe.map(|at| Value::Count(overview.probes[at].n_instances)),
         What::Split(name) => probe.and_then(|at| {
-            let of = overview.splits.iter().position(|it| it.name == name)?;
+            let of = overview.splits.iter().position(|it| it.name == *name)?;
             let count = overview.probes[at].n_of_splits.get(of);
             count.map(|&it| Value::Count(it))
         }),
@@ -203,9 +203,9 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
         let mut rankers = behaviours.rankers.iter();
         rankers.position(|it| is_called(&it.ranker.spec, word))
     };
-    match *column {
+    match column {
         Of::Probe(_) | Of::Measure(..) | Of::Compared(..) | Of::Absent(_) => None,
-        Of::Delta => match row.what {
+        Of::Delta => match &row.what {
             What::Ranker(word) => behaviours.rankers[place(word)?].delta.map(width),
             What::Absent
             | What::Outcome(..)
@@ -217,9 +217,9 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
         },
         Of::Behaviour(_, probe, slice) => {
             let mut rows = behaviours.rows.iter();
-            let found = rows.find(|it| (it.probe, it.slice) == (probe, slice))?;
+            let found = rows.find(|it| (it.probe, it.slice) == (*probe, *slice))?;
             let effect = |word: &str| found.effects[place(word)?].as_ref();
-            match row.what {
+            match &row.what {
                 What::Instances => Some(Value::Count(found.n_samples)),
                 What::Ranker(word) => effect(word).map(|it| Value::Estimate(it.score)),
                 What::Outcome(word, outcome) => {
@@ -236,11 +236,11 @@ fn of_behaviours(behaviours: &Behaviours, row: &Row, column: &Of) -> Option<Valu
 }
 
 fn of_compared(compared: &Compared, row: &Row, column: &Of) -> Option<Value> {
-    let Of::Compared(_, figure) = *column else {
+    let Of::Compared(_, figure) = column else {
         return None;
     };
-    match row.what {
-        What::Compared(said) => compared.value(said, figure),
+    match &row.what {
+        What::Compared(said) => compared.value(*said, figure),
         What::Ranker(_)
         | What::Absent
         | What::Outcome(..)

@@ -1,35 +1,44 @@
 //! What the papers print, and what their published code gave.
 //!
-//! Sources: tables 1 and 2 of Rennings, Moraes & Hauff (ECIR 2019); tables 2 and 3 of Câmara &
-//! Hauff (ECIR 2020); for the latter's code the outputs that its repository holds
-//! (github.com/ArthurCamara/bert-axioms, state of submission db63d12). ABNIRML has a file of its
-//! own, and so have Padigela, Zamani & Croft.
+//! The tables are the files `printed/*.toml`, one for each paper, each table with its source. A
+//! cell is written by its kind: an integer is a count and a float is a fraction; of strings, "+.29"
+//! and "-.14" are effects, "0.345" is a number with the digits that the paper gives it, "" is
+//! missing, as is what a row leaves out at its end, and any other is a text. `{ delta = 0.35 }` is
+//! a width, and `{ printed = 20_559, code = 19_666 }` has what the published code gave beside it.
 
-pub mod abnirml;
-pub(crate) mod padigela;
+use std::sync::LazyLock;
 
-use super::{Asked, Of, Paper, What};
-use crate::probe::Probe;
+use serde::Deserialize;
+
+use super::{Asked, Of, Paper, What, width};
+use crate::probe::transfer::Inference;
 use crate::report::Value;
 
 /// A table as printed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Printed {
+    /// As the paper numbers it.
+    number: u8,
+    /// Where its numbers stand in the paper and in its code.
+    pub source: String,
     /// What it shows.
-    pub about: &'static str,
+    pub about: String,
     /// From the left.
     pub columns: Vec<Of>,
     /// From the top.
     pub rows: Vec<Row>,
     /// What has to be known to compare its numbers with others.
-    pub notes: &'static [&'static str],
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A row as printed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// What it is about.
     pub what: What,
     /// One for each column.
@@ -37,7 +46,8 @@ pub struct Row {
 }
 
 /// A number as printed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
 pub struct Cell {
     /// Missing where the paper has none.
     pub printed: Value,
@@ -45,218 +55,164 @@ pub struct Cell {
     pub code: Value,
 }
 
-impl Cell {
-    /// Of which the code says nothing else.
-    fn printed(printed: Value) -> Cell {
-        Cell {
-            printed,
-            code: Value::Missing,
+const NO_CELL: Cell = Cell {
+    printed: Value::Missing,
+    code: Value::Missing,
+};
+
+/// The transfer sets of ABNIRML's table 3 by the names that a study has to give them, and where
+/// their queries come from.
+pub const TRANSFER_SETS: &[(&str, Inference)] = &[
+    ("jfleg", Inference::NounPhrase),
+    ("xsum", Inference::Shared),
+    ("cnn", Inference::Shared),
+    ("daily-mail", Inference::Shared),
+    ("gyafc-entertainment", Inference::Shared),
+    ("gyafc-family", Inference::Shared),
+];
+
+/// The table of Padigela, Zamani & Croft beside which queries are shown.
+pub(super) const SAMPLES: Asked = Asked {
+    paper: Paper::Padigela2019,
+    table: 5,
+};
+
+/// Every table, in the order of [`Paper::ALL`] and [`Paper::tables`].
+static TABLES: LazyLock<Vec<(Paper, Printed)>> = LazyLock::new(|| {
+    let read = |&paper| read_tables(paper).into_iter().map(move |it| (paper, it));
+    Paper::ALL.iter().flat_map(read).collect()
+});
+
+/// Returns a table that [`Paper::tables`] lists.
+///
+/// # Panics
+///
+/// If the paper has no such table.
+pub fn table(asked: Asked) -> &'static Printed {
+    let mut tables = TABLES.iter();
+    let found = tables.find(|(paper, it)| (*paper, it.number) == (asked.paper, asked.table));
+    &found.expect("a paper has the tables that it lists").1
+}
+
+fn read_tables(paper: Paper) -> Vec<Printed> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Tables {
+        table: Vec<Printed>,
+    }
+    let file = match paper {
+        Paper::Rennings2019 => include_str!("printed/rennings2019.toml"),
+        Paper::Camara2020 => include_str!("printed/camara2020.toml"),
+        Paper::Abnirml => include_str!("printed/abnirml.toml"),
+        Paper::Padigela2019 => include_str!("printed/padigela2019.toml"),
+    };
+    let Tables { mut table } = toml::from_str(file).expect("a test reads every file");
+    for Printed { columns, rows, .. } in &mut table {
+        for row in rows {
+            let n_left_out = columns.len().saturating_sub(row.cells.len());
+            row.cells.extend(std::iter::repeat_n(NO_CELL, n_left_out));
+        }
+    }
+    table
+}
+
+impl TryFrom<toml::Value> for Cell {
+    type Error = String;
+
+    fn try_from(written: toml::Value) -> Result<Cell, String> {
+        let both = match &written {
+            toml::Value::Table(both) if !both.contains_key("delta") => both,
+            _ => {
+                return Ok(Cell {
+                    printed: read_value(&written)?,
+                    ..NO_CELL
+                });
+            }
+        };
+        let read = |key: &str| both.get(key).map_or(Ok(Value::Missing), read_value);
+        match both.keys().all(|it| it == "printed" || it == "code") {
+            true => Ok(Cell {
+                printed: read("printed")?,
+                code: read("code")?,
+            }),
+            false => Err(format!("{both} is no cell")),
         }
     }
 }
 
-const NINE: [Probe; 9] = [
-    Probe::Tfc1,
-    Probe::Tfc2,
-    Probe::Mtdc,
-    Probe::Lnc1,
-    Probe::Lnc2,
-    Probe::Tp,
-    Probe::Stmc1,
-    Probe::Stmc2,
-    Probe::Stmc3,
-];
-
-const FOUR: [Probe; 4] = [Probe::Tfc1, Probe::Tfc2, Probe::Mtdc, Probe::Lnc2];
-
-/// What the last table of both papers shows.
-const FULFILLED: &str =
-    "effectiveness, and the fraction of instances that each model orders as the axiom says";
-
-/// A table that [`Paper::tables`] lists.
-pub fn table(Asked { paper, table }: Asked) -> Printed {
-    match (paper, table) {
-        (Paper::Rennings2019, 1) => rennings_1(),
-        (Paper::Rennings2019, _) => rennings_2(),
-        (Paper::Camara2020, 2) => camara_2(),
-        (Paper::Camara2020, _) => camara_3(),
-        (Paper::Abnirml, 1) => abnirml::matched(),
-        (Paper::Abnirml, 2) => abnirml::manipulated(),
-        (Paper::Abnirml, _) => abnirml::transferred(),
-        (Paper::Padigela2019, 1) => padigela::leaderboard(),
-        (Paper::Padigela2019, 2) => padigela::buckets(),
-        (Paper::Padigela2019, 3) => padigela::lengths(),
-        (Paper::Padigela2019, 4) => padigela::overlap(),
-        (Paper::Padigela2019, 5) => padigela::samples(),
-        (Paper::Padigela2019, _) => padigela::answers(),
-    }
-}
-
-fn axioms(axioms: &[Probe]) -> Vec<Of> {
-    axioms.iter().map(|it| Of::Probe(*it)).collect()
-}
-
-fn counts(name: &'static str, what: What, values: &[u32]) -> Row {
-    let cell = |&it: &u32| Cell::printed(Value::Count(u64::from(it)));
-    Row {
-        name,
-        what,
-        cells: values.iter().map(cell).collect(),
-    }
-}
-
-fn fractions(name: &'static str, what: What, values: &[f64]) -> Row {
-    let cell = |&it: &f64| {
-        Cell::printed(match it.is_nan() {
-            true => Value::Missing,
-            false => Value::Fraction(it),
-        })
+fn read_value(written: &toml::Value) -> Result<Value, String> {
+    let found = match written {
+        toml::Value::Integer(count) => u64::try_from(*count).ok().map(Value::Count),
+        toml::Value::Float(share) => Some(Value::Fraction(*share)),
+        toml::Value::Table(it) => it.get("delta").and_then(|it| it.as_float()).map(width),
+        toml::Value::String(text) => Some(read_text(text)),
+        _ => None,
     };
-    Row {
-        name,
-        what,
-        cells: values.iter().map(cell).collect(),
+    found.ok_or_else(|| format!("{written} is no number of a table"))
+}
+
+fn read_text(text: &str) -> Value {
+    let has_sign = text.starts_with("+.") || text.starts_with("-.");
+    match (text.parse(), text.split_once('.')) {
+        (Ok(effect), _) if has_sign => Value::Signed(effect),
+        (Ok(value), Some((_, digits))) => Value::Score {
+            value,
+            digits: digits.len() as u8,
+        },
+        _ if text.is_empty() => Value::Missing,
+        _ => Value::Text(text.to_owned()),
     }
 }
 
-/// A row of which the code says nothing else.
-fn said<const N: usize>(name: &'static str, what: What, cells: [Value; N]) -> Row {
-    Row {
-        name,
-        what,
-        cells: cells.into_iter().map(Cell::printed).collect(),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn rennings_1() -> Printed {
-    Printed {
-        about: "instances of each axiom (of LNC2 where only the test split is built)",
-        columns: axioms(&FOUR),
-        rows: vec![
-            counts(
-                "train",
-                What::Split("train"),
-                &[2_758_223, 837_838, 33_509, 0],
-            ),
-            counts("dev", What::Split("dev"), &[376_902, 50_772, 3_958, 0]),
-            counts(
-                "test",
-                What::Split("test"),
-                &[353_621, 183_898, 4_497, 10_074],
-            ),
-            counts(
-                "total",
-                What::Instances,
-                &[3_488_746, 1_072_508, 41_964, 10_074],
-            ),
-        ],
-        notes: &[],
+    #[test]
+    fn every_paper_has_the_tables_that_it_lists_with_their_sources() {
+        for &paper in Paper::ALL {
+            let tables = read_tables(paper);
+            let numbers: Vec<u8> = tables.iter().map(|it| it.number).collect();
+            assert_eq!(numbers, paper.tables());
+            assert!(tables.iter().all(|it| !it.source.is_empty()));
+        }
     }
-}
 
-fn rennings_2() -> Printed {
-    let mut columns = vec![
-        Of::Measure("MAP", "AP"),
-        Of::Measure("MRR", "RR@10"),
-        Of::Measure("P@5", "P@5"),
-    ];
-    columns.extend(axioms(&FOUR));
-    let row = |name, what, values: [f64; 7]| fractions(name, what, &values);
-    Printed {
-        about: FULFILLED,
-        columns,
-        rows: vec![
-            row(
-                "BM25",
-                What::Ranker("bm25"),
-                [0.52, 0.60, 0.18, 0.73, 0.98, 1.00, 0.80],
+    #[test]
+    fn a_cell_is_read_by_the_way_that_it_is_written() {
+        let read = |written: &str| {
+            let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
+            Cell::try_from(table.remove("cell").unwrap()).unwrap()
+        };
+        for (written, printed) in [
+            ("20_559", Value::Count(20_559)),
+            ("0.18", Value::Fraction(0.18)),
+            ("'+.29'", Value::Signed(0.29)),
+            ("'-.14'", Value::Signed(-0.14)),
+            (
+                "'-0.210'",
+                Value::Score {
+                    value: -0.21,
+                    digits: 3,
+                },
             ),
-            row(
-                "QL",
-                What::Ranker("ql"),
-                [0.54, 0.62, 0.19, 0.87, 0.63, 0.94, 0.68],
-            ),
-            row(
-                "Duet",
-                What::Absent,
-                [0.25, 0.29, 0.10, 0.69, 0.56, 0.48, 0.19],
-            ),
-            row(
-                "MatchPyramid",
-                What::Absent,
-                [0.44, 0.51, 0.18, 0.79, 0.58, 0.63, 0.00],
-            ),
-            row(
-                "DRMM",
-                What::Absent,
-                [0.55, 0.64, 0.20, 0.84, 0.60, 0.76, 0.05],
-            ),
-            row(
-                "aNMM",
-                What::Absent,
-                [0.57, 0.66, 0.21, 0.85, 0.56, 0.69, 0.38],
-            ),
-        ],
-        notes: &[],
+            ("'close to 0'", Value::Text("close to 0".to_owned())),
+            ("''", Value::Missing),
+            ("{ delta = 0.5 }", width(0.5)),
+        ] {
+            assert_eq!(read(written), Cell { printed, ..NO_CELL }, "{written}");
+        }
+        let both = read("{ printed = 0.18, code = 0.1816 }");
+        assert_eq!(both.printed, Value::Fraction(0.18));
+        assert_eq!(both.code, Value::Fraction(0.1816));
     }
-}
 
-fn camara_2() -> Printed {
-    let mut relevant = counts(
-        "with a relevant document",
-        What::Relevant,
-        &[1_416, 17, 11, 138_399, 82, 20_559, 19_666, 70_829, 1_626],
-    );
-    relevant.cells[5].code = Value::Count(19_666);
-    let mut agreement = fractions(
-        "agreement with relevance",
-        What::Agreement,
-        &[0.91, 0.29, 0.82, 0.50, f64::NAN, 0.18, 0.44, 0.63, 0.35],
-    );
-    agreement.cells[5].code = Value::Fraction(0.1816);
-    Printed {
-        about: "instances of each axiom, those with a relevant document, and how often the order \
-                of the axiom is that of the judgements",
-        columns: axioms(&NINE),
-        rows: vec![
-            counts(
-                "instances",
-                What::Instances,
-                &[
-                    119_690, 10_682, 13_871, 14_481_949, 7_452, 3_010_246, 319_579, 7_321_319,
-                    217_104,
-                ],
-            ),
-            relevant,
-            agreement,
-        ],
-        notes: &[],
-    }
-}
-
-fn camara_3() -> Printed {
-    let mut columns = vec![Of::Measure("nDCG", "nDCG@10"), Of::Measure("MRR", "RR@10")];
-    columns.extend(axioms(&NINE));
-    let mut ql = fractions(
-        "QL",
-        What::Ranker("ql"),
-        &[
-            0.2627, 0.3633, 0.99, 0.70, 0.88, 0.50, 1.00, 0.39, 0.49, 0.70, 0.70,
-        ],
-    );
-    ql.cells[7].code = Value::Fraction(0.44);
-    let mut bert = fractions(
-        "DistilBERT",
-        What::Absent,
-        &[
-            0.3633, 0.4537, 0.61, 0.39, 0.51, 0.50, 0.00, 0.41, 0.50, 0.51, 0.51,
-        ],
-    );
-    bert.cells[7].code = Value::Fraction(0.45);
-    Printed {
-        about: FULFILLED,
-        columns,
-        rows: vec![ql, bert],
-        notes: &[],
+    #[test]
+    fn what_is_no_cell_is_refused() {
+        for written in ["-1", "true", "{ print = 1 }", "{ delta = 'wide' }"] {
+            let mut table: toml::Table = format!("cell = {written}").parse().unwrap();
+            let cell = table.remove("cell").unwrap();
+            assert!(Cell::try_from(cell).is_err(), "{written}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The tables of a study's behaviours.
 
-use super::{Column, Kind, Table, Value, format};
+use super::{Column, Kind, Table, Value, columns_of, format};
 use crate::study::behaviour::{Behaviours, Delta, Effect, Row};
 
 /// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
@@ -13,11 +13,11 @@ pub fn of_behaviours(behaviours: &Behaviours) -> Vec<Table> {
 }
 
 fn scores(behaviours: &Behaviours) -> Table {
-    let mut columns = vec![
-        Column::new("behaviour", Kind::Text),
-        Column::new("documents", Kind::Text),
-        Column::new("samples", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "behaviour | documents"),
+        columns_of(Kind::Number, "samples"),
+    ]
+    .concat();
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
     columns.extend(labels.map(|it| Column::new(it, Kind::Estimate)));
     let row = |row: &Row| {
@@ -59,25 +59,7 @@ fn head(row: &Row) -> Vec<Value> {
 }
 
 fn effects(behaviours: &Behaviours) -> Table {
-    let columns = vec![
-        Column::new("behaviour", Kind::Text),
-        Column::new("documents", Kind::Text),
-        Column::new("ranker", Kind::Text),
-        Column::new("δ", Kind::Number),
-        Column::new("samples", Kind::Number),
-        Column::new("positive", Kind::Number),
-        Column::new("neutral", Kind::Number),
-        Column::new("negative", Kind::Number),
-        Column::new("unscored", Kind::Number),
-        Column::new("score", Kind::Number),
-        Column::new("interval by queries", Kind::Estimate),
-        Column::new("p by queries", Kind::Number),
-        Column::new("mean difference", Kind::Number),
-        Column::new("median difference", Kind::Number),
-        Column::new("p of the t test", Kind::Number),
-        Column::new("p, Bonferroni", Kind::Number),
-        Column::new("queries", Kind::Number),
-    ];
+    let columns = [columns_of(Kind::Text, "behaviour | documents | ranker"), columns_of(Kind::Number, "δ | samples | positive | neutral | negative | unscored | score"), columns_of(Kind::Estimate, "interval by queries"), columns_of(Kind::Number, "p by queries | mean difference | median difference | p of the t test | p, Bonferroni | queries")].concat();
     let mut rows = Vec::new();
     for row in &behaviours.rows {
         for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::markup::escape;
-use super::{Column, Kind, Table, Value, format};
+use super::{Column, Kind, Table, Value, columns_of, format};
 use crate::study::baseline::Compared;
 use crate::study::diff::{Diff, LISTED, Moved};
 use crate::verdict::Outcome;
@@ -12,10 +12,10 @@ use crate::verdict::Outcome;
 pub fn of_diff(diff: &Diff) -> Vec<Table> {
     let notes = vec![format!("From {} to {}.", diff.first, diff.second)];
     let text = |it: &str| Value::Text(it.to_owned());
-    let table = |name: &str, title: &str, columns: &[(&str, Kind)], rows| Table {
+    let table = |name: &str, title: &str, columns: Vec<Column>, rows| Table {
         name: name.to_owned(),
         title: title.to_owned(),
-        columns: columns.iter().map(|it| Column::new(it.0, it.1)).collect(),
+        columns,
         rows,
         notes: notes.clone(),
     };
@@ -52,44 +52,37 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
             margin(it.second.margin),
         ]
     });
-    let (words, number) = (Kind::Text, Kind::Number);
     vec![
         table(
             "moves",
             "What moved, by axiom",
-            &[
-                ("axiom", words),
-                ("mode", words),
-                ("judged by both", number),
-                ("gained", number),
-                ("lost", number),
-            ],
+            [
+                columns_of(Kind::Text, "axiom | mode"),
+                columns_of(Kind::Number, "judged by both | gained | lost"),
+            ]
+            .concat(),
             axioms.collect(),
         ),
         table(
             "queries",
             "What moved, by query",
-            &[
-                ("query id", words),
-                ("query", words),
-                ("gained", number),
-                ("lost", number),
-            ],
+            [
+                columns_of(Kind::Text, "query id | query"),
+                columns_of(Kind::Number, "gained | lost"),
+            ]
+            .concat(),
             queries.collect(),
         ),
         table(
             "moved",
             &format!("Instances that changed side, the farthest {LISTED}"),
-            &[
-                ("axiom", words),
-                ("mode", words),
-                ("query id", words),
-                ("texts", words),
-                ("first", words),
-                ("margin", number),
-                ("second", words),
-                ("margin", number),
-            ],
+            [
+                columns_of(Kind::Text, "axiom | mode | query id | texts | first"),
+                columns_of(Kind::Number, "margin"),
+                columns_of(Kind::Text, "second"),
+                columns_of(Kind::Number, "margin"),
+            ]
+            .concat(),
             instances.collect(),
         ),
     ]
@@ -107,14 +100,11 @@ fn outcome(outcome: Outcome) -> &'static str {
 pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
     let fallen = compared.iter().filter(|it| !it.holds).count();
     let columns = [
-        ("ranker", Kind::Text),
-        ("axiom", Kind::Text),
-        ("mode", Kind::Text),
-        ("baseline", Kind::Number),
-        ("now", Kind::Number),
-        ("change", Kind::Number),
-        ("", Kind::Text),
-    ];
+        columns_of(Kind::Text, "ranker | axiom | mode"),
+        columns_of(Kind::Number, "baseline | now | change"),
+        columns_of(Kind::Text, ""),
+    ]
+    .concat();
     let rows = compared.iter().map(|it| {
         let before = it.expected.fraction;
         vec![
@@ -134,7 +124,7 @@ pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
             "{study}: {fallen} of {} cells below the baseline",
             compared.len()
         ),
-        columns: columns.map(|it| Column::new(it.0, it.1)).to_vec(),
+        columns,
         rows: rows.collect(),
         notes: Vec::new(),
     }

@@ -2,7 +2,7 @@
 
 mod groups;
 
-use super::{Column, Kind, Table, Value, format};
+use super::{Column, Kind, Table, Value, columns_of, format};
 use crate::differ::answer::AnswerType;
 use crate::differ::groups::{Bucket, LONGEST, Length};
 use crate::differ::hypotheses::{Finding, Hypothesis, Standing};
@@ -87,12 +87,12 @@ pub fn compared_said(found: &Differences) -> String {
 /// Every query of a comparison with its numbers.
 pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
     let mut table = head(found, "queries", "every query");
-    table.columns = vec![
-        Column::new("query id", Kind::Text),
-        Column::new("query", Kind::Text),
-        Column::new("tokens", Kind::Number),
-        Column::new("type", Kind::Text),
-    ];
+    table.columns = [
+        columns_of(Kind::Text, "query id | query"),
+        columns_of(Kind::Number, "tokens"),
+        columns_of(Kind::Text, "type"),
+    ]
+    .concat();
     for measure in ["RR@10", "FQT", "FNT"] {
         let columns = names(found).map(|it| Column::new(format!("{measure} {it}"), Kind::Number));
         table.columns.extend(columns);
@@ -123,10 +123,7 @@ pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
 /// The difference in RR of each query, the highest first.
 pub fn of_series(found: &Differences) -> Table {
     let mut table = head(found, "series", "the difference in RR@10, query by query");
-    table.columns = vec![
-        Column::new("place", Kind::Number),
-        Column::new("ΔRR@10", Kind::Number),
-    ];
+    table.columns = columns_of(Kind::Number, "place | ΔRR@10");
     let series = found.change.series.iter().zip(1..);
     table.rows = series
         .map(|(gain, place)| vec![Value::Count(place), Value::Signed(*gain)])
@@ -274,15 +271,12 @@ fn signed(it: Option<Estimate>) -> [Value; 2] {
 
 fn hypotheses(found: &Differences) -> Table {
     let mut table = head(found, "hypotheses", "four hypotheses");
-    table.columns = vec![
-        Column::new("no.", Kind::Text),
-        Column::new("hypothesis", Kind::Text),
-        Column::new("measured", Kind::Text),
-        Column::new("value", Kind::Number),
-        Column::new("95 % interval", Kind::Number),
-        Column::new("queries", Kind::Number),
-        Column::new("verdict", Kind::Text),
-    ];
+    table.columns = [
+        columns_of(Kind::Text, "no. | hypothesis | measured"),
+        columns_of(Kind::Number, "value | 95 % interval | queries"),
+        columns_of(Kind::Text, "verdict"),
+    ]
+    .concat();
     let row = |it: &Finding| {
         let mut cells = vec![
             text(it.hypothesis.name()),

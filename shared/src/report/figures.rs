@@ -1,7 +1,7 @@
 //! What the papers show beside a table of fractions, as tables.
 
 use super::overview::of_split;
-use super::{Column, Kind, Table, Value, premise};
+use super::{Column, Kind, Table, Value, columns_of, premise};
 use crate::probe::Measured;
 use crate::study::figures::Figures;
 use crate::study::figures::effectiveness::Rated;
@@ -104,15 +104,14 @@ fn funnel(figures: &Figures) -> Table {
 /// Which premise sends away how many.
 fn premises(figures: &Figures) -> Table {
     let mut table = head(figures, "premises", "which premise sends away how many");
-    table.columns = vec![
-        Column::new("axiom", Kind::Text),
-        Column::new("premise", Kind::Text),
-        Column::new("bound", Kind::Text),
-        Column::new("fail it", Kind::Number),
-        Column::new("fail nothing else", Kind::Number),
-        Column::new("missing, median", Kind::Number),
-        Column::new("of", Kind::Number),
-    ];
+    table.columns = [
+        columns_of(Kind::Text, "axiom | premise | bound"),
+        columns_of(
+            Kind::Number,
+            "fail it | fail nothing else | missing, median | of",
+        ),
+    ]
+    .concat();
     for funnel in &figures.funnels {
         table.rows.extend(funnel.missed.iter().map(|it| {
             let share = |n: u64| match funnel.n_asked {
@@ -198,17 +197,14 @@ fn compared(figures: &Figures) -> Option<Table> {
     }
     let what = format!("rankers against {}", reference.label);
     let mut table = head(figures, "compared", &what);
-    table.columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new("axiom", Kind::Text),
-        Column::new("difference", Kind::Number),
-        Column::new("95 % interval", Kind::Number),
-        Column::new("Cohen's d", Kind::Number),
-        Column::new("p", Kind::Number),
-        Column::new("p, Holm", Kind::Number),
-        Column::new("instances", Kind::Number),
-        Column::new("queries", Kind::Number),
-    ];
+    table.columns = [
+        columns_of(Kind::Text, "ranker | axiom"),
+        columns_of(
+            Kind::Number,
+            "difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries",
+        ),
+    ]
+    .concat();
     for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
         let cells = row.iter().zip(&figures.funnels);
         table.rows.extend(cells.filter_map(|(cell, funnel)| {
@@ -246,10 +242,11 @@ fn compared(figures: &Figures) -> Option<Table> {
 fn effectiveness(figures: &Figures) -> Option<Table> {
     let found = figures.effectiveness.as_ref()?;
     let mut table = head(figures, "effectiveness", "rankers by effectiveness");
-    table.columns = vec![
-        Column::new("no.", Kind::Number),
-        Column::new("ranker", Kind::Text),
-    ];
+    table.columns = [
+        columns_of(Kind::Number, "no."),
+        columns_of(Kind::Text, "ranker"),
+    ]
+    .concat();
     for measure in &found.measures {
         table.columns.push(Column::new(measure, Kind::Estimate));
         table.columns.push(Column::new("better than", Kind::Text));
@@ -287,10 +284,7 @@ fn overlap(figures: &Figures) -> Option<Table> {
         found.measure
     );
     let mut table = head(figures, "overlap", &what);
-    table.columns = vec![
-        Column::new("queries", Kind::Text),
-        Column::new("ranker", Kind::Text),
-    ];
+    table.columns = columns_of(Kind::Text, "queries | ranker");
     let thirds = ["little", "medium", "much"];
     let columns = thirds.map(|it| Column::new(it, Kind::Estimate));
     table.columns.extend(columns);

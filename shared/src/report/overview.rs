@@ -1,7 +1,7 @@
 //! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
 //! rankers.
 
-use super::{Column, Kind, Table, Value, format};
+use super::{Column, Kind, Table, Value, columns_of, format};
 use crate::probe::{Limits, Probe};
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
@@ -83,25 +83,20 @@ fn fractions(overview: &Overview) -> Table {
 }
 
 fn cells(overview: &Overview) -> Table {
-    let columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new("axiom", Kind::Text),
-        Column::new("mode", Kind::Text),
-        Column::new("satisfied", Kind::Number),
-        Column::new("tied", Kind::Number),
-        Column::new("violated", Kind::Number),
-        Column::new("unscored", Kind::Number),
-        Column::new("share asked", Kind::Number),
-        Column::new("queries", Kind::Number),
-        Column::new("fraction", Kind::Estimate),
-        Column::new("mean over queries", Kind::Estimate),
-        Column::new("p", Kind::Number),
-        Column::new("p after Holm", Kind::Number),
-        Column::new("detectable from .5", Kind::Number),
-        Column::new("fraction of texts seen whole", Kind::Number),
-        Column::new("instances hash", Kind::Text),
-        Column::new("fingerprint", Kind::Text),
-    ];
+    let columns = [
+        columns_of(Kind::Text, "ranker | axiom | mode"),
+        columns_of(
+            Kind::Number,
+            "satisfied | tied | violated | unscored | share asked | queries",
+        ),
+        columns_of(Kind::Estimate, "fraction | mean over queries"),
+        columns_of(
+            Kind::Number,
+            "p | p after Holm | detectable from .5 | fraction of texts seen whole",
+        ),
+        columns_of(Kind::Text, "instances hash | fingerprint"),
+    ]
+    .concat();
     let mut rows = Vec::new();
     for Row { ranker, cells, .. } in &overview.rankers {
         for (column, cell) in overview.probes.iter().zip(cells) {
@@ -129,17 +124,16 @@ fn cells(overview: &Overview) -> Table {
 }
 
 fn axioms(overview: &Overview) -> Table {
-    let mut columns = vec![
-        Column::new("axiom", Kind::Text),
-        Column::new("mode", Kind::Text),
-        Column::new("claim", Kind::Text),
-        Column::new("instances", Kind::Number),
-        Column::new("with a relevant text", Kind::Number),
-        Column::new("in both orders", Kind::Number),
-        Column::new("share kept", Kind::Number),
-        Column::new("agreement with relevance", Kind::Estimate),
-        Column::new("grades that differ", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "axiom | mode | claim"),
+        columns_of(
+            Kind::Number,
+            "instances | with a relevant text | in both orders | share kept",
+        ),
+        columns_of(Kind::Estimate, "agreement with relevance"),
+        columns_of(Kind::Number, "grades that differ"),
+    ]
+    .concat();
     let splits = overview.splits.iter();
     columns.extend(splits.map(|it| Column::new(format!("instances, {}", it.name), Kind::Number)));
     let rows = overview.probes.iter().map(|it| {
@@ -168,16 +162,15 @@ fn axioms(overview: &Overview) -> Table {
 }
 
 fn rankers(overview: &Overview) -> Table {
-    let columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new("detail", Kind::Text),
-        Column::new("kind", Kind::Text),
-        Column::new("given as", Kind::Text),
-        Column::new("fingerprint", Kind::Text),
-        Column::new("pairs without a score", Kind::Number),
-        Column::new("pairs seen in part", Kind::Number),
-        Column::new("note", Kind::Text),
-    ];
+    let columns = [
+        columns_of(
+            Kind::Text,
+            "ranker | detail | kind | given as | fingerprint",
+        ),
+        columns_of(Kind::Number, "pairs without a score | pairs seen in part"),
+        columns_of(Kind::Text, "note"),
+    ]
+    .concat();
     let rows = overview.rankers.iter().map(|row| {
         let Row {
             ranker, n_missing, ..
@@ -204,16 +197,14 @@ fn rankers(overview: &Overview) -> Table {
 
 /// None where no ranker has a certificate.
 pub fn certificates(overview: &Overview) -> Option<Table> {
-    let columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new("scored once more", Kind::Text),
-        Column::new("pairs", Kind::Number),
-        Column::new("largest difference", Kind::Number),
-        Column::new("range of scores", Kind::Number),
-        Column::new("verdicts", Kind::Number),
-        Column::new("changed", Kind::Number),
-        Column::new("fraction changed", Kind::Number),
-    ];
+    let columns = [
+        columns_of(Kind::Text, "ranker | scored once more"),
+        columns_of(
+            Kind::Number,
+            "pairs | largest difference | range of scores | verdicts | changed | fraction changed",
+        ),
+    ]
+    .concat();
     let mut rows = Vec::new();
     // Rankers by how they computed, each way said once.
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();

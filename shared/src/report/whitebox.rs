@@ -1,6 +1,6 @@
 //! The tables of a ranker looked into.
 
-use super::{Column, Kind, Table, Value, format};
+use super::{Kind, Table, Value, columns_of, format};
 use crate::stats::correlation::Correlation;
 use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 
@@ -13,13 +13,13 @@ pub fn of_whitebox(found: &WhiteBox) -> [Table; 3] {
 }
 
 fn correlations(found: &WhiteBox) -> Table {
-    let columns = vec![
-        Column::new("idf and", Kind::Text),
-        Column::new("r", Kind::Number),
-        Column::new("interval", Kind::Estimate),
-        Column::new("points", Kind::Number),
-        Column::new("the paper's r", Kind::Number),
-    ];
+    let columns = [
+        columns_of(Kind::Text, "idf and"),
+        columns_of(Kind::Number, "r"),
+        columns_of(Kind::Estimate, "interval"),
+        columns_of(Kind::Number, "points | the paper's r"),
+    ]
+    .concat();
     let [importance, delta_es, ratio] = PUBLISHED;
     let mut rows = vec![
         row(
@@ -91,19 +91,15 @@ fn number(value: Option<f64>) -> Value {
 }
 
 fn words(found: &WhiteBox) -> Table {
-    let columns = vec![
-        Column::new("word", Kind::Text),
-        Column::new("pieces", Kind::Text),
-        Column::new("queries", Kind::Number),
-        Column::new("idf", Kind::Number),
-        Column::new("importance", Kind::Number),
-        Column::new("turned", Kind::Number),
-        Column::new("symmetric", Kind::Number),
-        Column::new("ΔES", Kind::Number),
-        Column::new("exact", Kind::Number),
-        Column::new("of the query", Kind::Number),
-        Column::new("others", Kind::Text),
-    ];
+    let columns = [
+        columns_of(Kind::Text, "word | pieces"),
+        columns_of(
+            Kind::Number,
+            "queries | idf | importance | turned | symmetric | ΔES | exact | of the query",
+        ),
+        columns_of(Kind::Text, "others"),
+    ]
+    .concat();
     let row = |it: &WordRow| {
         let soft = it.soft.iter();
         let soft = soft.map(|it| format!("{} {}", it.piece, format::fraction(it.share)));
@@ -131,15 +127,14 @@ fn words(found: &WhiteBox) -> Table {
 }
 
 fn pieces(found: &WhiteBox) -> Table {
-    let columns = vec![
-        Column::new("piece", Kind::Text),
-        Column::new("idf", Kind::Number),
-        Column::new("ΔES", Kind::Number),
-        Column::new("places", Kind::Number),
-        Column::new("vectors", Kind::Number),
-        Column::new("spectral ratio", Kind::Number),
-        Column::new("before fine-tuning", Kind::Number),
-    ];
+    let columns = [
+        columns_of(Kind::Text, "piece"),
+        columns_of(
+            Kind::Number,
+            "idf | ΔES | places | vectors | spectral ratio | before fine-tuning",
+        ),
+    ]
+    .concat();
     let row = |it: &PieceRow| {
         vec![
             Value::Text(it.piece.clone()),

@@ -8,15 +8,16 @@ use crate::study::Study;
 
 /// Five texts, and two queries with instances of TFC1 among them.
 pub(crate) fn study() -> Study {
-    let texts = [
-        "river river",
-        "river bank",
-        "the sea",
-        "bank bank sea",
-        "river sea mud",
-    ];
-    crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10)
+    crate::study::fixture::study_of(&["river", "sea bank"], &TEXTS, 10)
 }
+
+const TEXTS: [&str; 5] = [
+    "river river",
+    "river bank",
+    "the sea",
+    "bank bank sea",
+    "river sea mud",
+];
 
 pub(crate) fn key(number: u64) -> Key {
     Key::from_bytes(u128::from(number).to_be_bytes())

@@ -142,17 +142,6 @@ mod tests {
     use crate::study::cell::{Listing, Sort};
     use crate::verdict::Outcome;
 
-    fn study() -> Study {
-        let texts = [
-            "river river",
-            "river bank",
-            "the sea",
-            "bank bank sea",
-            "river sea mud",
-        ];
-        crate::study::fixture::study_of(&["river", "sea bank"], &texts, 10)
-    }
-
     fn listed(study: &Study, probe: Probe, outcome: Option<Outcome>) -> Vec<(u64, Option<f64>)> {
         let listing = Listing {
             dials: Default::default(),
@@ -172,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_frame_is_what_the_instances_page_lists() {
-        let study = study();
+        let study = fixture::study();
         let mut task = fixture::task();
         task.probes = vec![Probe::Tfc1, Probe::Lnc1];
         task.design = Design::ByMargin {
@@ -196,7 +185,7 @@ mod tests {
 
     #[test]
     fn who_disagrees_is_known() {
-        let study = study();
+        let study = fixture::study();
         let mut task = fixture::task();
         let between = Between::AxiomAndRanker { ranker: 1 };
         task.design = Design::DisagreementFirst {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, serialize_as_text};
 
 /// 128 bits, written as 32 lower-case hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,30 +38,7 @@ impl FromStr for Key {
     }
 }
 
-impl TryFrom<String> for Key {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Key, Error> {
-        text.parse()
-    }
-}
-
-impl From<Key> for String {
-    fn from(key: Key) -> String {
-        key.to_string()
-    }
-}
-
-/// As it is written: a text.
-#[cfg(feature = "openapi")]
-impl utoipa::PartialSchema for Key {
-    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-        String::schema()
-    }
-}
-
-#[cfg(feature = "openapi")]
-impl utoipa::ToSchema for Key {}
+serialize_as_text!(Key);
 
 #[cfg(test)]
 mod tests {

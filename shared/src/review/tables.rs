@@ -4,7 +4,7 @@ use super::PersonNo;
 use super::agreement::{Agreements, Coefficients, OfPair};
 use super::estimate::{Compared, Counts, Estimates, Line, Weighted};
 use super::progress::{Drift, OfPerson, Progress};
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Column, Kind, Table, Value, columns_of, format};
 use crate::stats::Estimate;
 use crate::stats::agreement::Agreement;
 
@@ -93,10 +93,11 @@ pub fn iso_day(days: u64) -> String {
 }
 
 fn by_probe(found: &Agreements) -> Table {
-    let mut columns = vec![
-        Column::new("probe", Kind::Text),
-        Column::new("items", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "probe"),
+        columns_of(Kind::Number, "items"),
+    ]
+    .concat();
     let names = coefficients(&found.overall).map(|it| it.0);
     columns.extend(names.map(|it| Column::new(it, Kind::Estimate)));
     let row = |name: String, of: &Coefficients| {
@@ -145,13 +146,12 @@ fn pairs(found: &Agreements, called: Called<'_>) -> Table {
     Table {
         name: "pairs".to_owned(),
         title: "Each two people".to_owned(),
-        columns: vec![
-            Column::new("person", Kind::Text),
-            Column::new("and", Kind::Text),
-            Column::new("items", Kind::Number),
-            Column::new("raw", Kind::Estimate),
-            Column::new("Cohen’s κ", Kind::Estimate),
-        ],
+        columns: [
+            columns_of(Kind::Text, "person | and"),
+            columns_of(Kind::Number, "items"),
+            columns_of(Kind::Estimate, "raw | Cohen’s κ"),
+        ]
+        .concat(),
         rows: found.pairs.iter().map(row).collect(),
         notes: vec![UNWEIGHTED.to_owned()],
     }
@@ -171,12 +171,12 @@ fn people(found: &Agreements, called: Called<'_>) -> Table {
     Table {
         name: "people".to_owned(),
         title: "Each person and all others".to_owned(),
-        columns: vec![
-            Column::new("person", Kind::Text),
-            Column::new("votes", Kind::Number),
-            Column::new("same as others", Kind::Estimate),
-            Column::new("α without", Kind::Estimate),
-        ],
+        columns: [
+            columns_of(Kind::Text, "person"),
+            columns_of(Kind::Number, "votes"),
+            columns_of(Kind::Estimate, "same as others | α without"),
+        ]
+        .concat(),
         rows: rows.collect(),
         notes: vec![
             format!(
@@ -209,22 +209,19 @@ fn work(found: &Progress, called: Called<'_>) -> Table {
     Table {
         name: "progress".to_owned(),
         title: "What each person did".to_owned(),
-        columns: vec![
-            Column::new("person", Kind::Text),
-            Column::new("counts", Kind::Text),
-            Column::new("decided", Kind::Number),
-            Column::new("skipped", Kind::Number),
-            Column::new("undone", Kind::Number),
-            Column::new("conflicts", Kind::Number),
-            Column::new("median, s", Kind::Number),
-            Column::new("per hour", Kind::Number),
-            Column::new("gold", Kind::Number),
-            Column::new("right on gold", Kind::Estimate),
-            Column::new("gold, drift", Kind::Number),
-            Column::new("95 % interval", Kind::Number),
-            Column::new("others, drift", Kind::Number),
-            Column::new("95 % interval", Kind::Number),
-        ],
+        columns: [
+            columns_of(Kind::Text, "person | counts"),
+            columns_of(
+                Kind::Number,
+                "decided | skipped | undone | conflicts | median, s | per hour | gold",
+            ),
+            columns_of(Kind::Estimate, "right on gold"),
+            columns_of(
+                Kind::Number,
+                "gold, drift | 95 % interval | others, drift | 95 % interval",
+            ),
+        ]
+        .concat(),
         rows: found.people.iter().map(row).collect(),
         notes: vec![
             "Decisions that stand, training left out. Time for one item without pauses. Drift: \
@@ -254,20 +251,22 @@ fn days(found: &Progress) -> Table {
     Table {
         name: "days".to_owned(),
         title: "Decisions a day".to_owned(),
-        columns: vec![
-            Column::new("day", Kind::Text),
-            Column::new("decisions", Kind::Number),
-        ],
+        columns: [
+            columns_of(Kind::Text, "day"),
+            columns_of(Kind::Number, "decisions"),
+        ]
+        .concat(),
         rows: rows.collect(),
         notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
     }
 }
 
 fn results(found: &Estimates, rankers: &[String]) -> Table {
-    let mut columns = vec![
-        Column::new("probe", Kind::Text),
-        Column::new("items", Kind::Number),
-    ];
+    let mut columns = [
+        columns_of(Kind::Text, "probe"),
+        columns_of(Kind::Number, "items"),
+    ]
+    .concat();
     let names = compared(&found.overall, rankers).into_iter();
     columns.extend(names.map(|(name, _)| Column::new(name, Kind::Estimate)));
     let row = |(name, line): (String, &Line)| {
@@ -301,30 +300,21 @@ fn said(found: &Estimates) -> Table {
             n_cannot_say,
             n_open,
         } = line.counts;
-        let counts = [
-            n_items,
-            n_preferring,
-            n_equal,
-            n_split,
-            n_cannot_say,
-            n_open,
-        ];
         let mut cells = vec![Value::Text(name)];
-        cells.extend(counts.map(Value::Count));
+        cells.extend([n_items, n_preferring, n_equal].map(Value::Count));
+        cells.extend([n_split, n_cannot_say, n_open].map(Value::Count));
         cells.push(weighted(line.reason_matters));
         cells
     };
-    let counted = [
-        "items",
-        "prefer one",
-        "equal",
-        "split",
-        "cannot say",
-        "open",
-    ];
-    let mut columns = vec![Column::new("probe", Kind::Text)];
-    columns.extend(counted.map(|it| Column::new(it, Kind::Number)));
-    columns.push(Column::new("reason matters", Kind::Estimate));
+    let columns = [
+        columns_of(Kind::Text, "probe"),
+        columns_of(
+            Kind::Number,
+            "items | prefer one | equal | split | cannot say | open",
+        ),
+        columns_of(Kind::Estimate, "reason matters"),
+    ]
+    .concat();
     Table {
         name: "said".to_owned(),
         title: "What people say of how many items".to_owned(),
@@ -354,16 +344,15 @@ fn details(found: &Estimates, rankers: &[String]) -> Table {
     Table {
         name: "details".to_owned(),
         title: "Every estimate".to_owned(),
-        columns: vec![
-            Column::new("probe", Kind::Text),
-            Column::new("compared", Kind::Text),
-            Column::new("counted", Kind::Text),
-            Column::new("agreement", Kind::Estimate),
-            Column::new("with other people", Kind::Number),
-            Column::new("items", Kind::Number),
-            Column::new("queries", Kind::Number),
-            Column::new("effective items", Kind::Number),
-        ],
+        columns: [
+            columns_of(Kind::Text, "probe | compared | counted"),
+            columns_of(Kind::Estimate, "agreement"),
+            columns_of(
+                Kind::Number,
+                "with other people | items | queries | effective items",
+            ),
+        ]
+        .concat(),
         rows: rows.collect(),
         notes: vec![
             "The first interval is that of other samples, the second that of other samples and \

@@ -241,16 +241,10 @@ mod tests {
             for sort in [Sort::Query, Sort::MarginUp, Sort::MarginDown, Sort::Closest] {
                 for outcome in [None, Some(Outcome::Satisfied), Some(Outcome::Tied)] {
                     let listing = Listing {
-                        dials: Dials::default(),
-                        probe: Probe::Tfc1,
                         ranker,
                         outcome,
-                        query: String::new(),
-                        margin_from: None,
-                        margin_to: None,
                         sort,
-                        offset: 0,
-                        limit: 5,
+                        ..first_five()
                     };
                     let expected = whole(&study, &listing);
                     let mut found = Vec::new();
@@ -272,10 +266,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
-        let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
-        let listing = Listing {
+    fn first_five() -> Listing {
+        Listing {
             dials: Dials::default(),
             probe: Probe::Tfc1,
             ranker: 0,
@@ -286,8 +278,13 @@ mod tests {
             sort: Sort::Query,
             offset: 0,
             limit: 5,
-        };
-        let page = study.list(&listing).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_histogram_has_an_edge_at_zero_and_leaves_ties_out() {
+        let study = fixture::study("river bank", &["river bank", "river", "bank mud"], 30);
+        let page = study.list(&first_five()).unwrap();
         let Histogram {
             from,
             width,

@@ -88,50 +88,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::collection::{Collection, Doc, Qrels, Query};
-    use crate::probe::{Mode, Probe};
-    use crate::study::make::{Brought, Maker, Stage};
-    use crate::study::{Definition, Lookups};
+    use crate::collection::Qrels;
+    use crate::study::fixture;
     use crate::text::Analyzer;
 
     fn study() -> Study {
-        let definition = Definition {
-            format: 1,
-            name: "local".to_owned(),
-            title: String::new(),
-            description: String::new(),
-            collection: "c".to_owned(),
-            n_queries: None,
-            pool: "all".parse().unwrap(),
-            probes: Probe::minable(false),
-            modes: vec![Mode::Fixed],
-            rankers: vec!["bm25".to_owned()],
-            analyzer: Analyzer::default(),
-            limits: Limits::STANDARD,
-            vectors: None,
-            audit: vec![Analyzer::default()],
-            lookups: Lookups::default(),
-            transfers: Vec::new(),
-        };
-        let doc = |id: &str, text: &str| Doc {
-            id: id.to_owned(),
-            title: String::new(),
-            text: text.to_owned(),
-            group: None,
-        };
-        let collection = Collection {
-            queries: vec![Query {
-                id: "q".to_owned(),
-                text: "river bank".to_owned(),
-                group: None,
-                split: None,
-            }],
-            docs: vec![doc("a", "river bank river"), doc("b", "a river, no bank")],
-            qrels: Qrels::default(),
-        };
-        let mut maker = Maker::new(collection, definition, Brought::default()).unwrap();
-        while maker.step().unwrap().stage != Stage::Done {}
-        maker.finish("2026-11-20").unwrap()
+        let mut definition = fixture::definition(10);
+        definition.limits = Limits::STANDARD;
+        definition.rankers = vec!["bm25".to_owned()];
+        definition.audit = vec![Analyzer::default()];
+        let texts = ["river bank river", "a river, no bank"];
+        let mut collection = fixture::collection(&["river bank"], &texts);
+        collection.qrels = Qrels::default();
+        fixture::make(definition, collection)
     }
 
     fn taken(study: &Value) -> Result<Study, String> {

@@ -10,6 +10,7 @@ use std::io::{BufRead, Cursor, Read};
 
 use super::Vectors;
 use crate::collection::lines::{Bounds, Line, Lines, Unpacking};
+use crate::collection::{ByteProgress, ReadResult};
 use crate::error::{Error, Reading};
 
 /// The most dimensions that are taken: four times those of the largest common vectors.
@@ -20,11 +21,7 @@ const LONGEST_WORD: u64 = 1_000;
 
 /// Reads a file of word vectors; a row that is wrong is refused with its reason, of two rows
 /// for a word the first is kept. `progress` hears how many bytes of the file have been read.
-pub fn read(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vectors, Reading), Error> {
+pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Vectors> {
     let mut bytes = Unpacking::open(name, bytes, Bounds::FILES, progress)?;
     let stopped = |it: std::io::Error| Error::file(name, format!("reading stopped: {it}"));
     let mut first = Vec::new();

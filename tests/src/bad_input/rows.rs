@@ -5,7 +5,7 @@ use std::io::Write;
 
 use expect_test::expect;
 
-use super::{CORPUS, MINE, QUERIES, check_refused, check_told, collection, study};
+use super::{CORPUS, MINE, QUERIES, check_refused, check_told, collection, refusal, study};
 use crate::harness::Home;
 
 #[test]
@@ -232,40 +232,25 @@ fn damaged_archives_end_the_command() {
     let zstd = ruzstd::encoding::compress_to_vec(&corpus[..], fastest);
     let mut flipped = gzip.clone();
     flipped[20] ^= 0xff;
-    for (file, bytes, expected) in [
-        (
-            "c/corpus.jsonl.gz",
-            &gzip[..gzip.len() - 12],
-            expect![[r#"
-            c/corpus.jsonl.gz: reading stopped in line 2: the gzip archive is cut off, copy it again
-        "#]],
-        ),
-        (
-            "c/corpus.jsonl.gz",
-            &flipped,
-            expect![[r#"
-            c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is damaged, copy it again
-        "#]],
-        ),
-        (
-            "c/corpus.jsonl.zst",
-            &zstd[..zstd.len() - 12],
-            expect![[r#"
-            c/corpus.jsonl.zst: reading stopped in line 1: the zstd archive is cut off, copy it again
-        "#]],
-        ),
-        (
-            "c/corpus.jsonl.gz",
-            b"\x1f\x8b",
-            expect![[r#"
-            c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is cut off, copy it again
-        "#]],
-        ),
-    ] {
+    let archives: [(&str, &[u8]); 4] = [
+        ("c/corpus.jsonl.gz", &gzip[..gzip.len() - 12]),
+        ("c/corpus.jsonl.gz", &flipped),
+        ("c/corpus.jsonl.zst", &zstd[..zstd.len() - 12]),
+        ("c/corpus.jsonl.gz", b"\x1f\x8b"),
+    ];
+    let refused = archives.map(|(file, bytes)| {
         let path = home.write(file, bytes);
-        check_refused(&home, MINE, expected);
+        let refused = refusal(&home, MINE);
         fs::remove_file(path).unwrap();
-    }
+        refused
+    });
+    expect![[r#"
+        c/corpus.jsonl.gz: reading stopped in line 2: the gzip archive is cut off, copy it again
+        c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is damaged, copy it again
+        c/corpus.jsonl.zst: reading stopped in line 1: the zstd archive is cut off, copy it again
+        c/corpus.jsonl.gz: reading stopped in line 1: the gzip archive is cut off, copy it again
+    "#]]
+    .assert_eq(&refused.concat());
 }
 
 #[test]

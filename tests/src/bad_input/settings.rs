@@ -4,7 +4,7 @@ use std::fs;
 
 use expect_test::expect;
 
-use super::{CORPUS, MINE, QUERIES, check_refused, collection, study};
+use super::{CORPUS, MINE, QUERIES, check_refused, collection, refusal, study};
 use crate::harness::tiny;
 
 #[test]
@@ -14,203 +14,76 @@ fn settings_out_of_their_range_are_refused() {
         .done();
     let mine = "mine --collection c --out mined.parquet";
     let judge = "judge --collection c --instances good.parquet --ranker";
-    for (line, expected) in [
-        (
-            format!("{mine} --pool rank:bm25:0"),
-            expect![[r#"
-            pool rank:bm25:0: `0` is not a number of documents, 1 or more
-        "#]],
-        ),
-        (
-            format!("{mine} --pool run:a.run:0"),
-            expect![[r#"
-            pool run:a.run:0: `0` is not a number of documents, 1 or more
-        "#]],
-        ),
-        (
-            format!("{mine} --pool everything"),
-            expect![[r#"
-            pool everything: is none of run:FILE:K, rank:RANKER:K, group, judged, all
-        "#]],
-        ),
-        (
-            format!("{mine} --pool group"),
-            expect![[r#"
-            pool group: no query has a `doc_group`; take rank:bm25:100 or give the groups
-        "#]],
-        ),
-        (
-            format!("{mine} --pool judged"),
-            expect![[r#"
-            pool judged: the collection has no qrels; take rank:bm25:100 or add them
-        "#]],
-        ),
-        (
-            format!("{mine} --delta -1"),
-            expect![[r#"
-            delta: `-1` is not a number of terms, 0 or more, or inf
-        "#]],
-        ),
-        (
-            format!("{mine} --delta ten"),
-            expect![[r#"
-            delta: `ten` is not a number of terms, 0 or more, or inf
-        "#]],
-        ),
-        (
-            format!("{mine} --min-terms -1"),
-            expect![[r#"
-            min-terms: `-1` is not a number of terms, 0 or more
-        "#]],
-        ),
-        (
-            format!("{mine} --per-query 0"),
-            expect![[r#"
-            per_query: must be at least 1, or left out
-        "#]],
-        ),
-        (
-            format!("{mine} --probes tfc1,tfc9"),
-            expect![[r#"
-                probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
-            "#]],
-        ),
-        (
-            format!("{mine} --probes tfc1,stmc1"),
-            expect![[r#"
-                stmc1: needs word vectors: give a file of GloVe or word2vec
-            "#]],
-        ),
-        (
-            format!("{mine} --vectors c/queries.jsonl"),
-            expect![[r#"
-                c/queries.jsonl: no row is a word with its numbers; give a file of GloVe or word2vec
-            "#]],
-        ),
-        (
-            format!("{mine} --mode loose"),
-            expect![[r#"
-            mode: `loose` is none of `fixed`, `paper`, `code`
-        "#]],
-        ),
-        (
-            format!("{mine} --stopwords none.txt"),
-            expect![[r#"
-            none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
-        "#]],
-        ),
-        (
-            format!("{judge} ql:mu=0"),
-            expect![[r#"
-            ql mu: must be above 0: without smoothing ln(0) is no score
-        "#]],
-        ),
-        (
-            format!("{judge} ql:mu=-1"),
-            expect![[r#"
-            ql mu: `-1` is not a number of at least 0
-        "#]],
-        ),
-        (
-            format!("{judge} ql:lambda=1.5"),
-            expect![[r#"
-            ql lambda: `1.5` is not a number from 0 to 1
-        "#]],
-        ),
-        (
-            format!("{judge} bm25:k1=-1"),
-            expect![[r#"
-            bm25 k1: `-1` is not a number of at least 0
-        "#]],
-        ),
-        (
-            format!("{judge} bm25:b=2"),
-            expect![[r#"
-            bm25 b: `2` is not a number from 0 to 1
-        "#]],
-        ),
-        (
-            format!("{judge} bm25:k1=NaN"),
-            expect![[r#"
-            bm25 k1: `NaN` is not a number of at least 0
-        "#]],
-        ),
-        (
-            format!("{judge} bm25:k4=1"),
-            expect![[r#"
-            bm25: `k4` is none of k1, b, k3, idf
-        "#]],
-        ),
-        (
-            format!("{judge} bm26"),
-            expect![[r#"
-            model bm26: is neither a folder nor a name on the hub, such as `sentence-transformers/all-MiniLM-L6-v2`
-        "#]],
-        ),
-        (
-            format!("{judge} scores:"),
-            expect![[r#"
-            ranker: scores:FILE needs a file
-        "#]],
-        ),
-        (
-            format!("{judge} bm25 --delta-score -1"),
-            expect![[r#"
-            delta-score: must be a finite number, 0 or more
-        "#]],
-        ),
-        (
-            format!("{judge} bm25 --delta-score NaN"),
-            expect![[r#"
-            delta-score: must be a finite number, 0 or more
-        "#]],
-        ),
-        (
-            "rank --collection c --ranker bm25 --top 0 --out a.run".to_owned(),
-            expect![[r#"
-            top: must be at least 1
-        "#]],
-        ),
-        (
-            "rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(),
-            expect![[r#"
-                top: `-1` is not a number of documents, 1 or more
-            "#]],
-        ),
-        (
-            "rank --collection none --ranker bm25 --out a.run".to_owned(),
-            expect![[r#"
-                there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
-            "#]],
-        ),
-        (
-            "import none --to c".to_owned(),
-            expect![[r#"
-                there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
-            "#]],
-        ),
-        (
-            "eval c/queries.jsonl -m AP".to_owned(),
-            expect![[r#"
-                eval: give QRELS and RUN, or RUN alone with --labels-in-run
-            "#]],
-        ),
-        (
-            "eval none none -m AP".to_owned(),
-            expect![[r#"
-                none: No such file or directory (os error 2); check the path and its rights
-            "#]],
-        ),
-        (
-            "eval none none -m precision".to_owned(),
-            expect![[r#"
-                measure `precision`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
-            "#]],
-        ),
-    ] {
-        println!("{line}");
-        check_refused(&home, &line, expected);
-    }
+    let lines = [
+        format!("{mine} --pool rank:bm25:0"),
+        format!("{mine} --pool run:a.run:0"),
+        format!("{mine} --pool everything"),
+        format!("{mine} --pool group"),
+        format!("{mine} --pool judged"),
+        format!("{mine} --delta -1"),
+        format!("{mine} --delta ten"),
+        format!("{mine} --min-terms -1"),
+        format!("{mine} --per-query 0"),
+        format!("{mine} --probes tfc1,tfc9"),
+        format!("{mine} --probes tfc1,stmc1"),
+        format!("{mine} --vectors c/queries.jsonl"),
+        format!("{mine} --mode loose"),
+        format!("{mine} --stopwords none.txt"),
+        format!("{judge} ql:mu=0"),
+        format!("{judge} ql:mu=-1"),
+        format!("{judge} ql:lambda=1.5"),
+        format!("{judge} bm25:k1=-1"),
+        format!("{judge} bm25:b=2"),
+        format!("{judge} bm25:k1=NaN"),
+        format!("{judge} bm25:k4=1"),
+        format!("{judge} bm26"),
+        format!("{judge} scores:"),
+        format!("{judge} bm25 --delta-score -1"),
+        format!("{judge} bm25 --delta-score NaN"),
+        "rank --collection c --ranker bm25 --top 0 --out a.run".to_owned(),
+        "rank --collection c --ranker bm25 --top=-1 --out a.run".to_owned(),
+        "rank --collection none --ranker bm25 --out a.run".to_owned(),
+        "import none --to c".to_owned(),
+        "eval c/queries.jsonl -m AP".to_owned(),
+        "eval none none -m AP".to_owned(),
+        "eval none none -m precision".to_owned(),
+    ];
+    let refused = lines.map(|line| refusal(&home, &line));
+    expect![[r#"
+        pool rank:bm25:0: `0` is not a number of documents, 1 or more
+        pool run:a.run:0: `0` is not a number of documents, 1 or more
+        pool everything: is none of run:FILE:K, rank:RANKER:K, group, judged, all
+        pool group: no query has a `doc_group`; take rank:bm25:100 or give the groups
+        pool judged: the collection has no qrels; take rank:bm25:100 or add them
+        delta: `-1` is not a number of terms, 0 or more, or inf
+        delta: `ten` is not a number of terms, 0 or more, or inf
+        min-terms: `-1` is not a number of terms, 0 or more
+        per_query: must be at least 1, or left out
+        probes: `tfc9` is none of tfc1, tfc2, mtdc, lnc1, lnc2, tp, stmc1, stmc2, stmc3, all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, match:CONTROL:VARIABLE, a manipulation, or transfer:NAME
+        stmc1: needs word vectors: give a file of GloVe or word2vec
+        c/queries.jsonl: no row is a word with its numbers; give a file of GloVe or word2vec
+        mode: `loose` is none of `fixed`, `paper`, `code`
+        none.txt: No such file or directory (os error 2); give none, en-function, or a text file with one word a line
+        ql mu: must be above 0: without smoothing ln(0) is no score
+        ql mu: `-1` is not a number of at least 0
+        ql lambda: `1.5` is not a number from 0 to 1
+        bm25 k1: `-1` is not a number of at least 0
+        bm25 b: `2` is not a number from 0 to 1
+        bm25 k1: `NaN` is not a number of at least 0
+        bm25: `k4` is none of k1, b, k3, idf
+        model bm26: is neither a folder nor a name on the hub, such as `sentence-transformers/all-MiniLM-L6-v2`
+        ranker: scores:FILE needs a file
+        delta-score: must be a finite number, 0 or more
+        delta-score: must be a finite number, 0 or more
+        top: must be at least 1
+        top: `-1` is not a number of documents, 1 or more
+        there is no collection named `none`, and no such folder; `axioscope import FOLDER --to NAME` brings one in
+        there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
+        eval: give QRELS and RUN, or RUN alone with --labels-in-run
+        none: No such file or directory (os error 2); check the path and its rights
+        measure `precision`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+    "#]]
+    .assert_eq(&refused.concat());
 }
 
 #[test]

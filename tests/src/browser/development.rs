@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use super::lasting::Lasting;
 use super::tab::with_tab;
-use super::{named, skip};
-use crate::harness::Home;
+use crate::harness::{Dependency, Home, named, or_skip};
 
 /// From a saved file to what a person sees.
 const LIMIT: Duration = Duration::from_secs(15);
 
 #[test]
 fn a_color_and_a_sentence_are_seen_within_seconds() {
-    let Some(xtask) = named("AXIOSCOPE_XTASK") else {
-        return skip("no `cargo xtask`");
+    let xtask = named("AXIOSCOPE_XTASK");
+    let Some(xtask) = or_skip(xtask, Dependency::System, "no `cargo xtask`") else {
+        return;
     };
     let copy = Copy::make();
     let home = Home::new();

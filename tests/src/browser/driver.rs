@@ -8,7 +8,7 @@ use thirtyfour::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
 
 use super::lasting::Lasting;
-use super::named;
+use crate::harness::named;
 
 /// A running chromedriver.
 pub(super) struct Driver {

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use shared::study::Definition;
 
+use super::front_end;
 use super::host::Host;
 use super::tab::{Role, with_tab};
-use super::{named, skip};
 use crate::harness::Home;
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
-    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
-        return skip("no front end");
+    let Some(dist) = front_end() else {
+        return;
     };
     let home = Home::new();
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
@@ -69,8 +69,8 @@ fn without_a_server_studies_playground_and_workbench_work() {
 
 #[test]
 fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
-    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
-        return skip("no front end");
+    let Some(dist) = front_end() else {
+        return;
     };
     let home = Home::new();
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");

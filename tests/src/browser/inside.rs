@@ -6,6 +6,7 @@ use super::lasting::Served;
 use super::looks;
 use super::tab::{Role, Tab, with_tab};
 use crate::harness::{Home, LIMITS, tiny, tiny_model};
+use crate::whitebox::published;
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
 static SITE: LazyLock<Served> = LazyLock::new(|| {
@@ -151,18 +152,7 @@ fn plots_have_tables_and_files() {
 
 #[test]
 fn a_study_that_was_not_looked_into_says_how() {
-    let home = Home::new();
-    home.write(
-        "study.toml",
-        format!(
-            "format = 1\nname = \"plain\"\ntitle = \"Plain\"\ncollection = {:?}\npool = \"all\"\n\
-             probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n{LIMITS}",
-            tiny()
-        ),
-    );
-    home.run("study run study.toml").done();
-    home.run("study publish plain").done();
-    let served = Served::start(home, &[]);
+    let served = Served::start(published("plain", "Plain"), &[]);
     with_tab(&served.origin, |tab| {
         tab.open("/study/plain/inside");
         tab.see("No ranker of this study was looked into");

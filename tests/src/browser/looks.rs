@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use super::tab::{Role, Scheme, Tab, with_tab};
-use super::{named, site, skip};
+use super::{axe, site};
+use crate::harness::named;
 
 /// Widths of a phone and of a desk.
 const WIDTHS: [u32; 2] = [360, 1440];
@@ -91,10 +92,9 @@ fn operator_can_be_read_by_anybody() {
 
 /// Anybody can read what the tab shows, at every width, light and dark.
 pub(super) fn expect_readable(tab: &Tab, name: &str) {
-    let Some(axe) = named("AXIOSCOPE_AXE") else {
-        return skip("no axe-core");
+    let Some(axe) = axe() else {
+        return;
     };
-    let axe = std::fs::read_to_string(axe).unwrap();
     let mut wrong = Vec::new();
     for scheme in [Scheme::Light, Scheme::Dark] {
         for width in WIDTHS {
@@ -120,10 +120,9 @@ fn look(tab: &Tab, (name, width, scheme): (&str, u32, Scheme), axe: &str) -> Vec
 
 fn check(name: &str) {
     let (_, address, there) = PAGES.into_iter().find(|it| it.0 == name).unwrap();
-    let Some(axe) = named("AXIOSCOPE_AXE") else {
-        return skip("no axe-core");
+    let Some(axe) = axe() else {
+        return;
     };
-    let axe = std::fs::read_to_string(axe).unwrap();
     let mut wrong = Vec::new();
     with_tab(site::origin(), |tab| {
         for scheme in [Scheme::Light, Scheme::Dark] {

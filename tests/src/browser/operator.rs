@@ -9,7 +9,7 @@ use shared::api::{CreateJob, Watch};
 
 use super::host::Host;
 use super::tab::{Role, Tab, with_tab};
-use super::{looks, named, skip};
+use super::{front_end, looks};
 use crate::harness::{Home, Server, tiny_model};
 
 const WEIGHTS: &str = "model.safetensors";
@@ -55,8 +55,8 @@ fn see_in_row(tab: &Tab, title: &str, words: &str) {
 
 #[test]
 fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
-    if named("AXIOSCOPE_DIST").is_none() {
-        return skip("no front end");
+    if front_end().is_none() {
+        return;
     }
     let home = Home::new();
     let model = own_model(&home);
@@ -133,8 +133,8 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
 
 #[test]
 fn a_host_of_files_has_no_models_and_says_so() {
-    let Some(dist) = named("AXIOSCOPE_DIST").filter(|it| it.join("index.html").is_file()) else {
-        return skip("no front end");
+    let Some(dist) = front_end() else {
+        return;
     };
     let host = Host::start(BTreeMap::from([("/", dist)]));
     with_tab(&host.origin, |tab| {

@@ -12,7 +12,7 @@ use thirtyfour::{RequestData, SessionId};
 use tokio::runtime::Runtime;
 
 use super::driver::{DRIVER, capabilities};
-use super::{named, skip};
+use crate::harness::{Dependency, named, or_skip};
 
 /// How long a person would wait, on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,8 +22,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Opens a tab on a site, lets `act` use it, and sees to it that the browser ends. Nothing on
 /// the way may have written an error to the console. Without a browser the test is skipped.
 pub(crate) fn with_tab(origin: &str, act: impl FnOnce(&Tab)) {
-    if named("CHROMIUM").is_none() || named("CHROMEDRIVER").is_none() {
-        return skip("no browser");
+    let browser = named("CHROMIUM").and(named("CHROMEDRIVER"));
+    if or_skip(browser, Dependency::Browser, "no browser").is_none() {
+        return;
     }
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let tab = Tab::start(origin, Some(turn));

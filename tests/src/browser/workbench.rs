@@ -7,8 +7,8 @@ use shared::study::Study;
 use tempfile::TempDir;
 
 use super::tab::{Role, Tab, with_tab};
-use super::{named, site, skip};
-use crate::harness::{Home, Ran, tiny_model};
+use super::{front_end, site};
+use crate::harness::{Home, Ran, demo, tiny_model};
 
 const PICKER: &str = "#files-picker";
 
@@ -215,8 +215,8 @@ fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
 
 #[test]
 fn the_operator_of_a_public_server_sends_the_pairs_there() {
-    if named("AXIOSCOPE_DIST").is_none() {
-        return skip("no front end");
+    if front_end().is_none() {
+        return;
     }
     let files = Files::new();
     let corpus = files.write("corpus.jsonl", CORPUS);
@@ -410,7 +410,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
 #[test]
 fn word_vectors_trained_in_the_page_are_those_of_the_command_line() {
     let home = Home::new();
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../demo");
+    let demo = demo();
     let line = format!("vectors --collection {demo} --dims 10 --epochs 3 --out words.txt");
     let mut one = home.program();
     one.env("RAYON_NUM_THREADS", "1");

@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::loss::{self, Plan, Stop};
 use super::site::Site;
 use super::{make_study, scripted::Scripted};
-use crate::harness::{Home, Server, skip};
+use crate::harness::{Dependency, Home, Server, or_skip};
 
 /// The data of the study and some thousand decisions.
 const N_MIB: u32 = 48;
@@ -38,11 +38,11 @@ enum Way {
 
 #[test]
 fn decisions_wait_while_the_disk_is_full_and_none_is_lost() {
-    let test = "review::disk::decisions_wait_while_the_disk_is_full_and_none_is_lost";
     let home = Home::new();
     make_study(&home);
-    let Some(narrow) = start(&home) else {
-        return skip(test, "neither namespaces nor prlimit can be used here");
+    let reason = "neither namespaces nor prlimit can be used here";
+    let Some(narrow) = or_skip(start(&home), Dependency::System, reason) else {
+        return;
     };
     let plan = Plan {
         n_people: 6,

@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use super::TextPair;
 use crate::collection::lines::rows::{FirstLines, Warnings, read_rows};
-use crate::error::{Error, Reading};
+use crate::collection::{ByteProgress, ReadResult};
+use crate::error::Reading;
 
 /// What became of a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,11 +78,7 @@ pub type Titles = BTreeMap<String, String>;
 
 /// Reads `id<TAB>title`. Of two rows of one id the first is kept. `progress` hears how many bytes
 /// of the file have been read.
-pub fn read_titles(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Titles, Reading), Error> {
+pub fn read_titles(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadResult<Titles> {
     let (mut titles, mut seen) = (Titles::new(), FirstLines::default());
     let reading = read_rows(name, bytes, progress, |line, row| {
         let (id, title) = row

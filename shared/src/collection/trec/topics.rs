@@ -15,19 +15,15 @@ mod tests;
 
 use std::io::Read;
 
-use crate::collection::Query;
 use crate::collection::lines::rows::{FirstLines, Warnings, check_query};
 use crate::collection::lines::{Bounds, Line, Lines};
-use crate::error::{Error, Reading};
+use crate::collection::{ByteProgress, Query, ReadRows};
+use crate::error::Reading;
 
 /// Reads topics in either form, told by the first line; of marked-up ones the title is the
 /// query. Empty queries are refused; of two with the same id the first is kept. `progress`
 /// hears how many bytes of the file have been read.
-pub fn read_topics(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(Vec<Query>, Reading), Error> {
+pub fn read_topics(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
     let mut taken = Taken::default();
     let (mut layout, mut open) = (None, None);
     let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;

@@ -7,7 +7,7 @@ use crate::differ::Differences;
 use crate::differ::groups::{Both, Bucket};
 use crate::differ::hypotheses::fall;
 use crate::differ::listing::Turn;
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Column, Kind, Table, Value, columns_of, format};
 
 pub(super) fn buckets(found: &Differences) -> Table {
     let mut table = head(found, "buckets", "RR@10 by FQT");
@@ -99,11 +99,11 @@ pub(super) fn bigrams(found: &Differences) -> Table {
 
 pub(super) fn change(found: &Differences) -> Table {
     let mut table = head(found, "change", "on which queries which is better");
-    table.columns = vec![
-        Column::new("RR@10", Kind::Text),
-        Column::new("queries", Kind::Number),
-        Column::new("share", Kind::Number),
-    ];
+    table.columns = [
+        columns_of(Kind::Text, "RR@10"),
+        columns_of(Kind::Number, "queries | share"),
+    ]
+    .concat();
     let it = &found.change;
     let n = it.series.len();
     let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
@@ -127,11 +127,12 @@ pub(super) fn change(found: &Differences) -> Table {
 
 pub(super) fn overlap(found: &Differences) -> Table {
     let mut table = head(found, "overlap", "documents in common");
-    table.columns = vec![
-        Column::new("first i", Kind::Number),
-        Column::new("MUR", Kind::Estimate),
-        Column::new("queries with none in common", Kind::Number),
-    ];
+    table.columns = [
+        columns_of(Kind::Number, "first i"),
+        columns_of(Kind::Estimate, "MUR"),
+        columns_of(Kind::Number, "queries with none in common"),
+    ]
+    .concat();
     let means = found.overlap.means.iter().zip(&found.overlap.n_apart);
     let rows = means.zip(1..).map(|((mean, n_apart), i)| {
         vec![

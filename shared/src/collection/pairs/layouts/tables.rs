@@ -153,6 +153,13 @@ fn filled<const N: usize>(cells: [(&str, &str); N]) -> Result<[String; N], Strin
 mod tests {
     use super::*;
 
+    fn pairs(found: &Converted) -> Vec<(&str, &str, &str)> {
+        let pairs = found.pairs.iter();
+        pairs
+            .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
+            .collect()
+    }
+
     fn refused(found: &Converted) -> Vec<u64> {
         found.reading.refused.iter().map(|it| it.line).collect()
     }
@@ -168,13 +175,8 @@ mod tests {
                     1\t15\t16\t\"Same.\"\t\"Same.\"\r\n\
                     1\t17\t18\t \ttwo\r\n";
         let found = read_mspc(("train", "t.txt"), file.as_bytes(), &mut |_| {}).unwrap();
-        let pairs: Vec<_> = found
-            .pairs
-            .iter()
-            .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
-            .collect();
         assert_eq!(
-            pairs,
+            pairs(&found),
             [
                 ("train-7-8", "He called it \"odd.", "It was odd, he said."),
                 ("train-15-16", "\"Same.\"", "\"Same.\""),
@@ -216,13 +218,8 @@ mod tests {
                     4 4\tx\ty\tone\ttwo\n\
                     45\tx\ty\tSame.\tSame.\n";
         let found = read_wnc("biased.full", file.as_bytes(), &mut |_| {}).unwrap();
-        let pairs: Vec<_> = found
-            .pairs
-            .iter()
-            .map(|it| (it.id.as_str(), it.a.as_str(), it.b.as_str()))
-            .collect();
         assert_eq!(
-            pairs,
+            pairs(&found),
             [
                 ("42:0", "A city.", "A great city."),
                 ("42:1", "It is.", "Of course it is."),
