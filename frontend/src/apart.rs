@@ -3,7 +3,6 @@
 use js_sys::{Function, Promise};
 use leptos::html;
 use leptos::prelude::*;
-use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 use shared::api::Method;
 use wasm_bindgen::prelude::*;
@@ -11,7 +10,6 @@ use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
 use crate::api::{self, Asked, Error, host};
-use crate::lab;
 use crate::widgets::error::Failure;
 
 #[wasm_bindgen(module = "/src/apart.js")]
@@ -43,21 +41,7 @@ extern "C" {
     fn free(this: &Opened);
 }
 
-/// A page that is a program of its own.
-#[component]
-pub(crate) fn Apart(
-    /// Where it is.
-    path: String,
-    /// Its name.
-    name: &'static str,
-) -> impl IntoView {
-    view! {
-        <Title text=name/>
-        <Part path until="Fetching the page"/>
-    }
-}
-
-/// A part of a page that is a program of its own: what the lab shows at a path.
+/// A page, or a part of one, that is a program of its own: what the lab shows at a path.
 #[component]
 pub(crate) fn Part(
     /// Where the page is.
@@ -161,7 +145,7 @@ fn ask() -> Function {
 
 fn answer(path: String, method: String, json: String) -> Promise {
     future_to_promise(async move {
-        let method = if method == lab::POST {
+        let method = if method == api::POST {
             Method::Post
         } else {
             Method::Get

@@ -1,7 +1,9 @@
 //! Every request of a page, and whom it goes to.
 
+pub(crate) mod action;
 pub(crate) mod csrf;
 pub(crate) mod host;
+pub(crate) mod latest;
 pub(crate) mod token;
 pub(crate) mod worker;
 
@@ -18,6 +20,9 @@ pub(crate) enum Error {
     /// Nobody answered, or not in our language.
     #[error("the server does not answer; check the connection and try again ({0})")]
     Network(String),
+    /// The browser does not give us a file.
+    #[error("the file cannot be read; choose it again ({0})")]
+    File(String),
     /// The server, or the worker in its place, says why.
     #[error("{}", .0.error)]
     Server(Problem),
@@ -27,7 +32,7 @@ impl Error {
     /// Whether the server calls it so: [`NO_SERVER`], [`NO_TOKEN`].
     pub(crate) fn is(&self, error_type: &str) -> bool {
         match self {
-            Error::Network(_) => false,
+            Error::Network(_) | Error::File(_) => false,
             Error::Server(problem) => problem.error_type == error_type,
         }
     }
@@ -86,6 +91,11 @@ pub(crate) const NO_SESSION: &str = "session";
 
 /// The type of the error where the operator has to show a token.
 pub(crate) const NO_TOKEN: &str = "token";
+
+/// [`Method::Get`] between the two programs.
+pub(crate) const GET: &str = "get";
+/// [`Method::Post`] between the two programs.
+pub(crate) const POST: &str = "post";
 
 /// Reads a reply.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {

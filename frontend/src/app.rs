@@ -4,10 +4,10 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::hooks::{use_location, use_params_map};
-use leptos_router::path;
+use leptos_router::hooks::{use_location, use_url};
+use leptos_router::{PartialPathMatch, PathSegment, PossibleRouteMatch};
 
-use crate::apart::Apart;
+use crate::apart::Part;
 use crate::keys::{self, KEYS, Press};
 use crate::page::Page;
 use crate::pages::instances::Instances;
@@ -31,49 +31,18 @@ pub(crate) fn App() -> impl IntoView {
             <main id="main" tabindex="-1">
                 <ErrorBoundary fallback=|errors| view! { <Failures errors/> }>
                     <Routes fallback=NotFound>
-                        <Route path=path!("/") view=Studies/>
-                        <Route path=path!("/study/:name") view=Study/>
-                        <Route path=path!("/study/:name/figures") view=Figures/>
-                        <Route path=path!("/study/:name/inside") view=Inside/>
-                        <Route path=path!("/study/:name/differ") view=Differ/>
-                        <Route path=path!("/study/:name/:axiom/:ranker") view=Instances/>
-                        <Route
-                            path=path!("/study/:name/:axiom/:mode/instance/:number")
-                            view=Instance
-                        />
-                        <Route
-                            path=path!("/playground")
-                            view=|| {
-                                view! { <Apart path=Page::Playground.href() name="Playground"/> }
-                            }
-                        />
-                        <Route path=path!("/workbench") view=Workbench/>
-                        <Route
-                            path=path!("/replay")
-                            view=|| view! { <Apart path=Page::Replay.href() name="Replay"/> }
-                        />
-                        <Route path=path!("/review") view=Review/>
-                        <Route path=path!("/review/*any") view=Review/>
-                        <Route path=path!("/join") view=Review/>
-                        <Route path=path!("/people") view=Review/>
-                        <Route
-                            path=path!("/operator")
-                            view=|| {
-                                let path = Page::Operator.href();
-                                view! { <Apart path name="Models and jobs"/> }
-                            }
-                        />
-                        <Route
-                            path=path!("/about")
-                            view=|| view! { <Apart path=Page::About.href() name="About"/> }
-                        />
+                        <Route path=At(|it| *it == Page::Studies) view=Studies/>
+                        <Route path=At(|it| matches!(it, Page::Study { .. })) view=Study/>
+                        <Route path=At(|it| matches!(it, Page::Instances { .. })) view=Instances/>
+                        <Route path=At(|it| *it == Page::Workbench) view=Workbench/>
+                        <Route path=At(|it| lazy_title(it).is_some()) view=Lazy/>
                     </Routes>
                 </ErrorBoundary>
             </main>
             <footer class="foot">
                 <p>
                     "Texts and files stay in this browser until you send them. "
-                    <a href="/about">"How the numbers are made"</a>
+                    <a href=Page::About.href()>"How the numbers are made"</a>
                     " · "
                     <a href=Page::Operator.href()>"Models and jobs"</a>
                 </p>
@@ -82,52 +51,65 @@ pub(crate) fn App() -> impl IntoView {
     }
 }
 
-/// The figures of the study that the address names.
-#[component]
-fn Figures() -> impl IntoView {
-    let params = use_params_map();
-    // Another study is another page.
-    move || {
-        let study = params.with(|it| it.get("name").unwrap_or_default());
-        let path = Page::Figures { study }.href();
-        view! { <Apart path name="Figures"/> }
+/// The pages of one route.
+#[derive(Debug, Clone, Copy)]
+struct At(fn(&Page) -> bool);
+
+impl PossibleRouteMatch for At {
+    fn optional(&self) -> bool {
+        false
+    }
+
+    fn test<'a>(&self, path: &'a str) -> Option<PartialPathMatch<'a>> {
+        Page::parse(path).filter(self.0)?;
+        Some(PartialPathMatch::new("", Vec::new(), path))
+    }
+
+    fn generate_path(&self, _: &mut Vec<PathSegment>) {}
+}
+
+/// Returns the title of a page of the lazy bundle; none for the pages of this program.
+fn lazy_title(page: &Page) -> Option<&'static str> {
+    match page {
+        Page::Studies | Page::Study { .. } | Page::Instances { .. } | Page::Workbench => None,
+        // Sections of the page of a study.
+        Page::Behaviours { .. } | Page::Said { .. } => None,
+        Page::Figures { .. } => Some("Figures"),
+        Page::Inside { .. } => Some("Inside"),
+        Page::Differ { .. } => Some("Where they differ"),
+        Page::Instance { .. } => Some("Instance"),
+        Page::Replay => Some("Replay"),
+        Page::Playground => Some("Playground"),
+        Page::Review
+        | Page::Annotate { .. }
+        | Page::Curate { .. }
+        | Page::MakeTask
+        | Page::Try { .. }
+        | Page::Join
+        | Page::People => Some("Review"),
+        Page::Operator => Some("Models and jobs"),
+        Page::About => Some("About"),
     }
 }
 
-/// The rankers of the study that the address names, from inside.
+/// A page of the lazy bundle.
 #[component]
-fn Inside() -> impl IntoView {
-    let params = use_params_map();
-    move || {
-        let study = params.with(|it| it.get("name").unwrap_or_default());
-        let path = Page::Inside { study }.href();
-        view! { <Apart path name="Inside"/> }
+fn Lazy() -> impl IntoView {
+    let url = use_url();
+    // The next instance takes the place of the one before it without a pause.
+    let path = Memo::new(move |before: Option<&String>| {
+        let is_instance = |it: &str| matches!(Page::parse(it), Some(Page::Instance { .. }));
+        let path = url.read().path().to_owned();
+        match before {
+            Some(before) if is_instance(before) && is_instance(&path) => before.clone(),
+            _ => path,
+        }
+    });
+    let title = move || path.with(|it| Page::parse(it).as_ref().and_then(lazy_title));
+    view! {
+        <Title text=move || title().unwrap_or_default()/>
+        {move || view! { <Part path=path.get() until="Fetching the page"/> }}
     }
-}
-
-/// Where two rankers of the study differ that the address names.
-#[component]
-fn Differ() -> impl IntoView {
-    let params = use_params_map();
-    move || {
-        let study = params.with(|it| it.get("name").unwrap_or_default());
-        let path = Page::Differ { study }.href();
-        view! { <Apart path name="Where they differ"/> }
-    }
-}
-
-/// Whichever page of reviewing the address names.
-#[component]
-fn Review() -> impl IntoView {
-    let path = use_location().pathname;
-    move || view! { <Apart path=path.get() name="Review"/> }
-}
-
-/// The instance that the address names; the next one takes its place without a pause.
-#[component]
-fn Instance() -> impl IntoView {
-    let path = use_location().pathname.get_untracked();
-    view! { <Apart path name="Instance"/> }
 }
 
 /// Brand, pages, keys and theme.
@@ -164,7 +146,7 @@ fn Header() -> impl IntoView {
     });
     view! {
         <header class="site">
-            <a class="brand" href="/">
+            <a class="brand" href=Page::Studies.href()>
                 <svg viewBox="0 0 18 18" aria-hidden="true">
                     <path d="M1 1h7v7H1z" fill="var(--p5)"/>
                     <path d="M10 1h7v7h-7z" fill="var(--p3)"/>
@@ -223,7 +205,7 @@ fn NotFound() -> impl IntoView {
         <h1>"There is no such page"</h1>
         <p class="lead">
             "The address may be mistyped, or a study may have been withdrawn. "
-            <a href="/">"See all studies"</a>
+            <a href=Page::Studies.href()>"See all studies"</a>
         </p>
     }
 }

@@ -16,6 +16,7 @@ pub mod lab;
 mod api;
 mod app;
 mod apart;
+mod browser;
 mod keys;
 mod later;
 mod numbers;

@@ -1,5 +1,9 @@
-//! Where each page is: addresses are written here and nowhere else.
+//! The route table: the address of every page. Addresses are read and written here and nowhere
+//! else.
 
+use std::str::FromStr;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use shared::api::review::TaskNo;
 use shared::probe::{Mode, Probe};
 
@@ -25,6 +29,11 @@ pub(crate) enum Page {
     },
     /// Where two rankers of a study differ.
     Differ {
+        /// Name of the study.
+        study: String,
+    },
+    /// The behaviours of a study: a section of its page.
+    Behaviours {
         /// Name of the study.
         study: String,
     },
@@ -88,104 +97,171 @@ pub(crate) enum Page {
     About,
 }
 
+/// The pattern of an address, and the page that its values name.
+type Route = (&'static str, fn(&Values) -> Option<Page>);
+
+/// The route of every page.
+const ROUTES: &[Route] = &[
+    ("/", |_| Some(Page::Studies)),
+    ("/study/:study", |it| {
+        it.study(|study| Page::Study { study })
+    }),
+    ("/study/:study/figures", |it| {
+        it.study(|study| Page::Figures { study })
+    }),
+    ("/study/:study/inside", |it| {
+        it.study(|study| Page::Inside { study })
+    }),
+    ("/study/:study/differ", |it| {
+        it.study(|study| Page::Differ { study })
+    }),
+    ("/study/:study/behaviours", |it| {
+        it.study(|study| Page::Behaviours { study })
+    }),
+    ("/study/:study/said", |it| {
+        it.study(|study| Page::Said { study })
+    }),
+    ("/study/:study/:axiom/:ranker", |it| {
+        Some(Page::Instances {
+            study: it.text("study")?,
+            probe: it.parsed("axiom")?,
+            ranker: it.parsed("ranker")?,
+        })
+    }),
+    ("/study/:study/:axiom/:mode/instance/:number", |it| {
+        let mode = it.text("mode")?;
+        Some(Page::Instance {
+            study: it.text("study")?,
+            probe: it.parsed("axiom")?,
+            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
+            number: it.parsed("number")?,
+        })
+    }),
+    ("/replay", |_| Some(Page::Replay)),
+    ("/playground", |_| Some(Page::Playground)),
+    ("/workbench", |_| Some(Page::Workbench)),
+    ("/review", |_| Some(Page::Review)),
+    ("/review/new", |_| Some(Page::MakeTask)),
+    ("/review/:task", |it| {
+        it.task(|task| Page::Annotate { task })
+    }),
+    ("/review/:task/curate", |it| {
+        it.task(|task| Page::Curate { task })
+    }),
+    ("/review/try/:study", |it| {
+        it.study(|study| Page::Try { study })
+    }),
+    ("/join", |_| Some(Page::Join)),
+    ("/people", |_| Some(Page::People)),
+    ("/operator", |_| Some(Page::Operator)),
+    ("/about", |_| Some(Page::About)),
+];
+
+/// The values of an address by their names in its pattern, as they read.
+struct Values(Vec<(&'static str, String)>);
+
+impl Values {
+    fn text(&self, name: &str) -> Option<String> {
+        let found = self.0.iter().find(|it| it.0 == name);
+        found.map(|it| it.1.clone())
+    }
+
+    fn study(&self, page: fn(String) -> Page) -> Option<Page> {
+        Some(page(self.text("study")?))
+    }
+
+    fn task(&self, page: fn(TaskNo) -> Page) -> Option<Page> {
+        Some(page(TaskNo(self.parsed("task")?)))
+    }
+
+    fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// Reads the values of a path; none if it does not follow the pattern.
+    fn read(pattern: &'static str, path: &str) -> Option<Values> {
+        let mut values = Vec::new();
+        let (mut names, mut parts) = (pattern.split('/'), path.split('/'));
+        loop {
+            match (names.next(), parts.next()) {
+                (None, None) => return Some(Values(values)),
+                (Some(name), Some(part)) => match name.strip_prefix(':') {
+                    Some(name) if !part.is_empty() => values.push((name, unescape(part))),
+                    None if name == part => {}
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+    }
+}
+
 impl Page {
-    /// Where the page is.
+    /// Returns the page at a path, with or without a slash at its end.
+    pub(crate) fn parse(path: &str) -> Option<Page> {
+        let path = match path {
+            "/" => path,
+            _ => path.strip_suffix('/').unwrap_or(path),
+        };
+        let mut routes = ROUTES.iter();
+        routes.find_map(|(pattern, page)| page(&Values::read(pattern, path)?))
+    }
+
+    /// Returns the path of the page.
     pub(crate) fn href(&self) -> String {
-        match self {
-            Page::Studies => "/".to_owned(),
-            Page::Study { study } => format!("/study/{study}"),
-            Page::Figures { study } => format!("/study/{study}/figures"),
-            Page::Inside { study } => format!("/study/{study}/inside"),
-            Page::Differ { study } => format!("/study/{study}/differ"),
-            Page::Said { study } => format!("/study/{study}/said"),
+        let values = self.values();
+        let route = ROUTES
+            .iter()
+            .find(|it| it.1(&values).as_ref() == Some(self));
+        let (pattern, _) = route.expect("every page has a route");
+        let parts = pattern.split('/').map(|part| match part.strip_prefix(':') {
+            Some(name) => escape(&values.text(name).unwrap_or_default()),
+            None => part.to_owned(),
+        });
+        parts.collect::<Vec<String>>().join("/")
+    }
+
+    fn values(&self) -> Values {
+        Values(match self {
+            Page::Studies
+            | Page::Replay
+            | Page::Playground
+            | Page::Workbench
+            | Page::Review
+            | Page::MakeTask
+            | Page::Join
+            | Page::People
+            | Page::Operator
+            | Page::About => Vec::new(),
+            Page::Study { study }
+            | Page::Figures { study }
+            | Page::Inside { study }
+            | Page::Differ { study }
+            | Page::Behaviours { study }
+            | Page::Said { study }
+            | Page::Try { study } => vec![("study", study.clone())],
             Page::Instances {
                 study,
                 probe,
                 ranker,
-            } => {
-                format!("/study/{study}/{}/{ranker}", escape(&probe.slug()))
-            }
+            } => vec![
+                ("study", study.clone()),
+                ("axiom", probe.slug().into_owned()),
+                ("ranker", ranker.to_string()),
+            ],
             Page::Instance {
                 study,
                 probe,
                 mode,
                 number,
-            } => {
-                format!(
-                    "/study/{study}/{}/{}/instance/{number}",
-                    escape(&probe.slug()),
-                    mode.name()
-                )
-            }
-            Page::Replay => "/replay".to_owned(),
-            Page::Playground => "/playground".to_owned(),
-            Page::Workbench => "/workbench".to_owned(),
-            Page::Review => "/review".to_owned(),
-            Page::Annotate { task } => format!("/review/{}", task.0),
-            Page::Curate { task } => format!("/review/{}/curate", task.0),
-            Page::MakeTask => "/review/new".to_owned(),
-            Page::Try { study } => format!("/review/try/{study}"),
-            Page::Join => "/join".to_owned(),
-            Page::People => "/people".to_owned(),
-            Page::Operator => "/operator".to_owned(),
-            Page::About => "/about".to_owned(),
-        }
-    }
-
-    /// The study whose page is at a path.
-    pub(crate) fn study_at(path: &str) -> Option<&str> {
-        let study = path.strip_prefix("/study/")?;
-        (!study.is_empty() && !study.contains('/')).then_some(study)
-    }
-
-    /// The study whose figures are at a path.
-    pub(crate) fn figures_at(path: &str) -> Option<&str> {
-        Page::study_at(path.strip_suffix("/figures")?)
-    }
-
-    /// The study whose rankers are shown from inside at a path.
-    pub(crate) fn inside_at(path: &str) -> Option<&str> {
-        Page::study_at(path.strip_suffix("/inside")?)
-    }
-
-    /// The study whose rankers are compared at a path.
-    pub(crate) fn differ_at(path: &str) -> Option<&str> {
-        Page::study_at(path.strip_suffix("/differ")?)
-    }
-
-    /// The study of whose instances is shown what people say at a path.
-    pub(crate) fn said_at(path: &str) -> Option<&str> {
-        Page::study_at(path.strip_suffix("/said")?)
-    }
-
-    /// What the path of an instance names: study, axiom, mode and number.
-    pub(crate) fn instance_at(path: &str) -> Option<[&str; 4]> {
-        let parts: Vec<&str> = path.strip_prefix("/study/")?.split('/').collect();
-        match parts[..] {
-            [study, probe, mode, "instance", number] => Some([study, probe, mode, number]),
-            _ => None,
-        }
-    }
-
-    /// The page of reviewing that is at a path.
-    pub(crate) fn review_at(path: &str) -> Option<Page> {
-        let task = |text: &str| text.parse().ok().map(TaskNo);
-        let mut parts = path.strip_prefix('/')?.split('/');
-        let parts = [(); 4].map(|()| parts.next());
-        match parts {
-            [Some("join"), None, ..] => Some(Page::Join),
-            [Some("people"), None, ..] => Some(Page::People),
-            [Some("review"), None, ..] => Some(Page::Review),
-            [Some("review"), Some("new"), None, _] => Some(Page::MakeTask),
-            [Some("review"), Some("try"), Some(study), None] => Some(Page::Try {
-                study: study.to_owned(),
-            }),
-            [Some("review"), Some(no), None, _] => Some(Page::Annotate { task: task(no)? }),
-            [Some("review"), Some(no), Some("curate"), None] => {
-                Some(Page::Curate { task: task(no)? })
-            }
-            _ => None,
-        }
+            } => vec![
+                ("study", study.clone()),
+                ("axiom", probe.slug().into_owned()),
+                ("mode", mode.name().to_owned()),
+                ("number", number.to_string()),
+            ],
+            Page::Annotate { task } | Page::Curate { task } => vec![("task", task.0.to_string())],
+        })
     }
 
     /// The pages of the header with their names.
@@ -198,83 +274,127 @@ impl Page {
         (Page::About, "About"),
     ];
 
-    /// Whether a path is this page or one below it.
+    /// Returns whether a path is this page or one below it.
     pub(crate) fn holds(&self, path: &str) -> bool {
         match self {
             Page::Studies => path == "/" || path.starts_with("/study/"),
-            Page::Review => Page::review_at(path).is_some(),
-            other => path == other.href(),
+            Page::Review => {
+                let first = path.split('/').nth(1).unwrap_or_default();
+                ["review", "join", "people"].contains(&first) && Page::parse(path).is_some()
+            }
+            other => Page::parse(path).as_ref() == Some(other),
         }
     }
 }
 
-/// Percent-encodes all but what RFC 3986 calls unreserved.
+/// What RFC 3986 calls unreserved stays as it is.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// Percent-encodes a part of an address.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+fn unescape(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn study() -> String {
+        "demo".to_owned()
+    }
+
     #[test]
-    fn every_page_of_reviewing_is_found_where_it_says_it_is() {
-        let task = TaskNo(7);
-        let study = "demo".to_owned();
-        for page in [
-            Page::Review,
-            Page::Annotate { task },
-            Page::Curate { task },
-            Page::MakeTask,
-            Page::Try { study },
-            Page::Join,
-            Page::People,
-        ] {
-            assert_eq!(Page::review_at(&page.href()), Some(page.clone()));
+    fn every_page_is_found_where_it_says_it_is() {
+        let (axiom, task) = (Probe::Tfc1, TaskNo(7));
+        let behaviour: Probe = "match:length:relevance".parse().unwrap();
+        let pages = [
+            (Page::Studies, "/"),
+            (Page::Study { study: study() }, "/study/demo"),
+            (Page::Figures { study: study() }, "/study/demo/figures"),
+            (Page::Inside { study: study() }, "/study/demo/inside"),
+            (Page::Differ { study: study() }, "/study/demo/differ"),
+            (
+                Page::Behaviours { study: study() },
+                "/study/demo/behaviours",
+            ),
+            (Page::Said { study: study() }, "/study/demo/said"),
+            (
+                Page::Instances {
+                    study: study(),
+                    axiom,
+                    ranker: 2,
+                },
+                "/study/demo/tfc1/2",
+            ),
+            (
+                Page::Instance {
+                    study: study(),
+                    axiom: behaviour,
+                    mode: Mode::PaperCamara2020,
+                    number: 0,
+                },
+                "/study/demo/match%3Alength%3Arelevance/paper/instance/0",
+            ),
+            (Page::Replay, "/replay"),
+            (Page::Playground, "/playground"),
+            (Page::Workbench, "/workbench"),
+            (Page::Review, "/review"),
+            (Page::Annotate { task }, "/review/7"),
+            (Page::Curate { task }, "/review/7/curate"),
+            (Page::MakeTask, "/review/new"),
+            (Page::Try { study: study() }, "/review/try/demo"),
+            (Page::Join, "/join"),
+            (Page::People, "/people"),
+            (Page::Operator, "/operator"),
+            (Page::About, "/about"),
+        ];
+        assert_eq!(pages.len(), ROUTES.len());
+        for (page, path) in pages {
+            assert_eq!(page.href(), path);
+            assert_eq!(Page::parse(path), Some(page.clone()));
+            let slash = format!("{}/", path.trim_end_matches('/'));
+            assert_eq!(Page::parse(&slash), Some(page));
         }
-        assert!(Page::Review.holds("/review/7"));
-        for none in ["/review/x", "/review/7/curate/8", "/join/7", "/replay", "/"] {
-            assert_eq!(Page::review_at(none), None, "{none}");
+        for none in [
+            "",
+            "/review/x",
+            "/review/7/curate/8",
+            "/join/7",
+            "/study",
+            "/study/demo/nothing/0",
+            "/study/demo/tfc1/fixed/instance/x",
+            "/study/demo/tfc1/loose/instance/0",
+        ] {
+            assert_eq!(Page::parse(none), None, "{none}");
         }
     }
 
     #[test]
-    fn a_page_below_a_study_belongs_to_studies() {
+    fn a_page_below_another_belongs_to_it() {
+        assert!(Page::Review.holds("/review/7"));
+        assert!(Page::Review.holds("/people"));
+        assert!(!Page::Review.holds("/replay"));
         let page = Page::Instances {
-            study: "demo".to_owned(),
+            study: study(),
             probe: Probe::Tfc1,
             ranker: 2,
         };
-        assert_eq!(page.href(), "/study/demo/tfc1/2");
         assert!(Page::Studies.holds(&page.href()));
         assert!(!Page::About.holds(&page.href()));
-        let study = "demo".to_owned();
-        let figures = Page::Figures { study }.href();
-        assert_eq!(Page::figures_at(&figures), Some("demo"));
-        assert_eq!(Page::figures_at("/study/demo"), None);
-        let study = "demo".to_owned();
-        let differ = Page::Differ { study }.href();
-        assert_eq!(Page::differ_at(&differ), Some("demo"));
-        assert_eq!(Page::differ_at(&figures), None);
-        let study = "demo".to_owned();
-        let said = Page::Said { study }.href();
-        assert_eq!(Page::said_at(&said), Some("demo"));
-        assert_eq!(Page::study_at("/study/demo"), Some("demo"));
-        assert_eq!(Page::study_at(&figures), None);
-        let instance = "/study/demo/tfc1/fixed/instance/0";
-        assert_eq!(
-            Page::instance_at(instance),
-            Some(["demo", "tfc1", "fixed", "0"])
-        );
-        assert_eq!(Page::instance_at("/study/demo/tfc1/0"), None);
+    }
+
+    #[test]
+    fn reserved_characters_are_escaped() {
+        assert_eq!(unescape("match%3Alength"), "match:length");
+        assert_eq!(unescape("100%"), "100%");
+        assert_eq!(escape("c++ ~_.-"), "c%2B%2B%20~_.-");
     }
 }

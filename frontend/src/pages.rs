@@ -2,6 +2,7 @@
 
 pub(crate) mod studies;
 pub(crate) mod study;
+pub(crate) mod scene;
 pub(crate) mod figures;
 pub(crate) mod inside;
 pub(crate) mod differ;

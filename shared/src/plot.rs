@@ -8,6 +8,7 @@ pub mod ink;
 pub mod scale;
 mod bars;
 pub mod change;
+pub mod rows;
 mod heatmap;
 mod histogram;
 mod points;

@@ -156,7 +156,7 @@ fn connect(watcher: &Rc<Watcher>) -> Result<(), JsValue> {
         };
         let text = event.data().as_string().unwrap_or_default();
         let Ok(job) = serde_json::from_str::<Job>(&text) else {
-            return;
+            return (watcher.lost)();
         };
         if job.state.ended() {
             close(&watcher);

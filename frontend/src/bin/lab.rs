@@ -13,7 +13,7 @@ fn main() {
 /// `ask` takes path, method and request, and promises the reply.
 #[wasm_bindgen]
 pub fn open(place: HtmlElement, page: &str, search: &str, ask: Function) -> Opened {
-    Opened(lab::open(place, (page, search), ask))
+    Opened(lab::open(place, page, search, ask))
 }
 
 /// A page that is shown.

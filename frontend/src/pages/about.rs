@@ -10,11 +10,12 @@ mod reviewing;
 use leptos::prelude::*;
 use shared::probe::{Further, Probe};
 
+use crate::browser::Address;
 use crate::keys::KEYS;
-use crate::lab::Address;
 use crate::page::Page;
 use crate::pages::playground::sheet::Sheet;
 use crate::pages::study::address::query_string;
+use crate::widgets::section::Section;
 use behaviours::Behaviours;
 use beyond::{Differ, Inside};
 use example::Example;
@@ -41,13 +42,10 @@ pub(crate) fn About() -> impl IntoView {
                     the data allow. Every number leads down to the single pair, the premises that
                     made it an instance, and the terms that decided its scores."
                 </p>
-                <section class="section" aria-labelledby="axioms">
-                    <header>
-                        <h2 id="axioms">"The axioms"</h2>
-                    </header>
+                <Section id="axioms" name="The axioms">
                     <Symbols/>
                     {axioms}
-                </section>
+                </Section>
                 <Behaviours/>
                 <Others/>
                 <Formulas/>
@@ -209,10 +207,7 @@ fn Others() -> impl IntoView {
         .map(|&it| view! { <One probe=Probe::Further(it)/> })
         .collect_view();
     view! {
-        <section class="section" aria-labelledby="ir_axioms">
-            <header>
-                <h2 id="ir_axioms">"The axioms of ir_axioms"</h2>
-            </header>
+        <Section id="ir_axioms" name="The axioms of ir_axioms">
             <p>
                 "What the package compares beside these, with its margins: two numbers are about
                 equal whose difference is at most 10 % of the larger. Its release 1.2.5 is the
@@ -221,7 +216,7 @@ fn Others() -> impl IntoView {
                 likeness is that of the word vectors at hand, and LB1 takes BM25."
             </p>
             {axioms}
-        </section>
+        </Section>
     }
 }
 
@@ -254,10 +249,7 @@ fn Formulas() -> impl IntoView {
         view! { <div><dt class="formula">{*written}</dt><dd>{*said}</dd></div> }
     });
     view! {
-        <section class="section" aria-labelledby="formulas">
-            <header>
-                <h2 id="formulas">"Formulas"</h2>
-            </header>
+        <Section id="formulas" name="Formulas">
             <p>
                 "A formula of axioms is an axiom: in a study file, on the command line, in the
                 Workbench and in the Playground. "
@@ -268,7 +260,7 @@ fn Formulas() -> impl IntoView {
                 <code>"if"</code> "."
             </p>
             <dl class="symbols">{rows.collect_view()}</dl>
-        </section>
+        </Section>
     }
 }
 
@@ -291,10 +283,7 @@ fn sides(formula: &'static str) -> [&'static str; 2] {
 #[component]
 fn Api() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="api">
-            <header>
-                <h2 id="api">"The API"</h2>
-            </header>
+        <Section id="api" name="The API">
             <p>
                 "Everything that a page shows can be asked for as JSON: a read is a GET with the
                 request as JSON in the parameter " <code>"q"</code>
@@ -311,7 +300,7 @@ fn Api() -> impl IntoView {
                 </li>
             </ul>
             <p class="note">"Both need a server: a host of files only has no API."</p>
-        </section>
+        </Section>
     }
 }
 
@@ -322,13 +311,9 @@ fn Keys() -> impl IntoView {
         view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
     });
     view! {
-        <section class="section" aria-labelledby="keys">
-            <header>
-                <h2 id="keys">"Keys"</h2>
-                <p class="note">"Single keys rest while a field has the focus."</p>
-            </header>
+        <Section id="keys" name="Keys" note="Single keys rest while a field has the focus.">
             <table class="keys-of"><tbody>{rows.collect_view()}</tbody></table>
-        </section>
+        </Section>
     }
 }
 
@@ -387,10 +372,7 @@ fn Papers() -> impl IntoView {
     });
     let software = format!("Axioscope, version {}", env!("CARGO_PKG_VERSION"));
     view! {
-        <section class="section" aria-labelledby="cite">
-            <header>
-                <h2 id="cite">"Papers, and how to cite"</h2>
-            </header>
+        <Section id="cite" name="Papers, and how to cite">
             <ol class="papers">{papers.collect_view()}</ol>
             <p>
                 "Cite the paper whose axioms and readings you use, and name the software so that
@@ -398,7 +380,7 @@ fn Papers() -> impl IntoView {
                 ", with the name of the study and the hash of its instances, which stand on its
                 page and in every export."
             </p>
-        </section>
+        </Section>
     }
 }
 
@@ -406,10 +388,7 @@ fn Papers() -> impl IntoView {
 #[component]
 fn Licence() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="licence">
-            <header>
-                <h2 id="licence">"Licences and version"</h2>
-            </header>
+        <Section id="licence" name="Licences and version">
             <dl class="facts-of">
                 <dt>"Software"</dt>
                 <dd>{env!("CARGO_PKG_LICENSE")} ", version " {env!("CARGO_PKG_VERSION")}</dd>
@@ -424,7 +403,7 @@ fn Licence() -> impl IntoView {
                     sends what is typed to the server of this page"
                 </dd>
             </dl>
-        </section>
+        </Section>
     }
 }
 

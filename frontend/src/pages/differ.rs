@@ -16,41 +16,17 @@ use shared::differ::Differences;
 use shared::report::{self, format};
 
 use crate::api;
-use crate::lab::{self, Address};
+use crate::api::latest::Latest;
 use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::answered::Crumbs;
 use crate::widgets::error::Failure;
-use address::DifferView;
+use address::{DifferScene as Scene, DifferView};
 use choices::Choices;
 use figures::Figures;
 use hypotheses::Hypotheses;
 use queries::Queries;
 use sides::Sides;
-
-/// What the parts of the page share.
-#[derive(Clone, Copy)]
-struct Scene {
-    study: StoredValue<String>,
-    /// What the address says.
-    view: Memo<DifferView>,
-}
-
-impl Scene {
-    /// Changes what the address says.
-    fn turn(self, change: impl FnOnce(&mut DifferView)) {
-        let mut view = self.view.get_untracked();
-        change(&mut view);
-        lab::go(&self.study.with_value(|it| view.href(it)));
-    }
-
-    /// The address with a change, for a link.
-    fn href(self, change: impl FnOnce(&mut DifferView)) -> String {
-        let mut view = self.view.get();
-        change(&mut view);
-        self.study.with_value(|it| view.href(it))
-    }
-}
 
 /// The page of a study, or of runs on the bench.
 #[component]
@@ -58,43 +34,20 @@ pub(crate) fn Differ(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let here = Address::here();
-    let view = Memo::new(move |_| {
-        let search = here.search.get();
-        DifferView::read(&|key| lab::word(&search, key))
+    let scene = Scene::follow(study, DifferView::read, DifferView::href);
+    let latest = Latest::follow(move || Ask {
+        study: scene.study.get_value(),
+        asking: scene.view.get().asking,
     });
-    let scene = Scene {
-        study: StoredValue::new(study),
-        view,
-    };
-    let asking = Memo::new(move |_| view.get().asking);
-    let answer = LocalResource::new(move || {
-        let request = Ask {
-            study: scene.study.get_value(),
-            asking: asking.get(),
-        };
-        async move {
-            let answer = api::call(&request).await.map(Arc::new);
-            (request.asking, answer)
-        }
-    });
-    let busy = Memo::new(move |_| answer.get().is_none_or(|it| it.0 != asking.get()));
-    let latest = Memo::new(
-        move |before: Option<&Option<Arc<Differences>>>| match answer.get() {
-            Some((_, Ok(found))) => Some(found),
-            Some((_, Err(_))) | None => before.cloned().flatten(),
-        },
-    );
-    let failed = Memo::new(move |_| answer.get().and_then(|it| it.1.err()));
     let failure = move || {
-        failed.get().map(|error| {
-            let retry = Callback::new(move |()| answer.refetch());
+        latest.failed.get().map(|error| {
+            let retry = Callback::new(move |()| latest.refetch());
             view! { <Failed error retry scene/> }
         })
     };
-    let body = move || match (latest.get(), failed.get()) {
+    let body = move || match (latest.reply.get(), latest.failed.get()) {
         (Some(found), None) => view! {
-            <div class:stale=busy aria-busy=move || busy.get().to_string()>
+            <div class:stale=latest.busy aria-busy=move || latest.busy.get().to_string()>
                 <Shown found scene/>
             </div>
         }

@@ -10,11 +10,12 @@ use shared::study::dials::Dials;
 use shared::study::figures::{Choice, Figures as Found};
 
 use crate::api;
-use crate::lab::Address;
+use crate::browser::Address;
 use crate::page::Page;
 use crate::pages::study::address;
 use crate::widgets::answered::{Answered, Crumbs};
 use crate::widgets::dials::Splits;
+use crate::widgets::form::Select;
 use crate::widgets::part::{Drawn, Part};
 
 /// The page of a study.
@@ -202,13 +203,10 @@ fn Choices(
     let by_measure = change.clone();
     let measure = figures.effectiveness.is_some().then(|| {
         view! {
-            <label class="field">
-                <span class="label">"Measure"</span>
-                <select on:change:target=move |event| {
-                    let at = event.target().value().parse().unwrap_or_default();
-                    by_measure(&|it| it.measure = at);
-                }>{measures}</select>
-            </label>
+            <Select label="Measure" choose=move |at: String| {
+                let at = at.parse().unwrap_or_default();
+                by_measure(&|it| it.measure = at);
+            }>{measures}</Select>
         }
     });
     let first = modes.first().copied();
@@ -225,22 +223,15 @@ fn Choices(
     let by_ranker = change;
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <label class="field">
-                <span class="label">"Reading of the axioms"</span>
-                <select on:change:target=move |event| {
-                    let word = event.target().value();
-                    let mode = Mode::ALL.iter().copied().find(|it| it.name() == word);
-                    let mode = mode.filter(|it| Some(*it) != first);
-                    by_mode(&|it| it.dials = Dials { mode, ..it.dials.clone() });
-                }>{modes_options}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Compare with"</span>
-                <select on:change:target=move |event| {
-                    let at = event.target().value().parse().unwrap_or_default();
-                    by_ranker(&|it| it.reference = at);
-                }>{rankers}</select>
-            </label>
+            <Select label="Reading of the axioms" choose=move |word: String| {
+                let mode = Mode::ALL.iter().copied().find(|it| it.name() == word);
+                let mode = mode.filter(|it| Some(*it) != first);
+                by_mode(&|it| it.dials = Dials { mode, ..it.dials.clone() });
+            }>{modes_options}</Select>
+            <Select label="Compare with" choose=move |at: String| {
+                let at = at.parse().unwrap_or_default();
+                by_ranker(&|it| it.reference = at);
+            }>{rankers}</Select>
             {measure}
             {splits}
         </form>

@@ -3,99 +3,34 @@
 //! in a text.
 
 pub(crate) mod address;
+mod lists;
 mod plots;
 mod table;
 mod texts;
 mod word;
 
-use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::{Inside as Ask, Look};
-use shared::probe::Probe;
 use shared::report::{self, format};
 use shared::score::RankerAbout;
 use shared::study::dials::Dials;
 use shared::study::overview::Overview;
 use shared::whitebox::WhiteBox;
-use web_sys::HtmlSelectElement;
 
 use crate::api;
-use crate::lab::{self, Address};
 use crate::numbers::plural;
-use crate::pages::study::address::ListView;
 use crate::widgets::answered::{Answered, Crumbs};
+use crate::widgets::form::Select;
 use crate::widgets::part::Part;
-use address::InsideView;
+use address::{InsideScene as Scene, InsideView};
+use lists::Lists;
 use plots::Plots;
 use table::Words;
 use texts::Texts;
 use word::Word;
 
-/// What the parts of the page share.
-#[derive(Clone, Copy)]
-struct Scene {
-    study: StoredValue<String>,
-    /// What the address says.
-    view: Memo<InsideView>,
-    /// For the ways to instances; the page is whole without it.
-    overview: LocalResource<Result<Overview, api::Error>>,
-}
-
-impl Scene {
-    /// Changes what the address says.
-    fn turn(self, change: impl FnOnce(&mut InsideView)) {
-        let mut view = self.view.get_untracked();
-        change(&mut view);
-        lab::go(&self.study.with_value(|it| view.href(it)));
-    }
-
-    /// The address with a change, for a link.
-    fn href(self, change: impl FnOnce(&mut InsideView)) -> String {
-        let mut view = self.view.get();
-        change(&mut view);
-        self.study.with_value(|it| view.href(it))
-    }
-
-    /// Where the texts of a query are.
-    fn to_query(self, query: usize) -> String {
-        self.href(|it| {
-            it.query = Some(query);
-            it.doc = None;
-        })
-    }
-}
-
-/// The lists of instances of a study under one of its rankers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Lists {
-    study: String,
-    row: usize,
-    /// Those with instances.
-    probes: Vec<Probe>,
-}
-
-impl Lists {
-    /// Of this ranker if it is one of the study, else of its first.
-    fn of(overview: &Overview, ranker: &RankerAbout) -> Lists {
-        let mut rows = overview.rankers.iter().map(|it| &it.ranker.fingerprint);
-        let some = overview.probes.iter();
-        let some = some.filter(|it| it.n_instances > 0 && !overview.rankers.is_empty());
-        Lists {
-            study: overview.name.clone(),
-            row: rows.position(|it| *it == ranker.fingerprint).unwrap_or(0),
-            probes: some.map(|it| it.probe).collect(),
-        }
-    }
-
-    /// Where the instances of a query are.
-    fn href(&self, probe: Probe, query: &str) -> String {
-        let view = ListView {
-            query: query.to_owned(),
-            ..ListView::default()
-        };
-        view.href(&self.study, probe, self.row)
-    }
-}
+/// The study, once it is known.
+type Study = LocalResource<Result<Overview, api::Error>>;
 
 /// The page of a study.
 #[component]
@@ -103,12 +38,8 @@ pub(crate) fn Inside(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let here = Address::here();
-    let view = Memo::new(move |_| {
-        let search = here.search.get();
-        InsideView::read(&|key| lab::word(&search, key))
-    });
-    let name = StoredValue::new(study.clone());
+    let scene = Scene::follow(study.clone(), InsideView::read, InsideView::href);
+    let name = scene.study;
     let overview = LocalResource::new(move || {
         let asked = Look {
             study: name.get_value(),
@@ -122,14 +53,9 @@ pub(crate) fn Inside(
         };
         async move { api::call(&asked).await }
     });
-    let scene = Scene {
-        study: name,
-        view,
-        overview,
-    };
     let shown = move |found: Vec<WhiteBox>| match found.is_empty() {
         true => view! { <Nothing study=name.get_value()/> }.into_any(),
-        false => view! { <Shown found scene/> }.into_any(),
+        false => view! { <Shown found overview scene/> }.into_any(),
     };
     view! {
         <Crumbs study here="Inside"/>
@@ -148,7 +74,12 @@ fn Nothing(study: String) -> impl IntoView {
 }
 
 #[component]
-fn Shown(found: Vec<WhiteBox>, scene: Scene) -> impl IntoView {
+fn Shown(
+    found: Vec<WhiteBox>,
+    /// For the ways to instances; the page is whole without it.
+    overview: Study,
+    scene: Scene,
+) -> impl IntoView {
     let last = found.len() - 1;
     let at = Memo::new(move |_| scene.view.get().ranker.min(last));
     let rankers = (last > 0).then(|| {
@@ -160,7 +91,7 @@ fn Shown(found: Vec<WhiteBox>, scene: Scene) -> impl IntoView {
         {rankers}
         {move || {
             let found = found.with_value(|it| it[at.get()].clone());
-            view! { <One found scene/> }
+            view! { <One found overview scene/> }
         }}
     }
 }
@@ -174,8 +105,8 @@ fn Rankers(rankers: Vec<RankerAbout>, at: Memo<usize>, scene: Scene) -> impl Int
         view! { <option value=number.to_string() selected=selected>{it.label} {note}</option> }
     });
     let options = options.collect_view();
-    let choose = move |event: Targeted<Event, HtmlSelectElement>| {
-        let ranker = event.target().value().parse().unwrap_or_default();
+    let choose = move |at: String| {
+        let ranker = at.parse().unwrap_or_default();
         scene.turn(|it| {
             *it = InsideView {
                 ranker,
@@ -185,17 +116,14 @@ fn Rankers(rankers: Vec<RankerAbout>, at: Memo<usize>, scene: Scene) -> impl Int
     };
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <label class="field">
-                <span class="label">"Ranker"</span>
-                <select on:change:target=choose>{options}</select>
-            </label>
+            <Select label="Ranker" choose>{options}</Select>
         </form>
     }
 }
 
 /// One ranker.
 #[component]
-fn One(found: WhiteBox, scene: Scene) -> impl IntoView {
+fn One(found: WhiteBox, overview: Study, scene: Scene) -> impl IntoView {
     let head = found.head.clone();
     let note = head
         .ranker
@@ -209,7 +137,7 @@ fn One(found: WhiteBox, scene: Scene) -> impl IntoView {
         found.with_value(|it| it.words.iter().find(|it| it.word == word).cloned())
     });
     let lists = Memo::new(move |_| {
-        let overview = scene.overview.get().and_then(Result::ok);
+        let overview = overview.get().and_then(Result::ok);
         let of = |it: Overview| found.with_value(|found| Lists::of(&it, &found.head.ranker));
         overview.map(of).unwrap_or_default()
     });

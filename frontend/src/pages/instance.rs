@@ -19,12 +19,12 @@ use shared::study::instance::Shown;
 
 use super::study::address::{InstanceView, StudyView, query_string};
 use crate::api;
+use crate::browser::{self, Address};
 use crate::keys::{self, Press};
-use crate::lab::{self, Address};
 use crate::page::Page;
 use crate::widgets::attention::{AttentionMaps, CROSS};
 use crate::widgets::dials::mode_word;
-use crate::widgets::error::Failure;
+use crate::widgets::error::{Failed, Failure};
 use crate::widgets::looked::Looked;
 use crate::widgets::marked::MarkedText;
 use around::Around;
@@ -45,14 +45,21 @@ struct Place {
 }
 
 impl Place {
-    fn read([study, probe, mode, number]: [&str; 4]) -> Option<Place> {
-        let probe = js_sys::decode_uri_component(probe).ok()?;
-        Some(Place {
-            study: study.to_owned(),
-            probe: String::from(probe).parse().ok()?,
-            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
-            number: number.parse().ok()?,
-        })
+    fn read(path: &str) -> Option<Place> {
+        match Page::parse(path) {
+            Some(Page::Instance {
+                study,
+                probe,
+                mode,
+                number,
+            }) => Some(Place {
+                study,
+                probe,
+                mode,
+                number,
+            }),
+            _ => None,
+        }
     }
 
     fn href(&self, number: u64, view: &InstanceView) -> String {
@@ -65,17 +72,13 @@ impl Place {
 pub(crate) fn Instance() -> impl IntoView {
     let Address { path, search, .. } = Address::here();
     // The address of another page is no news: this one is about to go.
-    let place =
-        Memo::new(
-            move |before: Option<&Option<Place>>| match Page::instance_at(&path.read()) {
-                Some(parts) => Place::read(parts),
-                None => before.cloned().flatten(),
-            },
-        );
+    let place = Memo::new(move |before: Option<&Option<Place>>| {
+        Place::read(&path.read()).or_else(|| before.cloned().flatten())
+    });
     let view = Memo::new(move |_| {
         let mode = place.get().map_or(Mode::Fixed, |it| it.mode);
         let search = search.get();
-        InstanceView::read(&|key| lab::word(&search, key), mode)
+        InstanceView::read(&|key| browser::word(&search, key), mode)
     });
     let tie = Memo::new(move |_| view.get().list.dials.delta_score);
     let show = LocalResource::new(move || {
@@ -100,9 +103,10 @@ pub(crate) fn Instance() -> impl IntoView {
     });
     let around = LocalResource::new(move || {
         let (place, view) = (place.get(), view.get());
-        async move { Around::ask(&place?, &view).await.ok() }
+        async move { Some(Around::ask(&place?, &view).await) }
     });
-    let ways = Memo::new(move |_| around.get().flatten());
+    let ways = Memo::new(move |_| around.get().flatten()?.ok());
+    let lost = Signal::derive(move || around.get().flatten()?.err());
     let ranker = Memo::new(move |_| {
         let (_, answer) = show.get().flatten()?;
         let said = answer.ok()?.said.into_iter().nth(view.get().ranker?)?;
@@ -110,15 +114,7 @@ pub(crate) fn Instance() -> impl IntoView {
     });
     let wanted = RwSignal::new(None::<Step>);
     let body = move || match (place.get(), show.get().flatten()) {
-        (None, _) => view! {
-            <h1>"There is no such instance"</h1>
-            <p class="lead">
-                "The address names no axiom, mode or number that we know. "
-                <a href=Page::Studies.href()>"See all studies"</a>
-            </p>
-        }
-        .into_any(),
-        (Some(_), None) => Waiting().into_any(),
+        (None, _) | (_, None) => Waiting().into_any(),
         (Some(now), Some((_, Err(error)))) => {
             let retry = Callback::new(move |()| show.refetch());
             let href = Page::Study {
@@ -142,6 +138,7 @@ pub(crate) fn Instance() -> impl IntoView {
     };
     view! {
         <Crumbs place view ranker ways/>
+        <Failed error=lost retry=Callback::new(move |()| around.refetch())/>
         <div class:stale=stale aria-busy=move || stale().to_string()>{body}</div>
     }
 }

@@ -3,24 +3,21 @@
 mod filters;
 mod rows;
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::Look;
 use shared::plot::{self, Theme};
 use shared::probe::{Mode, Probe};
 use shared::report::{self, Column, Kind, Value, format};
 use shared::study::cell::{Histogram, Line, Sort};
 use shared::study::dials::Dials;
-use shared::study::overview::Overview;
 use shared::verdict::Outcome;
 
 use super::study::address::{InstanceView, ListView, StudyView};
 use super::study::{margin, margin_digits, margin_label, texts_said};
-use crate::api;
+use crate::api::latest::Latest;
 use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::contributions::Lean;
@@ -40,24 +37,15 @@ use rows::{Asked, Row, Rows};
 #[component]
 pub(crate) fn Instances() -> impl IntoView {
     crate::apart::fetch_ahead();
-    let params = use_params_map();
-    let cell = Memo::new(move |_| {
-        let params = params.read();
-        let probe: Probe = params.get("axiom")?.parse().ok()?;
-        let ranker: usize = params.get("ranker")?.parse().ok()?;
-        Some((params.get("name")?, probe, ranker))
-    });
-    move || match cell.get() {
-        Some((study, probe, ranker)) => view! { <OfCell study probe ranker/> }.into_any(),
-        None => view! {
-            <Title text="Instances"/>
-            <h1>"There is no such cell"</h1>
-            <p class="lead">
-                "The address names no axiom or ranker that we know. "
-                <a href=Page::Studies.href()>"See all studies"</a>
-            </p>
-        }
-        .into_any(),
+    let url = use_url();
+    let page = Memo::new(move |_| Page::parse(url.read().path()));
+    move || match page.get() {
+        Some(Page::Instances {
+            study,
+            probe,
+            ranker,
+        }) => Some(view! { <OfCell study probe ranker/> }),
+        _ => None,
     }
 }
 
@@ -67,20 +55,11 @@ fn OfCell(study: String, probe: Probe, ranker: usize) -> impl IntoView {
     let view = Memo::new(move |_| ListView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let name = StoredValue::new(study.clone());
-    let look = LocalResource::new(move || {
-        let request = Look {
-            study: name.get_value(),
-            dials: dials.get(),
-        };
-        async move { api::call(&request).await.map(Arc::new) }
+    let look = Latest::follow(move || Look {
+        study: name.get_value(),
+        dials: dials.get(),
     });
-    let overview = Memo::new(
-        move |before: Option<&Option<Arc<Overview>>>| match look.get() {
-            Some(Ok(overview)) => Some(overview),
-            Some(Err(_)) | None => before.cloned().flatten(),
-        },
-    );
-    let failed = Memo::new(move |_| look.get().and_then(Result::err));
+    let (overview, failed) = (look.reply, look.failed);
     let asked = Memo::new(move |_| Asked {
         study: name.get_value(),
         probe,

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use shared::api::people::{Invitation, InvitedTo, Role, Who};
 
 use crate::api::{self, Error};
-use crate::lab::{self, Address};
+use crate::browser::{self, Address};
 use crate::page::Page;
 use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
@@ -28,7 +28,7 @@ pub(crate) fn Join() -> impl IntoView {
                 token.set(Some(found));
             }
             // It lets somebody in: it shall stand in no history and no picture of the screen.
-            lab::go(&Page::Join.href());
+            browser::go(&Page::Join.href());
         }
     });
     let asked = LocalResource::new(move || {

@@ -3,6 +3,7 @@
 
 mod axioms;
 mod contributions;
+mod desk;
 mod edits;
 mod effect;
 mod history;
@@ -22,135 +23,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::{CollectionStats, Statistics};
+use shared::api::Statistics;
 use shared::probe::Probe;
-use shared::study::bench::{Answer, Known, Typed, answer};
-use shared::study::instance::Term;
+use shared::study::bench::{Known, Typed, answer};
 use shared::text::Analyzer;
 
-use crate::api::{self, Error};
+use crate::api;
 use crate::later::Later;
 use crate::widgets::download;
-use edits::Manipulated;
+use desk::{Collection, Desk, Model, Outcome};
 use history::History;
-use neural::Model;
-use open::Origin;
-use sheet::{Read, Refusal, Settings, Sheet};
-
-/// Names of the texts.
-const NAMES: [&str; 3] = ["A", "B", "C"];
-
-/// Everything that stands on the page.
-#[derive(Clone, Copy)]
-pub(crate) struct Desk {
-    query: RwSignal<String>,
-    /// Two or three.
-    texts: RwSignal<Vec<History>>,
-    settings: RwSignal<Settings>,
-    /// The instance that was opened.
-    origin: RwSignal<Option<Origin>>,
-    /// What was on the page before something else was opened, with what that is called.
-    before: RwSignal<Option<(String, Sheet)>>,
-    /// Statistics of the chosen collection; none where the texts are the collection.
-    collection: LocalResource<Option<Collection>>,
-    outcome: RwSignal<Outcome>,
-    /// Neural rankers with their scores.
-    models: RwSignal<Vec<Model>>,
-    /// The text that was last made of another one.
-    manipulated: RwSignal<Option<Manipulated>>,
-}
-
-/// A collection whose statistics were asked for.
-#[derive(Debug, Clone)]
-struct Collection {
-    study: String,
-    stats: Result<Rc<CollectionStats>, Error>,
-}
-
-/// What has become of what was typed.
-#[derive(Debug, Clone, PartialEq)]
-enum Outcome {
-    /// Nothing was typed.
-    Blank,
-    /// Statistics are on their way.
-    Waiting,
-    Answered(Arc<Answer>),
-    /// Some fields hold mistakes.
-    Wrong(Vec<Refusal>),
-    /// It cannot be answered, for this reason.
-    Refused(String),
-    /// The statistics are not to be had.
-    Failed(Error),
-}
-
-impl Desk {
-    /// As it stands in a link.
-    fn sheet(self) -> Sheet {
-        Sheet {
-            query: self.query.get(),
-            texts: self
-                .texts
-                .with(|it| it.iter().map(|it| it.now().to_owned()).collect()),
-            settings: self.settings.get(),
-        }
-    }
-
-    /// Puts a sheet in the place of what is there, which can be had back.
-    fn open(self, what: &str, sheet: Sheet) {
-        let before = untrack(|| self.sheet());
-        let kept = (!before.is_blank()).then(|| (what.to_owned(), before));
-        self.before.set(kept);
-        self.origin.set(None);
-        self.lay(sheet);
-    }
-
-    /// Puts a sheet on the page.
-    fn lay(self, sheet: Sheet) {
-        let Sheet {
-            query,
-            texts,
-            settings,
-        } = sheet;
-        batch(|| {
-            self.query.set(query);
-            self.texts
-                .set(texts.into_iter().map(History::new).collect());
-            self.settings.set(settings);
-        });
-    }
-
-    fn answer(self) -> Option<Arc<Answer>> {
-        self.outcome.with(|it| match it {
-            Outcome::Answered(answer) => Some(Arc::clone(answer)),
-            Outcome::Blank
-            | Outcome::Waiting
-            | Outcome::Wrong(_)
-            | Outcome::Refused(_)
-            | Outcome::Failed(_) => None,
-        })
-    }
-
-    /// Distinct query terms, none without an answer.
-    fn terms(self) -> Vec<Term> {
-        self.answer().map(|it| it.terms.clone()).unwrap_or_default()
-    }
-
-    /// The analyser that the chosen collection brings.
-    fn analyzer_of_collection(self) -> Option<Analyzer> {
-        let study = self.settings.with(|it| it.study.clone())?;
-        let collection = self
-            .collection
-            .get()
-            .flatten()
-            .filter(|it| it.study == study)?;
-        Some(collection.stats.ok()?.analyzer.clone())
-    }
-
-    /// How many texts there are.
-    fn n_texts(self) -> Memo<usize> {
-        Memo::new(move |_| self.texts.with(Vec::len))
-    }
-}
+use sheet::{Read, Sheet};
 
 /// The page.
 #[component]

@@ -8,11 +8,12 @@ use shared::report::{self, Table};
 use shared::study::overview::Card;
 
 use crate::api::{self, Error};
-use crate::lab::Address;
+use crate::browser::Address;
 use crate::page::Page;
 use crate::pages::study::address;
-use crate::widgets::answered::Answered;
+use crate::widgets::answered::{Answered, Refused};
 use crate::widgets::download;
+use crate::widgets::form::Select;
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 
@@ -34,7 +35,7 @@ pub(crate) fn Replay() -> impl IntoView {
         follow.search.track();
         choice.set(read(&follow));
     });
-    let studies = LocalResource::new(|| async { api::call(&Studies {}).await.unwrap_or_default() });
+    let studies = LocalResource::new(|| async { api::call(&Studies {}).await });
     let replayed = LocalResource::new(move || {
         let Choice { asked, study } = choice.get();
         async move { fetch(asked, study).await }
@@ -93,7 +94,10 @@ fn choose(next: Choice, choice: RwSignal<Choice>) {
 }
 
 #[component]
-fn Choices(choice: RwSignal<Choice>, studies: LocalResource<Vec<Card>>) -> impl IntoView {
+fn Choices(
+    choice: RwSignal<Choice>,
+    studies: LocalResource<Result<Vec<Card>, Error>>,
+) -> impl IntoView {
     let tables = Paper::ALL.iter().flat_map(|&paper| {
         let tables = paper.tables().iter();
         tables.map(move |&table| Asked { paper, table })
@@ -106,16 +110,15 @@ fn Choices(choice: RwSignal<Choice>, studies: LocalResource<Vec<Card>>) -> impl 
         view! { <option value=at.to_string() selected=selected>{name}</option> }
     });
     let options = options.collect_view();
-    let change =
-        move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlSelectElement>| {
-            let at: usize = event.target().value().parse().unwrap_or_default();
-            if let Some(&asked) = tables.get(at) {
-                let study = choice.get_untracked().study;
-                choose(Choice { asked, study }, choice);
-            }
-        };
+    let change = move |at: String| {
+        let at: usize = at.parse().unwrap_or_default();
+        if let Some(&asked) = tables.get(at) {
+            let study = choice.get_untracked().study;
+            choose(Choice { asked, study }, choice);
+        }
+    };
     let of_studies = move || {
-        let cards = studies.get().unwrap_or_default();
+        let cards = studies.get().and_then(Result::ok).unwrap_or_default();
         let one = |card: Card| {
             let name = card.name.clone();
             let selected = move || choice.with(|it| it.study.as_deref() == Some(name.as_str()));
@@ -126,21 +129,16 @@ fn Choices(choice: RwSignal<Choice>, studies: LocalResource<Vec<Card>>) -> impl 
     let none = move || choice.with(|it| it.study.is_none());
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <label class="field">
-                <span class="label">"Table"</span>
-                <select on:change:target=change>{options}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Beside it, the study"</span>
-                <select on:change:target=move |event| {
-                    let study = Some(event.target().value()).filter(|it| !it.is_empty());
-                    let asked = choice.get_untracked().asked;
-                    choose(Choice { asked, study }, choice);
-                }>
-                    <option value="" selected=none>"none"</option>
-                    {of_studies}
-                </select>
-            </label>
+            <Select label="Table" choose=change>{options}</Select>
+            <Select label="Beside it, the study" choose=move |name: String| {
+                let study = Some(name).filter(|it| !it.is_empty());
+                let asked = choice.get_untracked().asked;
+                choose(Choice { asked, study }, choice);
+            }>
+                <option value="" selected=none>"none"</option>
+                {of_studies}
+            </Select>
+            <Refused answer=studies/>
         </form>
     }
 }

@@ -21,7 +21,7 @@ use make::MakeTask;
 use tasks::Tasks;
 use trial::Trial;
 
-/// The page of [`Page::review_at`].
+/// A page of reviewing.
 pub(crate) fn view(page: Page) -> AnyView {
     // Whichever page it is, what was left unsent before is sent. The others ask themselves.
     if !matches!(page, Page::Review | Page::Annotate { .. } | Page::Join) {

@@ -10,19 +10,15 @@ use shared::study::overview::Card;
 use crate::api;
 use crate::numbers;
 use crate::page::Page;
-use crate::widgets::error::Failure;
+use crate::widgets::answered::Answered;
 
 /// What hosted studies there are, and how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
     let cards = LocalResource::new(|| async { api::call(&shared::api::Studies {}).await });
-    let list = move || match cards.get() {
-        None => Waiting().into_any(),
-        Some(Err(error)) => {
-            view! { <Failure error retry=Callback::new(move |()| cards.refetch())/> }.into_any()
-        }
-        Some(Ok(found)) if found.is_empty() => Empty().into_any(),
-        Some(Ok(found)) => view! { <Cards found/> }.into_any(),
+    let shown = |found: Vec<Card>| match found.is_empty() {
+        true => Empty().into_any(),
+        false => view! { <Cards found/> }.into_any(),
     };
     let first = move || match cards.get() {
         Some(Ok(found)) => found.first().map(|it| it.name.clone()),
@@ -57,7 +53,9 @@ pub(crate) fn Studies() -> impl IntoView {
             </div>
             {move || sample().map(|sample| view! { <Legend sample/> })}
         </div>
-        <section class="section" aria-labelledby="hosted">{list}</section>
+        <section class="section" aria-labelledby="hosted">
+            <Answered answer=cards waiting=Waiting shown/>
+        </section>
     }
 }
 
@@ -117,10 +115,7 @@ fn Cards(
     let (sort, set_sort) = query_signal_with_options::<Sort>("sort", in_place());
     let (search, set_search) = query_signal_with_options::<String>("q", in_place());
     let sort = move || sort.get().unwrap_or(Sort::Newest);
-    let sizes = (
-        found.len() as u64,
-        found.iter().map(|it| it.rankers.len() as u64).sum(),
-    );
+    let sizes = sentence(&found);
     let many = found.len() > MANY;
     let shown = move || {
         let wanted = search.get().unwrap_or_default().to_lowercase();
@@ -141,7 +136,7 @@ fn Cards(
     view! {
         <header>
             <h2 id="hosted">"Hosted studies"</h2>
-            <p class="note">{sentence(sizes)}</p>
+            <p class="note">{sizes}</p>
             {many
                 .then(|| {
                     view! {
@@ -178,11 +173,12 @@ fn matches(card: &Card, wanted: &str) -> bool {
     texts.iter().any(|it| it.to_lowercase().contains(wanted))
 }
 
-fn sentence((studies, rankers): (u64, u64)) -> String {
+fn sentence(found: &[Card]) -> String {
+    let rankers = found.iter().map(|it| it.rankers.len() as u64);
     format!(
         "{}, {}",
-        numbers::plural(studies, "study", "studies"),
-        numbers::plural(rankers, "ranker", "rankers")
+        numbers::plural(found.len() as u64, "study", "studies"),
+        numbers::plural(rankers.sum(), "ranker", "rankers")
     )
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use leptos_router::hooks::{use_navigate, use_query_map, use_url};
 use shared::api::Look;
 use shared::api::people::{Me, Role};
 use shared::api::review::Results;
@@ -50,9 +50,12 @@ pub(crate) use panel::{margin, margin_digits, margin_label, texts_said};
 /// The page.
 #[component]
 pub(crate) fn Study() -> impl IntoView {
-    let params = use_params_map();
+    let url = use_url();
     let query = use_query_map();
-    let study = Memo::new(move |_| params.read().get("name").unwrap_or_default());
+    let study = Memo::new(move |_| match Page::parse(url.read().path()) {
+        Some(Page::Study { study }) => study,
+        _ => String::new(),
+    });
     let view = Memo::new(move |_| StudyView::read(&|key| query.read().get(key)));
     let dials = Memo::new(move |_| view.get().dials);
     let look = LocalResource::new(move || {
@@ -229,7 +232,7 @@ fn Loaded(
     let told = study.clone();
     let no_axioms = frame.probes.is_empty();
     let behaviours = (frame.n_behaviours > 0).then(|| {
-        let path = Page::Study {
+        let path = Page::Behaviours {
             study: study.clone(),
         };
         view! {

@@ -1,5 +1,6 @@
 //! Own files to a study: read, set, run, look, and only then send anything.
 
+mod bench;
 mod files;
 mod form;
 mod neural;
@@ -14,83 +15,15 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-use shared::api::worker::{Ask, FileKind, LOCAL, Made, Part, Tell};
+use shared::api::worker::{Ask, LOCAL};
 use wasm_bindgen::JsValue;
-use wasm_bindgen_futures::JsFuture;
-use web_sys::HtmlInputElement;
+use web_sys::{File, HtmlInputElement};
 
-use crate::api::{self, Error, worker};
+use crate::api::{Error, worker};
 use crate::keys::{self, Press};
 use crate::page::Page;
-use files::Entry;
-use run::Run;
-use settings::{Beside, Settings};
-
-/// Everything that stands on the bench.
-#[derive(Clone, Copy)]
-struct Bench {
-    files: RwSignal<Vec<Entry>, LocalStorage>,
-    settings: RwSignal<Settings>,
-    /// The stop list that was brought, with the name of its file.
-    stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
-    /// The vocabulary of pieces that was brought, or why it could not be read.
-    pieces: RwSignal<Option<Result<shared::text::Pieces, String>>>,
-    run: RwSignal<Run>,
-    /// The local study, if there is one.
-    made: RwSignal<Option<Made>>,
-    /// The job that scores it, as in the address.
-    job: RwSignal<Option<JobLink>>,
-}
-
-/// Which job scores which study.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct JobLink {
-    id: String,
-    /// The first characters of [`Made::hash`].
-    of: String,
-}
-
-impl Bench {
-    fn beside(self) -> Beside {
-        let of = |part: Part| {
-            self.files.with(|files| {
-                let files = files.iter().filter(|it| it.part() == Some(part));
-                files.map(|it| it.name.clone()).collect::<Vec<String>>()
-            })
-        };
-        Beside {
-            stop_list: self.stop_list.get().map(|it| it.1),
-            pieces: self.pieces.get(),
-            vectors: of(Part::Vectors).pop(),
-            files: of(Part::Texts),
-            pairs: self
-                .files
-                .with(|files| files.iter().filter_map(Entry::pairs).collect()),
-        }
-    }
-
-    /// Whether a part of the collection was read.
-    fn has(self, part: Part) -> Has {
-        let found = self
-            .files
-            .with(|files| files.iter().any(|it| it.part() == Some(part)));
-        if found { Has::Yes } else { Has::No }
-    }
-
-    /// Takes over what the worker has made.
-    fn take(self, tell: Tell) {
-        if let Tell::Made(made) = tell {
-            self.made.set(Some(made));
-        }
-    }
-}
-
-/// Whether something is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Has {
-    Yes,
-    No,
-}
+use bench::{Bench, JobLink, Run};
+use settings::Settings;
 
 /// The page.
 #[component]
@@ -198,18 +131,7 @@ fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
     };
     picker.set_value("");
     leptos::task::spawn_local(async move {
-        let Ok(text) = JsFuture::from(file.text()).await else {
-            return;
-        };
-        match worker::tell(
-            Ask::Hold {
-                study: LOCAL.to_owned(),
-                file: file.name(),
-            },
-            &text,
-        )
-        .await
-        {
+        match hold(&file).await {
             Ok(answered) => {
                 bench.run.set(Run::Idle);
                 bench.take(answered.tell);
@@ -217,6 +139,15 @@ fn open(bench: Bench, event: Targeted<Event, HtmlInputElement>) {
             Err(error) => bench.run.set(Run::Failed(error)),
         }
     });
+}
+
+async fn hold(file: &File) -> Result<worker::Answered, Error> {
+    let text = files::text(file).await?;
+    let ask = Ask::Hold {
+        study: LOCAL.to_owned(),
+        file: file.name(),
+    };
+    worker::tell(ask, &JsValue::from_str(&text)).await
 }
 
 fn clear(bench: Bench) {
@@ -234,24 +165,3 @@ fn clear(bench: Bench) {
         }
     });
 }
-
-/// For people.
-fn kind_name(kind: FileKind) -> &'static str {
-    match kind {
-        FileKind::Corpus => "texts, BEIR",
-        FileKind::Passages => "texts, id and text",
-        FileKind::Documents => "texts, id, address, title, text",
-        FileKind::Plain => "texts, one a line",
-        FileKind::Queries => "queries, BEIR",
-        FileKind::Topics => "queries, TSV or TREC",
-        FileKind::Qrels => "qrels",
-        FileKind::Run => "run",
-        FileKind::Vectors => "word vectors",
-        FileKind::Splits => "splits of the queries",
-        FileKind::Pairs => "pairs, the first preferred",
-        FileKind::SymmetricPairs => "pairs, none preferred",
-    }
-}
-
-/// The reply of the worker, with errors as they are.
-type Answer = Result<api::worker::Answered, Error>;

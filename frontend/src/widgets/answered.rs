@@ -14,7 +14,11 @@ pub(crate) fn Answered<T, F>(
     /// What was asked for.
     answer: LocalResource<Result<T, Error>>,
     /// What is said until it is there.
+    #[prop(optional)]
     until: &'static str,
+    /// What stands there until then, in place of a sentence.
+    #[prop(optional, into)]
+    waiting: Option<ViewFn>,
     /// The heading of a page without an answer.
     #[prop(optional)]
     without: Option<&'static str>,
@@ -25,17 +29,28 @@ where
     T: Clone + 'static,
     F: Fn(T) -> AnyView + Send + 'static,
 {
-    move || match answer.get() {
-        None => view! { <p class="note" role="status">{until}</p> }.into_any(),
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| answer.refetch());
-            view! {
-                {without.map(|it| view! { <h1>{it}</h1> })}
-                <Failure error retry/>
-            }
-            .into_any()
+    move || match (answer.get(), &waiting) {
+        (None, Some(waiting)) => waiting.run(),
+        (None, None) => view! { <p class="note" role="status">{until}</p> }.into_any(),
+        (Some(Err(_)), _) => view! {
+            {without.map(|it| view! { <h1>{it}</h1> })}
+            <Refused answer/>
         }
-        Some(Ok(found)) => shown(found),
+        .into_any(),
+        (Some(Ok(found)), _) => shown(found),
+    }
+}
+
+/// Why there is no answer; nothing while there may be one.
+#[component]
+pub(crate) fn Refused<T: Clone + 'static>(
+    /// What was asked for.
+    answer: LocalResource<Result<T, Error>>,
+) -> impl IntoView {
+    let retry = Callback::new(move |()| answer.refetch());
+    move || {
+        let error = answer.get().and_then(Result::err);
+        error.map(|error| view! { <Failure error retry/> })
     }
 }
 

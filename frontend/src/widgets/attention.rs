@@ -7,6 +7,7 @@ use shared::report::format;
 
 use super::answered::Answered;
 use super::drawing::Drawing;
+use super::form::Select;
 use super::takes::Takes;
 use super::{download, token_map};
 use crate::api;
@@ -126,8 +127,8 @@ fn Choices(
     });
     let heads = heads.collect_view();
     let of_query = move || choice.with(|it| it.direction) == Direction::FromText;
-    let turn = move |event: leptos::ev::Targeted<leptos::ev::Event, web_sys::HtmlSelectElement>| {
-        let direction = match event.target().value().as_str() {
+    let turn = move |word: String| {
+        let direction = match word.as_str() {
             "query" => Direction::FromText,
             _ => Direction::FromQuery,
         };
@@ -135,30 +136,19 @@ fn Choices(
     };
     view! {
         <form class="form choices" on:submit=|event| event.prevent_default()>
-            <label class="field">
-                <span class="label">"Layer"</span>
-                <select on:change:target=move |event| {
-                    let layer = event.target().value().parse().ok();
-                    choice.update(|it| it.layer = layer);
-                }>{layers}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Head"</span>
-                <select on:change:target=move |event| {
-                    let head = event.target().value().parse().ok();
-                    choice.update(|it| it.head = head);
-                }>
-                    <option value="mean" selected=first.head.is_none()>"mean of all"</option>
-                    {heads}
-                </select>
-            </label>
-            <label class="field">
-                <span class="label">"Rows take of columns"</span>
-                <select on:change:target=turn>
-                    <option value="query" selected=of_query>"query of text"</option>
-                    <option value="text" selected=move || !of_query()>"text of query"</option>
-                </select>
-            </label>
+            <Select label="Layer" choose=move |layer: String| {
+                choice.update(|it| it.layer = layer.parse().ok());
+            }>{layers}</Select>
+            <Select label="Head" choose=move |head: String| {
+                choice.update(|it| it.head = head.parse().ok());
+            }>
+                <option value="mean" selected=first.head.is_none()>"mean of all"</option>
+                {heads}
+            </Select>
+            <Select label="Rows take of columns" choose=turn>
+                <option value="query" selected=of_query>"query of text"</option>
+                <option value="text" selected=move || !of_query()>"text of query"</option>
+            </Select>
         </form>
     }
 }

@@ -6,6 +6,7 @@ use shared::report::format;
 use shared::study::dials::{Dials, Only};
 use shared::study::overview::{Overview, Split};
 
+use super::form::Radio;
 use crate::later::Later;
 
 /// What the dials of a study can be turned to.
@@ -132,15 +133,12 @@ pub(crate) fn DialBar(
     let first = reach.modes.first().copied();
     let modes = reach.modes.iter().map(|&mode| {
         let chosen = move || dials.get().mode.or(first) == Some(mode);
-        let turn = move |_| {
+        let turn = move || {
             let next = for_delta.with_value(|it| it.with_mode(&dials.get_untracked(), Some(mode)));
             turned.at_once(next);
         };
         view! {
-            <label title=mode_said(mode)>
-                <input type="radio" name="mode" prop:checked=chosen on:change=turn/>
-                {mode_word(mode)}
-            </label>
+            <Radio group="mode" title=mode_said(mode) chosen choose=turn>{mode_word(mode)}</Radio>
         }
     });
     let modes = modes.collect_view();
@@ -152,22 +150,16 @@ pub(crate) fn DialBar(
         }
     });
     let only = [Only::All, Only::Whole, Only::Relevant].map(|only| {
-        let turn = move |_| {
+        let turn = move || {
             turned.at_once(Dials {
                 only,
                 ..dials.get_untracked()
             })
         };
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="only"
-                    prop:checked=move || dials.get().only == only
-                    on:change=turn
-                />
+            <Radio group="only" chosen=move || dials.get().only == only choose=turn>
                 {only_word(only)}
-            </label>
+            </Radio>
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {

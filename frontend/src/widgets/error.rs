@@ -28,6 +28,22 @@ pub(crate) fn Failure(
     }
 }
 
+/// The message of an error while there is one.
+#[component]
+pub(crate) fn Failed(
+    /// What went wrong, if something did.
+    #[prop(into)]
+    error: Signal<Option<api::Error>>,
+    /// Asks again.
+    #[prop(optional, into)]
+    retry: Option<Callback<()>>,
+) -> impl IntoView {
+    move || {
+        let error = error.get()?;
+        Some(Failure(FailureProps { error, retry }))
+    }
+}
+
 /// The messages of an `ErrorBoundary`, with a reload as the way out.
 #[component]
 pub(crate) fn Failures(

@@ -8,19 +8,18 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
+use shared::plot::rows::{Count, Row};
 use shared::plot::step_of_fraction;
 use shared::probe::Probe;
 use shared::report::format;
 use shared::stats::correction::LEVEL;
-use shared::study::overview::{Cell, Overview, Row};
+use shared::study::overview::{Cell, Overview, Row as Ranker};
 use wasm_bindgen::JsCast;
 
-use layout::{
-    Count, GridLine, Layout, ON_PHONE, What, families, is_wide_only, measure_track, step, track,
-};
+use layout::{GridLine, Layout, ON_PHONE, What, families, measure_track, track};
 use legend::Legend;
 
-pub(crate) use layout::family;
+pub(crate) use layout::{family, step};
 pub(crate) use legend::WaitingMap;
 
 /// A place on the map.
@@ -188,14 +187,17 @@ pub(crate) fn HeatMap(
         href,
     };
     let layout = Layout::of(&frame);
-    let axioms: Vec<Probe> = frame.probes.iter().map(|it| it.probe).collect();
-    let rows = layout.whos();
+    let grid = layout.whos().into_iter().map(|who| {
+        let columns = frame.probes.iter().map(|it| it.axiom);
+        columns.map(|axiom| Some(Spot { who, axiom })).collect()
+    });
+    let grid: Vec<Vec<Option<Spot>>> = grid.collect();
     let tracks = layout.tracks;
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
         }
-        if let Some(next) = step(current.get_untracked(), &event.key(), &rows, &axioms) {
+        if let Some(next) = step(&grid, current.get_untracked(), &event.key()) {
             event.prevent_default();
             current.set(next);
             focus_on(next);
@@ -254,18 +256,24 @@ fn Line(line: GridLine, frame: Arc<Overview>, map: Map) -> impl IntoView {
                 .into_any()
         }
         What::Heads => view! { <div role="row" style=("--r", at)><Heads frame/></div> }.into_any(),
-        What::Group(name) => view! {
+        What::Row(Row::Group(name)) => view! {
             <div role="row" class="wide-only" style=("--r", at)>
                 <span role="rowheader" class="rows" style=("--c", "1/-1")>{name}</span>
             </div>
         }
         .into_any(),
-        What::Cells(who) => {
-            let class = if is_wide_only(who) { "wide-only" } else { "" };
+        What::Row(Row::Ranker(row)) => {
+            let class = if row >= ON_PHONE { "wide-only" } else { "" };
+            let who = Who::Ranker(row);
             view! { <div role="row" class=class style=("--r", at)><Cells who frame map/></div> }
                 .into_any()
         }
-        What::Count(count) => view! {
+        What::Row(Row::Relevance) => {
+            let who = Who::Relevance;
+            view! { <div role="row" class="" style=("--r", at)><Cells who frame map/></div> }
+                .into_any()
+        }
+        What::Row(Row::Count(count)) => view! {
             <div role="row" class="wide-only" style=("--r", at)><Counts count frame map/></div>
         }
         .into_any(),
@@ -388,7 +396,7 @@ fn Cells(who: Who, frame: Arc<Overview>, map: Map) -> impl IntoView {
 }
 
 /// Place, class and value of each measure of a ranker; the best of a column is bold.
-fn measures(frame: &Overview, row: &Row) -> Vec<(usize, &'static str, Option<f64>)> {
+fn measures(frame: &Overview, row: &Ranker) -> Vec<(usize, &'static str, Option<f64>)> {
     let values = row.effectiveness.iter().enumerate().map(|(at, &value)| {
         let all = frame
             .rankers

@@ -10,9 +10,11 @@ pub(crate) fn DataTable(
     table: Table,
 ) -> impl IntoView {
     let kinds: Vec<Kind> = table.columns.iter().map(|it| it.kind).collect();
-    let heads = table.columns.into_iter();
-    let heads = heads.map(|it| view! { <th scope="col" class=class(it.kind)>{it.name}</th> });
-    let heads = heads.collect_view();
+    let heads = table.columns.into_iter().map(|it| match it.kind {
+        Kind::Text => Head::words(it.name),
+        Kind::Number | Kind::Estimate => Head::number(it.name),
+    });
+    let heads: Vec<Head> = heads.collect();
     let rows = table.rows.into_iter().map(|row| {
         let cells = row
             .into_iter()
@@ -35,17 +37,8 @@ pub(crate) fn DataTable(
         .into_iter()
         .map(|it| view! { <li>{it}</li> })
         .collect_view();
-    let label = table.title.clone();
     view! {
-        <div class="scrolls" role="region" tabindex="0" aria-label=label>
-            <table class="data">
-                <caption class="unseen">{table.title}</caption>
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <HeadedTable name=table.title class="data" heads scrolls=true>{rows}</HeadedTable>
         <ul class="note notes">{notes}</ul>
     }
 }
@@ -54,5 +47,89 @@ fn class(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "",
         Kind::Number | Kind::Estimate => "num",
+    }
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Head {
+    name: String,
+    kind: HeadKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    Words,
+    Number,
+    /// Only for those who hear the page.
+    Unseen,
+}
+
+impl Head {
+    /// Of a column of words.
+    pub(crate) fn words(name: impl Into<String>) -> Head {
+        let (name, kind) = (name.into(), HeadKind::Words);
+        Head { name, kind }
+    }
+
+    /// Of a column of numbers.
+    pub(crate) fn number(name: impl Into<String>) -> Head {
+        let (name, kind) = (name.into(), HeadKind::Number);
+        Head { name, kind }
+    }
+
+    /// Of a column that needs no head for those who see it.
+    pub(crate) fn unseen(name: impl Into<String>) -> Head {
+        let (name, kind) = (name.into(), HeadKind::Unseen);
+        Head { name, kind }
+    }
+}
+
+/// A table with its heads and its rows.
+#[component]
+pub(crate) fn HeadedTable(
+    /// What it shows.
+    #[prop(into)]
+    name: String,
+    /// More of that, in its caption.
+    #[prop(optional)]
+    caption: Option<&'static str>,
+    /// Of the table.
+    class: &'static str,
+    /// From the left.
+    #[prop(into)]
+    heads: Vec<Head>,
+    /// Whether it scrolls in its own place where it is wide.
+    #[prop(optional)]
+    scrolls: bool,
+    /// Its rows.
+    children: Children,
+) -> impl IntoView {
+    let heads = heads.into_iter().map(|Head { name, kind }| match kind {
+        HeadKind::Words => view! { <th scope="col">{name}</th> }.into_any(),
+        HeadKind::Number => view! { <th scope="col" class="num">{name}</th> }.into_any(),
+        HeadKind::Unseen => {
+            view! { <th scope="col"><span class="unseen">{name}</span></th> }.into_any()
+        }
+    });
+    let heads = heads.collect_view();
+    let caption = caption.map_or_else(|| name.clone(), str::to_owned);
+    let table = view! {
+        <table class=class>
+            <caption class="unseen">{caption}</caption>
+            <thead>
+                <tr>{heads}</tr>
+            </thead>
+            <tbody>{children()}</tbody>
+        </table>
+    };
+    match scrolls {
+        true => view! {
+            <div class="scrolls" role="region" tabindex="0" aria-label=name>
+                {table}
+            </div>
+        }
+        .into_any(),
+        false => table.into_any(),
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::form::Line;
 use crate::api::token;
 
 /// Takes the operator's token.
@@ -20,14 +21,12 @@ pub(crate) fn TokenForm(
     };
     view! {
         <form class="btns send" on:submit=enter>
-            <label class="field">
-                <span class="label">"Operator token, printed at the first start"</span>
-                <input
-                    type="password"
-                    autocomplete="current-password"
-                    on:input:target=move |event| typed.set(event.target().value())
-                />
-            </label>
+            <Line
+                label="Operator token, printed at the first start"
+                text=typed
+                kind="password"
+                autocomplete="current-password"
+            />
             <button class="btn" type="submit">"Use it in this tab"</button>
             <span class="note">{why}</span>
         </form>

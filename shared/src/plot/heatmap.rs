@@ -1,13 +1,13 @@
 //! The heat map of a study: rankers × axioms, effectiveness beside it, agreement with relevance
 //! and counts below.
 
+use super::rows::{Count, Row, rows};
 use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, rect, step_of_fraction, text};
 use crate::report::format;
 use crate::report::markup::one_line;
-use crate::score::RankerKind;
 use crate::stats::Estimate;
 use crate::stats::correction::LEVEL;
-use crate::study::overview::{Cell, Overview, Row};
+use crate::study::overview::{Cell, Overview, Row as Ranker};
 
 /// Ground around the whole.
 const MARGIN: f64 = 16.0;
@@ -41,24 +41,15 @@ pub fn heatmap(overview: &Overview) -> Figure {
         y: HEAD,
     };
     drawing.heads();
-    for (kind, name) in [
-        (RankerKind::Lexical, "Lexical"),
-        (RankerKind::Neural, "Neural"),
-        (RankerKind::Service, "Services"),
-        (RankerKind::File, "Scores that were brought"),
-    ] {
-        let rows: Vec<&Row> = overview
-            .rankers
-            .iter()
-            .filter(|it| it.ranker.kind == kind)
-            .collect();
-        if !rows.is_empty() {
-            drawing.group(name);
-            rows.iter().for_each(|it| drawing.ranker(it));
+    for row in rows(overview) {
+        match row {
+            Row::Group(name) => drawing.group(name),
+            Row::Ranker(at) => drawing.ranker(&overview.rankers[at]),
+            Row::Relevance => drawing.relevance(),
+            Row::Count(Count::BothOrders | Count::Sampled) => {}
+            Row::Count(count) => drawing.counts(count),
         }
     }
-    drawing.relevance();
-    drawing.counts();
     drawing.legend();
     Figure {
         width: right.max(NAMES + n_axioms * (CELL[0] + GAP)).max(LEAST),
@@ -153,7 +144,7 @@ impl Drawing<'_> {
         self.y += GROUP;
     }
 
-    fn ranker(&mut self, row: &Row) {
+    fn ranker(&mut self, row: &Ranker) {
         let label = one_line(&row.ranker.label);
         self.names(&label, &row.ranker.detail);
         for (n, column) in self.overview.probes.iter().enumerate() {
@@ -169,10 +160,6 @@ impl Drawing<'_> {
     }
 
     fn relevance(&mut self) {
-        if self.overview.probes.iter().all(|it| it.relevance.is_none()) {
-            return;
-        }
-        self.group("The axiom itself agrees with");
         self.names("Relevance", "where grades differ");
         for (n, column) in self.overview.probes.iter().enumerate() {
             let name = format!("Relevance on {}", column.probe.name());
@@ -185,22 +172,16 @@ impl Drawing<'_> {
         self.y += CELL[1] + GAP;
     }
 
-    fn counts(&mut self) {
-        self.group("Counts");
-        let probes = self.overview.probes.iter();
-        let instances: Vec<u64> = probes.clone().map(|it| it.n_instances).collect();
-        let relevant: Vec<u64> = probes.map(|it| it.n_relevant).collect();
-        for (name, counts) in [("Instances", instances), ("with a relevant text", relevant)] {
-            let y = self.y + 17.0;
+    fn counts(&mut self, count: Count) {
+        let y = self.y + 17.0;
+        self.marks
+            .push(text([0.0, y], Anchor::Start, BASE, count.name().to_owned()));
+        for (n, column) in self.overview.probes.iter().enumerate() {
+            let at = [column_at(n) + CELL[0] / 2.0, y];
             self.marks
-                .push(text([0.0, y], Anchor::Start, BASE, name.to_owned()));
-            for (n, count) in counts.into_iter().enumerate() {
-                let at = [column_at(n) + CELL[0] / 2.0, y];
-                self.marks
-                    .push(text(at, Anchor::Middle, NOTE, format::count(count)));
-            }
-            self.y += COUNT;
+                .push(text(at, Anchor::Middle, NOTE, count.of(column)));
         }
+        self.y += COUNT;
     }
 
     fn legend(&mut self) {

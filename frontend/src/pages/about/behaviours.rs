@@ -8,8 +8,9 @@ use shared::study::bench::Changing;
 use shared::text::Analyzer;
 
 use crate::api;
+use crate::widgets::answered::Refused;
 use crate::widgets::difference::{ChangedText, Wording, difference, summary};
-use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 
 const QUERY: &str = "harbour light";
 
@@ -24,10 +25,7 @@ const OTHER: &str = "A good loaf rests under a cloth. Bakers have known this for
 #[component]
 pub(super) fn Behaviours() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="behaviours">
-            <header>
-                <h2 id="behaviours">"Behaviours"</h2>
-            </header>
+        <Section id="behaviours" name="Behaviours">
             <p>
                 "A behaviour asks which of two texts is preferred, and does not say which should
                 be. A sample is a query with text 1 and text 2; with δ, the width of a tie, its
@@ -66,7 +64,7 @@ pub(super) fn Behaviours() -> impl IntoView {
                     <span>"symmetric:NAME: |S(a) − S(b)|"</span>
                 </p>
             </section>
-        </section>
+        </Section>
     }
 }
 
@@ -104,13 +102,6 @@ fn Examples() -> impl IntoView {
         };
         async move { api::call(&Manipulate { changing }).await }
     });
-    let failed = move || match made.get() {
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| made.refetch());
-            Some(view! { <Failure error retry/> })
-        }
-        Some(Ok(_)) | None => None,
-    };
     let rows = Manipulation::ALL.iter().enumerate().map(|(at, &it)| {
         let example = move || match made.get() {
             Some(Ok(made)) => view! { <Example made=made.get(at).cloned().flatten()/> }.into_any(),
@@ -133,7 +124,7 @@ fn Examples() -> impl IntoView {
             ", " <span class="moved">"moved"</span>
             ". Sentences and words of other documents come from “" {OTHER} "”"
         </p>
-        {failed}
+        <Refused answer=made/>
         <dl class="manipulations">
             {rows.collect_view()}
             <Row manipulation=Manipulation::Expand>

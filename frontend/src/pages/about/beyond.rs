@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 
+use crate::widgets::section::Section;
+
 /// Two rankers, query by query.
 #[component]
 pub(super) fn Differ() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="differ">
-            <header>
-                <h2 id="differ">"Where two rankers differ"</h2>
-            </header>
+        <Section id="differ" name="Where two rankers differ">
             <p>
                 "Two rankers can be as good in the mean and win on other queries. Any two of a
                 study, or two runs on the Workbench, are set against each other query by query, by
@@ -34,7 +33,7 @@ pub(super) fn Differ() -> impl IntoView {
                     length of the query."
                 </dd>
             </dl>
-        </section>
+        </Section>
     }
 }
 
@@ -42,10 +41,7 @@ pub(super) fn Differ() -> impl IntoView {
 #[component]
 pub(super) fn Inside() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="inside">
-            <header>
-                <h2 id="inside">"A ranker from inside"</h2>
-            </header>
+        <Section id="inside" name="A ranker from inside">
             <p>
                 "A model in late interaction adds up, over the pieces of a query, the greatest
                 cosine with a piece of the text. So one can say which pieces decide, after Formal,
@@ -76,6 +72,6 @@ pub(super) fn Inside() -> impl IntoView {
                 cross-encoder the Playground and the page of an instance show the weights of a
                 layer's attention, which say where it looks and not why."
             </p>
-        </section>
+        </Section>
     }
 }

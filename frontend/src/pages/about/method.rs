@@ -6,14 +6,13 @@ use shared::score::RankerKind;
 use shared::stats::bootstrap::{DRAWS, SEED};
 use shared::stats::correction::LEVEL;
 
+use crate::widgets::section::Section;
+
 /// The readings of an axiom.
 #[component]
 pub(super) fn Modes() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="modes">
-            <header>
-                <h2 id="modes">"Readings"</h2>
-            </header>
+        <Section id="modes" name="Readings">
             <p>
                 "The papers print the axioms with slips, and their code does not always do what
                 they print. So an axiom can be read in up to four ways, and every result says which
@@ -36,7 +35,7 @@ pub(super) fn Modes() -> impl IntoView {
                     1.2.5 does it. The code of the 2019 paper was not published."
                 </dd>
             </dl>
-        </section>
+        </Section>
     }
 }
 
@@ -48,10 +47,7 @@ pub(super) fn Numbers() -> impl IntoView {
     let level = format::fraction(LEVEL);
     let width = format!("{:e}", RankerKind::Lexical.tie_width()).replace("e-", " · 10⁻");
     view! {
-        <section class="section" aria-labelledby="numbers">
-            <header>
-                <h2 id="numbers">"How the numbers are made"</h2>
-            </header>
+        <Section id="numbers" name="How the numbers are made">
             <dl class="facts-of">
                 <dt>"Verdict"</dt>
                 <dd>
@@ -103,7 +99,7 @@ pub(super) fn Numbers() -> impl IntoView {
                     different pairs, and are not compared without saying so."
                 </dd>
             </dl>
-        </section>
+        </Section>
     }
 }
 

@@ -2,14 +2,13 @@
 
 use leptos::prelude::*;
 
+use crate::widgets::section::Section;
+
 /// The section of the page.
 #[component]
 pub(super) fn Reviewing() -> impl IntoView {
     view! {
-        <section class="section" aria-labelledby="reviewing">
-            <header>
-                <h2 id="reviewing">"Reviewing"</h2>
-            </header>
+        <Section id="reviewing" name="Reviewing">
             <p>
                 "An axiom is a claim about which text should stand above which. Whether people see
                 it so is asked of them: a task draws instances of a study, several people decide on
@@ -94,6 +93,6 @@ pub(super) fn Reviewing() -> impl IntoView {
                 How right somebody is on gold has Wilson’s interval; drift, the last third of
                 somebody’s decisions less the first, has Newcombe’s."
             </p>
-        </section>
+        </Section>
     }
 }

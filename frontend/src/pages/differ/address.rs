@@ -6,6 +6,7 @@ use shared::differ::{Asking, Counted, Who};
 use shared::text::Stopwords;
 
 use crate::page::Page;
+use crate::pages::scene::Scene;
 use crate::pages::study::address::{Get, query_string};
 
 /// Rows of the list at once.
@@ -25,6 +26,9 @@ pub(crate) struct DifferView {
     /// Id of the query that is shown side by side.
     pub(crate) query: Option<String>,
 }
+
+/// What the parts of the page share.
+pub(super) type DifferScene = Scene<DifferView>;
 
 impl DifferView {
     /// From an address; what cannot be read is as if it was not there.

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::differ::{Counted, Differences};
 use shared::text::Stopwords;
-use web_sys::HtmlSelectElement;
 
-use super::Scene;
-use super::address::{who_of, who_word};
+use super::address::{DifferScene as Scene, who_of, who_word};
 use crate::widgets::dials::Splits;
+use crate::widgets::form::Select;
 
 /// The form above the figures.
 #[component]
@@ -21,12 +19,13 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         (Counted::All, "all that both rank"),
     ];
     let now = found.asking.counted;
-    let counted_options = counted.map(|(it, said)| {
-        view! { <option selected=it == now>{said}</option> }
+    let counted_options = counted.iter().enumerate().map(|(at, &(it, said))| {
+        view! { <option value=at.to_string() selected=it == now>{said}</option> }
     });
-    let count = move |event: Targeted<Event, HtmlSelectElement>| {
-        let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
-        let wanted = counted.get(at).map_or(Counted::Judged, |it| it.0);
+    let counted_options = counted_options.collect_view();
+    let count = move |at: String| {
+        let found = at.parse().ok().and_then(|at: usize| counted.get(at));
+        let wanted = found.map_or(Counted::Judged, |it| it.0);
         scene.turn(|it| {
             it.asking.counted = wanted;
             it.part = 0;
@@ -41,20 +40,20 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
             None if own.is_none() => format!("as usual ({settled})"),
             None => "as usual".to_owned(),
         };
-        view! { <option selected=it == own>{said}</option> }
+        let grade = it.map(|it| it.to_string()).unwrap_or_default();
+        view! { <option value=grade selected=it == own>{said}</option> }
     });
-    let grade = move |event: Targeted<Event, HtmlSelectElement>| {
-        let at = usize::try_from(event.target().selected_index()).unwrap_or_default();
-        let wanted = grades.get(at).copied().flatten();
+    let grade = move |grade: String| {
+        let wanted = grade.parse().ok();
         scene.turn(|it| {
             it.asking.relevant_from = wanted;
             it.part = 0;
         });
     };
     let none = found.asking.stopwords == Stopwords::None;
-    let stop = move |event: Targeted<Event, HtmlSelectElement>| {
-        let wanted = match event.target().selected_index() {
-            1 => Stopwords::None,
+    let stop = move |word: String| {
+        let wanted = match word.as_str() {
+            "kept" => Stopwords::None,
             _ => Stopwords::EnFunction,
         };
         scene.turn(|it| {
@@ -86,21 +85,12 @@ pub(super) fn Choices(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 <span class="label" aria-hidden="true">"\u{a0}"</span>
                 <button class="btn" type="button" on:click=swap>"Swap the two"</button>
             </div>
-            <label class="field">
-                <span class="label">"Queries"</span>
-                <select on:change:target=count>{counted_options}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Relevant from grade"</span>
-                <select on:change:target=grade>{grade_options}</select>
-            </label>
-            <label class="field">
-                <span class="label">"Stop words"</span>
-                <select on:change:target=stop>
-                    <option selected=!none>"left out"</option>
-                    <option selected=none>"kept"</option>
-                </select>
-            </label>
+            <Select label="Queries" choose=count>{counted_options}</Select>
+            <Select label="Relevant from grade" choose=grade>{grade_options}</Select>
+            <Select label="Stop words" choose=stop>
+                <option value="left-out" selected=!none>"left out"</option>
+                <option value="kept" selected=none>"kept"</option>
+            </Select>
             {splits}
         </form>
     }
@@ -116,18 +106,13 @@ fn Ranker(found: Arc<Differences>, side: usize, name: &'static str, scene: Scene
         view! { <option value=who_word(&it.who) selected=selected>{said}</option> }
     });
     let options = options.collect_view();
-    let choose = move |event: Targeted<Event, HtmlSelectElement>| {
-        if let Some(who) = who_of(&event.target().value()) {
+    let choose = move |word: String| {
+        if let Some(who) = who_of(&word) {
             scene.turn(|it| {
                 it.asking.pair[side] = who;
                 it.part = 0;
             });
         }
     };
-    view! {
-        <label class="field">
-            <span class="label">{name}</span>
-            <select on:change:target=choose>{options}</select>
-        </label>
-    }
+    view! { <Select label=name choose>{options}</Select> }
 }

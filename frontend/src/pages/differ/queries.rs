@@ -13,11 +13,11 @@ use shared::report::differ::turn_label;
 use shared::report::format;
 use web_sys::HtmlSelectElement;
 
-use super::Scene;
-use super::address::ROWS;
+use super::address::{DifferScene as Scene, ROWS};
 use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
+use crate::widgets::table::{Head, HeadedTable};
 
 /// The section of the page.
 #[component]
@@ -140,11 +140,14 @@ fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
     let n = page.n;
     let rows = page.rows.into_iter().map(|row| view! { <One row scene/> });
     let rows = rows.collect_view();
-    let heads = ["RR@10", "FQT", "FNT"].map(|measure| {
-        names.clone().map(|name| {
-            view! { <th scope="col" class="num">{format!("{measure} {name}")}</th> }
-        })
+    let measures = ["RR@10", "FQT", "FNT"].into_iter().flat_map(|measure| {
+        names
+            .iter()
+            .map(move |name| Head::number(format!("{measure} {name}")))
     });
+    let mut heads = vec![Head::words("query")];
+    heads.extend(measures);
+    heads.push(Head::number(format!("in common, of {DEPTH}")));
     let part = move || scene.view.get().part;
     let shown = move || {
         let from = part() * ROWS;
@@ -160,19 +163,9 @@ fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
     let at_end = move || (part() + 1) * ROWS >= n;
     let further = move |_| scene.turn(|it| it.part += 1);
     view! {
-        <div class="scrolls" role="region" tabindex="0" aria-label="Queries with their numbers">
-            <table class="data asked">
-                <caption class="unseen">"Queries with their numbers"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"query"</th>
-                        {heads}
-                        <th scope="col" class="num">{format!("in common, of {DEPTH}")}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <HeadedTable name="Queries with their numbers" class="data asked" heads scrolls=true>
+            {rows}
+        </HeadedTable>
         <div class="btns">
             <button
                 class="btn"

@@ -9,7 +9,7 @@ use shared::differ::sample::{Sample, Top};
 use shared::report::{self, format};
 use shared::study::instance::Term;
 
-use super::Scene;
+use super::address::DifferScene as Scene;
 use crate::api;
 use crate::widgets::download;
 use crate::widgets::error::Failure;

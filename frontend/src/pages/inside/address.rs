@@ -1,6 +1,7 @@
 //! What stands in the address of a ranker from inside, so that a view can be cited and sent.
 
 use crate::page::Page;
+use crate::pages::scene::Scene;
 use crate::pages::study::address::{Get, query_string};
 
 /// What the page shows.
@@ -14,6 +15,19 @@ pub(crate) struct InsideView {
     pub(crate) query: Option<usize>,
     /// Id of the text that is shown piece by piece.
     pub(crate) doc: Option<String>,
+}
+
+/// What the parts of the page share.
+pub(super) type InsideScene = Scene<InsideView>;
+
+impl InsideScene {
+    /// Returns where the texts of a query are.
+    pub(super) fn to_query(self, query: usize) -> String {
+        self.href(|it| {
+            it.query = Some(query);
+            it.doc = None;
+        })
+    }
 }
 
 impl InsideView {

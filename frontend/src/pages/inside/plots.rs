@@ -5,7 +5,7 @@ use shared::plot::{self, Points};
 use shared::report::Table;
 use shared::whitebox::{WhiteBox, WordRow};
 
-use super::Scene;
+use super::address::InsideScene as Scene;
 use crate::widgets::part::{Drawn, Part};
 
 /// All plots; a chosen word is marked in each.

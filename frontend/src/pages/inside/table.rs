@@ -4,8 +4,9 @@ use leptos::prelude::*;
 use shared::report::{self, Table, format};
 use shared::whitebox::{WhiteBox, WordRow};
 
-use super::Scene;
+use super::address::InsideScene as Scene;
 use crate::widgets::download;
+use crate::widgets::table::{Head, HeadedTable};
 use crate::widgets::takes::Takes;
 
 /// Rows that are shown before one asks for all.
@@ -69,7 +70,8 @@ pub(super) fn Words(
         "exact",
         "of the query",
     ];
-    let heads = heads.map(|it| view! { <th scope="col" class="num">{it}</th> });
+    let heads = std::iter::once(Head::words("word")).chain(heads.map(Head::number));
+    let heads: Vec<Head> = heads.collect();
     view! {
         <section class="section" aria-labelledby="words">
             <header>
@@ -83,18 +85,15 @@ pub(super) fn Words(
                     sought.set(event.target().value());
                 }/>
             </label>
-            <div class="scrolls" role="region" tabindex="0" aria-label="Words">
-                <table class="data">
-                    <caption class="unseen">"Words of the queries"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"word"</th>
-                            {heads}
-                        </tr>
-                    </thead>
-                    <tbody>{body}</tbody>
-                </table>
-            </div>
+            <HeadedTable
+                name="Words"
+                caption="Words of the queries"
+                class="data"
+                heads
+                scrolls=true
+            >
+                {body}
+            </HeadedTable>
             {more}
         </section>
     }

@@ -6,11 +6,13 @@ use shared::report::format;
 use shared::study::firsts::{First, Firsts};
 use shared::whitebox::WhiteBox;
 
-use super::{Lists, Scene};
+use super::address::InsideScene as Scene;
+use super::lists::Lists;
 use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
 use crate::widgets::looked::Looked;
+use crate::widgets::table::{Head, HeadedTable};
 
 /// Queries that are offered at once.
 const OFFERED: usize = 12;
@@ -173,20 +175,19 @@ fn OfQuery(
         <p class="note">{other}</p>
         {instances}
         <p class="note">{order}</p>
-        <div class="scrolls" role="region" tabindex="0" aria-label="First texts">
-            <table class="data asked">
-                <caption class="unseen">"First texts"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"text"</th>
-                        <th scope="col">"id"</th>
-                        <th scope="col" class="num">"score"</th>
-                        <th scope="col" class="num">"grade"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <HeadedTable
+            name="First texts"
+            class="data asked"
+            heads=[
+                Head::words("text"),
+                Head::words("id"),
+                Head::number("score"),
+                Head::number("grade"),
+            ]
+            scrolls=true
+        >
+            {rows}
+        </HeadedTable>
         {chosen}
     }
 }

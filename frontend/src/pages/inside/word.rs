@@ -4,8 +4,9 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::whitebox::{WhiteBox, WordRow};
 
+use super::address::InsideScene as Scene;
+use super::lists::Lists;
 use super::texts::look_at_texts;
-use super::{Lists, Scene};
 use crate::numbers::plural;
 
 /// Queries that are listed before one asks for all.

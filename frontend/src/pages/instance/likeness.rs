@@ -4,6 +4,8 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance::{Likeness, Shown};
 
+use crate::widgets::table::{Head, HeadedTable};
+
 /// The section, for an axiom that is about the meaning of words.
 #[component]
 pub(super) fn LikeWords(
@@ -29,18 +31,18 @@ pub(super) fn LikeWords(
                 <h2 id="like-words">"Words like the query"</h2>
                 <span class="note">"cosine of word vectors; query terms are left out"</span>
             </header>
-            <table class="like-words">
-                <caption class="unseen">"Words of each text that are most like the query"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"Text"</th>
-                        <th scope="col" class="num">"all its words"</th>
-                        <th scope="col">"most like the query"</th>
-                        <th scope="col" class="num">"with a vector"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <HeadedTable
+                name="Words of each text that are most like the query"
+                class="like-words"
+                heads=[
+                    Head::words("Text"),
+                    Head::number("all its words"),
+                    Head::words("most like the query"),
+                    Head::number("with a vector"),
+                ]
+            >
+                {rows}
+            </HeadedTable>
         </section>
     }
     .into_any()

@@ -7,6 +7,7 @@ use shared::report::premise::{bound, label, number, whole};
 use shared::study::instance::Term;
 
 use crate::widgets::marked::MarkedTerm;
+use crate::widgets::table::{Head, HeadedTable};
 
 /// A table with one row for each premise.
 #[component]
@@ -25,19 +26,19 @@ pub(super) fn Premises(
     });
     let rows = rows.collect_view();
     view! {
-        <table class="measured">
-            <caption class="unseen">{caption}</caption>
-            <thead>
-                <tr>
-                    <th scope="col">"Premise"</th>
-                    <th scope="col" class="num">"value"</th>
-                    <th scope="col">"against its bound"</th>
-                    <th scope="col">"bound"</th>
-                    <th scope="col"><span class="unseen">"holds"</span></th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        <HeadedTable
+            name=caption
+            class="measured"
+            heads=[
+                Head::words("Premise"),
+                Head::number("value"),
+                Head::words("against its bound"),
+                Head::words("bound"),
+                Head::unseen("holds"),
+            ]
+        >
+            {rows}
+        </HeadedTable>
     }
 }
 

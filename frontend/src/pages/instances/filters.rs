@@ -11,6 +11,7 @@ use shared::verdict::Outcome;
 
 use super::super::study::address::{ListView, sort_of, sort_word};
 use crate::later::Later;
+use crate::widgets::form::Radio;
 use crate::widgets::heatmap::Spot;
 use crate::widgets::verdict::word_of;
 
@@ -38,22 +39,16 @@ pub(super) fn Filters(
         Some(Outcome::Satisfied),
     ];
     let outcomes = outcomes.map(|outcome| {
-        let turn = move |_| {
+        let turn = move || {
             go.run(ListView {
                 outcome,
                 ..view.get_untracked()
             })
         };
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="outcome"
-                    prop:checked=move || view.get().outcome == outcome
-                    on:change=turn
-                />
+            <Radio group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
                 {move || counted(probe, cell().as_ref(), outcome)}
-            </label>
+            </Radio>
         }
     });
     let later = Later::after_ms(250);

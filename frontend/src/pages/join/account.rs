@@ -8,6 +8,8 @@ use super::may;
 use crate::api;
 use crate::outbox::{self, Refused, Saved};
 use crate::page::Page;
+use crate::widgets::form::Line;
+use crate::widgets::section::Section;
 
 /// The account of somebody with a name.
 #[component]
@@ -55,8 +57,7 @@ pub(super) fn Account(
             </header>
             <PasswordForm has_password again/>
         </section>
-        <section class="section" aria-labelledby="sign-out">
-            <header><h2 id="sign-out">"Sign out"</h2></header>
+        <Section id="sign-out" name="Sign out">
             {(!has_password)
                 .then(|| {
                     view! {
@@ -76,7 +77,7 @@ pub(super) fn Account(
                 </button>
             </div>
             <Trouble stand/>
-        </section>
+        </Section>
     }
 }
 
@@ -104,15 +105,13 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     };
     let before_field = has_password.then(|| {
         view! {
-            <label class="field">
-                <span class="label">"The password so far"</span>
-                <input
-                    type="password"
-                    autocomplete="current-password"
-                    required
-                    on:input:target=move |event| before.set(event.target().value())
-                />
-            </label>
+            <Line
+                label="The password so far"
+                text=before
+                kind="password"
+                autocomplete="current-password"
+                required=true
+            />
         }
     });
     let label = match has_password {
@@ -122,15 +121,13 @@ fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {
     view! {
         <form class="way-in" on:submit=enter>
             {before_field}
-            <label class="field">
-                <span class="label">{label}</span>
-                <input
-                    type="password"
-                    autocomplete="new-password"
-                    required=!has_password
-                    on:input:target=move |event| password.set(event.target().value())
-                />
-            </label>
+            <Line
+                label
+                text=password
+                kind="password"
+                autocomplete="new-password"
+                required=!has_password
+            />
             <button class="btn" type="submit" disabled=move || stand.get() == Stand::Asking>
                 "Keep it"
             </button>

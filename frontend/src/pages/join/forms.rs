@@ -5,10 +5,11 @@ use shared::api::people::{Join, SHORTEST_PASSWORD, SignIn, Who};
 use shared::review::written::{LONGEST_NAME, check_person_name};
 
 use crate::api::{self, Error};
-use crate::lab;
+use crate::browser;
 use crate::page::Page;
 use crate::pages::review::who::known;
 use crate::widgets::error::Failure;
+use crate::widgets::form::Line;
 
 /// What a form is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,35 +78,27 @@ pub(super) fn JoinForm(
     };
     let name_field = (!has_name).then(|| {
         view! {
-            <label class="field">
-                <span class="label">"Name, as others here shall see it"</span>
-                <input
-                    type="text"
-                    autocomplete="nickname"
-                    required
-                    maxlength=LONGEST_NAME.to_string()
-                    on:input:target=move |event| typed.set(event.target().value())
-                />
-            </label>
+            <Line
+                label="Name, as others here shall see it"
+                text=typed
+                kind="text"
+                autocomplete="nickname"
+                required=true
+                maxlength=LONGEST_NAME
+            />
         }
     });
     view! {
         <form class="way-in" on:submit=enter>
             {name_field}
-            <label class="field">
-                <span class="label">
-                    {format!("Password, if you like: at least {SHORTEST_PASSWORD} characters")}
-                </span>
-                <input
-                    type="password"
-                    autocomplete="new-password"
-                    on:input:target=move |event| password.set(event.target().value())
-                />
-                <span class="note">
-                    "With one you can sign in on other devices; without, only this browser knows
-                    you."
-                </span>
-            </label>
+            <Line
+                label=format!("Password, if you like: at least {SHORTEST_PASSWORD} characters")
+                text=password
+                kind="password"
+                autocomplete="new-password"
+                note="With one you can sign in on other devices; without, only this browser knows \
+                      you."
+            />
             <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
                 {if has_name { "Go on" } else { "Join" }}
             </button>
@@ -133,24 +126,14 @@ pub(super) fn SignInForm() -> impl IntoView {
     };
     view! {
         <form class="way-in" on:submit=enter>
-            <label class="field">
-                <span class="label">"Name"</span>
-                <input
-                    type="text"
-                    autocomplete="username"
-                    required
-                    on:input:target=move |event| name.set(event.target().value())
-                />
-            </label>
-            <label class="field">
-                <span class="label">"Password"</span>
-                <input
-                    type="password"
-                    autocomplete="current-password"
-                    required
-                    on:input:target=move |event| password.set(event.target().value())
-                />
-            </label>
+            <Line label="Name" text=name kind="text" autocomplete="username" required=true/>
+            <Line
+                label="Password"
+                text=password
+                kind="password"
+                autocomplete="current-password"
+                required=true
+            />
             <button class="btn main" type="submit" disabled=move || stand.get() == Stand::Asking>
                 "Sign in"
             </button>
@@ -166,7 +149,7 @@ async fn went(reply: Result<Who, Error>, stand: RwSignal<Stand>) {
             known(&who).await;
             // The reader may be on another page by now.
             if stand.try_set(Stand::Open).is_none() {
-                lab::go(&Page::Review.href());
+                browser::go(&Page::Review.href());
             }
         }
         Err(error) => {

@@ -4,10 +4,11 @@ use leptos::prelude::*;
 use shared::api::operator::{CanaryScore, Health as Ask};
 use shared::report::format;
 
-use super::Shelf;
+use super::shelf::Shelf;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 
 /// What the server found it tells again for 5 s, also when a model was loaded in between.
 const PAUSE_MS: u64 = 5_500;
@@ -36,13 +37,13 @@ pub(super) fn Health(shelf: Shelf) -> impl IntoView {
         }
     };
     view! {
-        <section class="section" aria-labelledby="health">
-            <header>
-                <h2 id="health">"Health"</h2>
-                <p class="note">"Each scores the same pair, and has to give what it gave first."</p>
-            </header>
+        <Section
+            id="health"
+            name="Health"
+            note="Each scores the same pair, and has to give what it gave first."
+        >
             {body}
-        </section>
+        </Section>
     }
 }
 

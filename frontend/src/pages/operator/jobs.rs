@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use shared::api::{Cancel, Job, JobState, Jobs as Ask, Resume, Watch};
 
-use super::PAUSE_MS;
+use super::shelf::PAUSE_MS;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::numbers;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
 
@@ -58,20 +58,14 @@ pub(super) fn Jobs() -> impl IntoView {
             }
         })
     };
-    let failure = move || {
-        let retry = Callback::new(move |()| board.ask());
-        board
-            .failed
-            .get()
-            .map(|error| view! { <Failure error retry/> })
-    };
+    let retry = Callback::new(move |()| board.ask());
     view! {
         <section class="section" aria-labelledby="jobs">
             <header>
                 <h2 id="jobs">"Jobs"</h2>
                 <p class="note">{note}</p>
             </header>
-            {failure}
+            <Failed error=board.failed retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">
                 <For each=move || ids.get() key=String::clone let:id>

@@ -4,8 +4,9 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::api::operator::{HeldModel, LoadModel, LoadedModel, ModelSource, ModelState};
 
-use super::Shelf;
-use crate::api::{self, Error};
+use super::shelf::Shelf;
+use crate::api::Error;
+use crate::api::action::Action;
 use crate::numbers;
 
 /// The section of the page.
@@ -68,30 +69,19 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
     let load = {
         let spec = spec.clone();
         move |_| {
-            if asking.get_untracked() {
-                return;
-            }
-            asking.set(true);
             let asked = LoadModel { spec: spec.clone() };
-            leptos::task::spawn_local(async move {
-                let reply = api::call(&asked).await;
-                // The reader may be on another page by now.
-                if asking.try_set(false).is_some() {
-                    return;
+            let action = Action {
+                busy: asking,
+                failed,
+            };
+            action.send(asked, move |held| {
+                // The button goes, and the focus with it.
+                if let Some(row) = row.get_untracked()
+                    && matches!(held.state, ModelState::Loaded(_))
+                {
+                    let _ = row.focus();
                 }
-                match reply {
-                    Ok(held) => {
-                        failed.set(None);
-                        // The button goes, and the focus with it.
-                        if let Some(row) = row.get_untracked()
-                            && matches!(held.state, ModelState::Loaded(_))
-                        {
-                            let _ = row.focus();
-                        }
-                        shelf.put(held);
-                    }
-                    Err(error) => failed.set(Some(error)),
-                }
+                shelf.put(held);
             });
         }
     };

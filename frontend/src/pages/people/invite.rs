@@ -4,23 +4,17 @@ use leptos::prelude::*;
 use shared::api::people::{Invite, LONGEST_INVITATION_H, NewInvitation, Role, Somebody};
 use shared::review::PersonNo;
 
-use super::Board;
-use crate::api::{self, Error};
+use super::board::{Board, NewLink};
+use crate::api::Error;
+use crate::api::action::Action;
 use crate::page::Page;
 use crate::widgets::clipboard;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
+use crate::widgets::form::{Line, Mistake, Select};
+use crate::widgets::section::Section;
 
 /// How long an invitation holds unless somebody says otherwise: a week.
 const USUAL_H: u32 = 168;
-
-/// A link and whom it is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NewLink {
-    /// The whole address.
-    href: String,
-    /// In a sentence.
-    whom: String,
-}
 
 /// The form, and the link once it is made.
 #[component]
@@ -50,9 +44,10 @@ pub(super) fn Inviting(board: Board) -> impl IntoView {
         let done = move || note.set(String::new());
         make(board, asked, failed, done);
     };
+    let roles = StoredValue::new(roles);
     let options = move || {
-        let options = roles.iter().map(|it| {
-            let selected = *it == first;
+        let options = roles.get_value().into_iter().map(|it| {
+            let selected = it == first;
             view! { <option value=it.name() selected=selected>{it.name()}</option> }
         });
         options.collect_view()
@@ -68,73 +63,45 @@ pub(super) fn Inviting(board: Board) -> impl IntoView {
             })
             .collect_view()
     };
-    let wrong = move || {
-        read.get()
-            .err()
-            .map(|it| view! { <span class="verdict bad">{it}</span> })
-    };
-    let failure = move || failed.get().map(|error| view! { <Failure error/> });
+    let wrong = Signal::derive(move || read.get().err());
     view! {
-        <section class="section" aria-labelledby="invite">
-            <header>
-                <h2 id="invite">"Invite somebody"</h2>
-                <p class="note">
-                    "The link works once. Who opens it chooses a name, and a password if they want
-                    to come back on another device."
-                </p>
-            </header>
+        <Section
+            id="invite"
+            name="Invite somebody"
+            note="The link works once. Who opens it chooses a name, and a password if they want to \
+                  come back on another device."
+        >
             <form class="form inviting" on:submit=send>
-                <label class="field">
-                    <span class="label">"Who"</span>
-                    <select on:change:target=move |event| {
-                        person.set(event.target().value().parse().ok().map(PersonNo));
-                    }>
-                        <option value="">"somebody new"</option>
-                        {people}
-                    </select>
-                </label>
+                <Select label="Who" choose=move |no: String| {
+                    person.set(no.parse().ok().map(PersonNo));
+                }>
+                    <option value="">"somebody new"</option>
+                    {people}
+                </Select>
                 <Show when=move || person.get().is_none()>
-                    <label class="field">
-                        <span class="label">"As"</span>
-                        <select on:change:target=move |event| {
-                            let word = event.target().value();
-                            let found = Role::ALL.iter().find(|it| it.name() == word);
-                            role.set(found.copied().unwrap_or(first));
-                        }>{options.clone()}</select>
-                    </label>
+                    <Select label="As" choose=move |word: String| {
+                        let found = Role::ALL.iter().find(|it| it.name() == word);
+                        role.set(found.copied().unwrap_or(first));
+                    }>{options}</Select>
                 </Show>
-                <label class="field" class:error=move || read.get().is_err()>
-                    <span class="label">"Hours it holds"</span>
-                    <input
-                        inputmode="numeric"
-                        autocomplete="off"
-                        aria-describedby="wrong-hours"
-                        aria-invalid=move || read.get().is_err().then_some("true")
-                        prop:value=move || hours.get()
-                        on:input:target=move |event| hours.set(event.target().value())
-                    />
-                    <span id="wrong-hours" class="wrong">{wrong}</span>
-                </label>
-                <label class="field">
-                    <span class="label">"Note, for curators only"</span>
-                    <input
-                        autocomplete="off"
-                        placeholder="whom it is for"
-                        prop:value=move || note.get()
-                        on:input:target=move |event| note.set(event.target().value())
-                    />
-                </label>
+                <Line
+                    label="Hours it holds"
+                    text=hours
+                    inputmode="numeric"
+                    mistake=Mistake { id: "wrong-hours".to_owned(), reason: wrong }
+                />
+                <Line label="Note, for curators only" text=note placeholder="whom it is for"/>
                 <div class="btns">
                     <button class="btn main" type="submit" disabled=move || board.busy.get()>
                         "Make the link"
                     </button>
                 </div>
             </form>
-            {failure}
+            <Failed error=failed/>
             <div role="status">
                 {move || board.link.get().map(|link| view! { <Link board link/> })}
             </div>
-        </section>
+        </Section>
     }
 }
 
@@ -157,26 +124,15 @@ pub(super) fn let_in_again(board: Board, whom: &Somebody) {
 }
 
 fn make(board: Board, asked: Invite, failed: RwSignal<Option<Error>>, done: impl Fn() + 'static) {
-    if board.busy.get_untracked() {
-        return;
-    }
-    board.busy.set(true);
-    leptos::task::spawn_local(async move {
-        let made = api::call(&asked).await;
-        // The reader may be on another page by now.
-        if board.busy.try_set(false).is_some() {
-            return;
-        }
-        match made {
-            Ok(made) => {
-                failed.set(None);
-                done();
-                board.told.set(None);
-                board.link.set(Some(link_of(board, made)));
-                board.ask();
-            }
-            Err(error) => failed.set(Some(error)),
-        }
+    let action = Action {
+        busy: board.busy,
+        failed,
+    };
+    action.send(asked, move |made| {
+        done();
+        board.told.set(None);
+        board.link.set(Some(link_of(board, made)));
+        board.ask();
     });
 }
 

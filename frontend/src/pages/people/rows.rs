@@ -6,8 +6,10 @@ use shared::api::people::{Invited, Revoke, Somebody};
 use shared::report::format;
 use shared::review::tables::iso_day;
 
-use super::{Board, invite};
+use super::board::Board;
+use super::invite;
 use crate::numbers::plural;
+use crate::widgets::section::Section;
 
 const MS_A_DAY: u64 = 86_400_000;
 
@@ -42,13 +44,10 @@ pub(super) fn Invitations(board: Board) -> impl IntoView {
             .then(|| view! { <p class="note">"No invitation is open."</p> })
     };
     view! {
-        <section class="section" aria-labelledby="invited">
-            <header>
-                <h2 id="invited">"Open invitations"</h2>
-            </header>
+        <Section id="invited" name="Open invitations">
             <ul class="held">{rows}</ul>
             {none}
-        </section>
+        </Section>
     }
 }
 

@@ -6,12 +6,11 @@ use shared::probe::{Claim, Probe};
 use shared::study::bench::{Answer, Applied};
 use shared::verdict::Verdict;
 
-use super::neural::Model;
+use super::desk::{Desk, Model, NAMES, Outcome};
 use super::premises::{Names, Premises};
 use super::settings::Modes;
 use super::sheet::Sheet;
 use super::verdict::Chip;
-use super::{Desk, NAMES, Outcome};
 use crate::numbers;
 use crate::page::Page;
 use crate::widgets::error::Failure;

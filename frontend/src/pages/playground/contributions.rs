@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance::{Contributions, Term};
 
+use super::desk::NAMES;
 use crate::widgets::contributions::{Lean, signed};
 use crate::widgets::marked::MarkedTerm;
 
@@ -45,13 +46,13 @@ pub(super) fn TermScores(
 
 /// Names of the texts above their numbers, and of the columns that compare two.
 pub(super) fn heads(n_texts: usize) -> impl IntoView + use<> {
-    let names = &super::NAMES[..n_texts.min(super::NAMES.len())];
+    let names = &NAMES[..n_texts.min(NAMES.len())];
     let columns = names
         .iter()
         .map(|it| view! { <th class="num" scope="col">{*it}</th> });
     let columns = columns.collect_view();
     let compared = matches!(names, [_, _]).then(|| {
-        let [first, second, _] = super::NAMES;
+        let [first, second, _] = NAMES;
         view! {
             <td class="ends-of">
                 <span class="ends" aria-hidden="true">

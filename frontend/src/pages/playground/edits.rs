@@ -5,7 +5,8 @@ use shared::api::worker::Manipulate;
 use shared::probe::Manipulation;
 use shared::study::bench::Changing;
 
-use super::{Desk, NAMES};
+use super::desk::{Desk, Manipulated, NAMES};
+use super::history::History;
 use crate::api::{self, Error};
 
 /// Those with a button of their own.
@@ -17,16 +18,6 @@ const BUTTONS: [Manipulation; 6] = [
     Manipulation::DeleteLastSentence,
     Manipulation::AppendQuery,
 ];
-
-/// A text that was made of another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Manipulated {
-    pub(super) by: Manipulation,
-    /// Place and words of the text as it was.
-    pub(super) original: (usize, String),
-    /// Place and words of what it was made.
-    pub(super) made: (usize, String),
-}
 
 /// How the last press of a button came out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +42,7 @@ pub(super) fn Edits(
     let said = RwSignal::new(Said::Done);
     let chosen = RwSignal::new(Manipulation::ShuffleSentences);
     let is_empty = move || {
-        let empty = |it: &super::History| it.now().trim().is_empty();
+        let empty = |it: &History| it.now().trim().is_empty();
         desk.texts.with(|it| it.get(at).is_none_or(empty))
     };
     let buttons = BUTTONS.map(|it| {
@@ -60,7 +51,7 @@ pub(super) fn Edits(
                 class="btn"
                 type="button"
                 disabled=is_empty
-                on:click=move |_| manipulate(desk, it, (at, at), said)
+                on:click=move |_| manipulate(desk, it, at, at, said)
             >
                 {it.name()}
             </button>
@@ -98,7 +89,7 @@ pub(super) fn Edits(
                 type="button"
                 aria-label=format!("Apply to text {name}")
                 disabled=is_empty
-                on:click=move |_| manipulate(desk, chosen.get_untracked(), (at, at), said)
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), at, at, said)
             >
                 "Apply"
             </button>
@@ -107,7 +98,7 @@ pub(super) fn Edits(
                 type="button"
                 aria-label=format!("Into text {}, from text {name}", NAMES[other])
                 disabled=is_empty
-                on:click=move |_| manipulate(desk, chosen.get_untracked(), (at, other), said)
+                on:click=move |_| manipulate(desk, chosen.get_untracked(), at, other, said)
             >
                 "Into text " {NAMES[other]}
             </button>
@@ -117,7 +108,7 @@ pub(super) fn Edits(
 }
 
 /// Puts a text, manipulated, into its own place or another one.
-fn manipulate(desk: Desk, by: Manipulation, (from, to): (usize, usize), said: RwSignal<Said>) {
+fn manipulate(desk: Desk, by: Manipulation, from: usize, to: usize, said: RwSignal<Said>) {
     let sheet = untrack(|| desk.sheet());
     let Some(text) = sheet.texts.get(from).cloned() else {
         return;

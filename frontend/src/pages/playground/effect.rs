@@ -7,8 +7,7 @@ use shared::score::RankerAbout;
 use shared::verdict::{Outcome, Verdict};
 
 use super::contributions::digits;
-use super::edits::Manipulated;
-use super::{Desk, NAMES};
+use super::desk::{Desk, Manipulated, NAMES};
 use crate::widgets::contributions::signed;
 use crate::widgets::difference::{ChangedText, Wording, difference, summary};
 use crate::widgets::verdict::effect;
@@ -52,11 +51,8 @@ pub(super) fn Effect(
                 scored.collect::<Vec<_>>()
             });
             let rows = lexical.chain(neural).filter_map(|(ranker, scores)| {
-                let pair = scores
-                    .get(original)
-                    .copied()
-                    .zip(scores.get(made).copied())?;
-                Some(view! { <Row ranker pair/> })
+                let (original, made) = (*scores.get(original)?, *scores.get(made)?);
+                Some(view! { <Row ranker original made/> })
             });
             rows.collect_view()
         };
@@ -94,10 +90,11 @@ pub(super) fn Effect(
 #[component]
 fn Row(
     ranker: RankerAbout,
-    /// Of the text as it was, and manipulated.
-    pair: (f64, f64),
+    /// Score of the text as it was.
+    original: f64,
+    /// Score of the manipulated text.
+    made: f64,
 ) -> impl IntoView {
-    let (original, made) = pair;
     let digits = digits(&[original, made]);
     let width = ranker.kind.tie_width();
     view! {
@@ -107,12 +104,12 @@ fn Row(
             <td class="num wide-only">{format::score(made, digits)}</td>
             <td class="num">{signed(made - original, digits)}</td>
             <td class="num">{delta(width)}</td>
-            <td class="num">{effect(Some(outcome(pair, width)))}</td>
+            <td class="num">{effect(Some(outcome(original, made, width)))}</td>
         </tr>
     }
 }
 
-fn outcome((original, made): (f64, f64), tie_width: f64) -> Outcome {
+fn outcome(original: f64, made: f64, tie_width: f64) -> Outcome {
     let claim = Claim::Above {
         winner: made,
         loser: original,
@@ -138,7 +135,7 @@ mod tests {
     #[test]
     fn an_effect_is_positive_where_the_manipulated_text_is_preferred() {
         let width = RankerKind::Lexical.tie_width();
-        let said = |original: f64, made: f64| effect(Some(outcome((original, made), width)));
+        let said = |original: f64, made: f64| effect(Some(outcome(original, made, width)));
         assert_eq!(
             [said(1.0, 1.5), said(1.5, 1.0), said(1.5, 1.5)],
             ["+1", "−1", "0"]

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use wasm_bindgen_futures::JsFuture;
 
-use super::Desk;
+use super::desk::Desk;
 use super::sheet::{LONGEST_LINK, Sheet};
 use crate::later::Later;
 use crate::page::Page;

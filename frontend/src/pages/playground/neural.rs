@@ -3,53 +3,17 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use shared::api::{Score, Scored, Server};
-use shared::probe::Claim;
+use shared::api::{Score, Server};
 use shared::score::RankerAbout;
-use shared::verdict::Verdict;
 
 use super::contributions::{Scale, digits, heads};
-use super::{Desk, NAMES};
-use crate::api::{self, Error};
+use super::desk::{Desk, Model, NAMES, Reply};
+use crate::api;
 use crate::later::Later;
+use crate::widgets::answered::Answered;
 use crate::widgets::attention::{AttentionMaps, CROSS};
-use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 use crate::widgets::token_map::TokenMap;
-
-/// A neural ranker with what it said of the texts.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Model {
-    pub(super) ranker: RankerAbout,
-    reply: Reply,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Reply {
-    /// There is no query or a text is missing.
-    Idle,
-    Waiting,
-    Scored(Arc<Scored>),
-    Failed(Error),
-}
-
-impl Model {
-    /// What it makes of a claim over the texts.
-    pub(super) fn verdict(&self, claim: Claim<u32>) -> Option<Verdict> {
-        let Reply::Scored(scored) = &self.reply else {
-            return None;
-        };
-        let scored = claim.scored(|text| scored.scores.get(text as usize).copied())?;
-        Some(scored.verdict(self.ranker.kind.tie_width()))
-    }
-
-    /// What it said, if it has.
-    pub(super) fn scored(&self) -> Option<Scored> {
-        match &self.reply {
-            Reply::Scored(scored) => Some((**scored).clone()),
-            Reply::Idle | Reply::Waiting | Reply::Failed(_) => None,
-        }
-    }
-}
 
 /// Without a key for so long, the server is asked.
 const PAUSE_MS: u64 = 600;
@@ -61,37 +25,31 @@ pub(super) fn Neural(
     desk: Desk,
 ) -> impl IntoView {
     let server = LocalResource::new(|| async { api::server().await });
-    let body = move || match server.get() {
-        None => view! { <p class="note" role="status">"Asking whether a server is there"</p> }
-            .into_any(),
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| server.refetch());
-            view! { <Failure error retry/> }.into_any()
-        }
-        Some(Ok(None)) => view! {
+    let shown = move |found: Option<Server>| match found {
+        None => view! {
             <p class="note">
                 "Neural scoring is off: this page comes from a host of files only. Run "
                 <code>"axioscope serve"</code> " to have it."
             </p>
         }
         .into_any(),
-        Some(Ok(Some(server))) if server.models.is_empty() => view! {
+        Some(server) if server.models.is_empty() => view! {
             <p class="note">
                 "Neural scoring is off: this server has no model. Its operator adds one with "
                 <code>"axioscope models get"</code> "."
             </p>
         }
         .into_any(),
-        Some(Ok(Some(server))) => view! { <Scores desk server/> }.into_any(),
+        Some(server) => view! { <Scores desk server/> }.into_any(),
     };
     view! {
-        <section class="section" aria-labelledby="neural">
-            <header>
-                <h2 id="neural">"Neural rankers"</h2>
-                <p class="note">"They follow when you pause; texts go to this server then."</p>
-            </header>
-            {body}
-        </section>
+        <Section
+            id="neural"
+            name="Neural rankers"
+            note="They follow when you pause; texts go to this server then."
+        >
+            <Answered answer=server until="Asking whether a server is there" shown/>
+        </Section>
     }
 }
 

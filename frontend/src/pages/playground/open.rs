@@ -1,73 +1,13 @@
 //! Where the texts come from: a link, an instance of a study, or nowhere yet.
 
 use leptos::prelude::*;
-use shared::api::Show;
-use shared::probe::{Mode, Probe};
 use shared::report::format;
-use shared::study::instance::Shown;
 
-use super::sheet::{Settings, Sheet};
-use super::{Desk, link};
-use crate::api::{self, Error};
-use crate::lab::Address;
-use crate::page::Page;
-
-/// An instance of a study.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    study: String,
-    probe: Probe,
-    mode: Mode,
-    number: u64,
-}
-
-impl Origin {
-    /// From `study`, `axiom`, `mode` and `number` behind `?`.
-    fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<Origin> {
-        let mode = word("mode")?;
-        Some(Origin {
-            study: word("study")?,
-            probe: word("axiom")?.parse().ok()?,
-            mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
-            number: word("number")?.parse().ok()?,
-        })
-    }
-
-    fn page(&self) -> Page {
-        Page::Instance {
-            study: self.study.clone(),
-            probe: self.probe,
-            mode: self.mode,
-            number: self.number,
-        }
-    }
-
-    async fn sheet(self) -> Result<Sheet, Error> {
-        let Origin {
-            study,
-            probe,
-            mode,
-            number,
-        } = self;
-        let request = Show {
-            study: study.clone(),
-            probe,
-            mode,
-            number,
-            delta_score: None,
-        };
-        let Shown { query, texts, .. } = api::call(&request).await?;
-        Ok(Sheet {
-            query: query.text,
-            texts: texts.into_iter().map(|it| it.body.text).collect(),
-            settings: Settings {
-                study: Some(study),
-                mode,
-                ..Settings::usual()
-            },
-        })
-    }
-}
+use super::desk::{Desk, Origin};
+use super::link;
+use super::sheet::Sheet;
+use crate::api::Error;
+use crate::browser::Address;
 
 /// What the address says.
 pub(super) enum Opening {

@@ -2,10 +2,11 @@
 
 use leptos::prelude::*;
 
-use super::Desk;
 use super::contributions::TermScores;
-use super::settings::{Choice, Number};
+use super::desk::Desk;
 use super::sheet::Field;
+use crate::widgets::form::{Choice, Number};
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -13,34 +14,20 @@ pub(super) fn Rankers(
     /// The page.
     desk: Desk,
 ) -> impl IntoView {
+    let form = desk.form();
     let table = move |place: usize| {
         let answer = desk.answer()?;
         let contributions = answer.contributions.get(place)?.clone();
         Some(view! { <TermScores contributions terms=answer.terms.clone()/> })
     };
     view! {
-        <section class="section" aria-labelledby="rankers">
-            <header>
-                <h2 id="rankers">"What the rankers say"</h2>
-            </header>
+        <Section id="rankers" name="What the rankers say">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <Number
-                    desk
-                    field=Field::K1
-                    label="k1"
-                    get=|it| it.k1.clone()
-                    set=|it, text| it.k1 = text
-                />
-                <Number
-                    desk
-                    field=Field::B
-                    label="b"
-                    get=|it| it.b.clone()
-                    set=|it, text| it.b = text
-                />
+                <Number form field=Field::K1 label="k1" text=|it| &mut it.k1/>
+                <Number form field=Field::B label="b" text=|it| &mut it.b/>
                 <Choice
-                    desk
+                    form
                     label="idf"
                     options=vec![("lucene", "lucene"), ("rsj", "rsj")]
                     get=|it| it.idf.clone()
@@ -50,15 +37,9 @@ pub(super) fn Rankers(
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <Number
-                    desk
-                    field=Field::Mu
-                    label="μ, terms"
-                    get=|it| it.mu.clone()
-                    set=|it, text| it.mu = text
-                />
+                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.mu/>
             </div>
             {move || table(1)}
-        </section>
+        </Section>
     }
 }

@@ -5,12 +5,13 @@ use leptos::prelude::*;
 use shared::probe::Mode;
 use shared::study::overview::Card;
 use shared::text::{Stemmer, Tokenizer};
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlSelectElement;
 
-use super::sheet::{Field, Settings};
-use super::{Desk, Outcome};
+use super::desk::Desk;
+use super::sheet::Field;
 use crate::api;
-use crate::widgets::error::Failure;
+use crate::widgets::answered::Refused;
+use crate::widgets::form::{Choice, Number, Radio, Words, Wrong};
 
 /// The bar below the texts.
 #[component]
@@ -18,31 +19,28 @@ pub(super) fn Reading(
     /// The page.
     desk: Desk,
 ) -> impl IntoView {
+    let form = desk.form();
     view! {
         <section class="section reading-bar" aria-label="How the texts are read">
             <Collection desk/>
             <Analysis desk/>
             <Number
-                desk
+                form
                 field=Field::Delta
                 label="Length gap δ, terms or inf"
-                get=|it| it.delta.clone()
-                set=|it, text| it.delta = text
+                text=|it| &mut it.delta
             />
             <Number
-                desk
+                form
                 field=Field::MinTerms
                 label="Least query terms"
-                get=|it| it.min_terms.clone()
-                set=|it, text| it.min_terms = text
+                text=|it| &mut it.min_terms
             />
-            <Number
-                desk
+            <Words
+                form
                 field=Field::Further
                 label="Further axioms: prox1, tfc1 & tp"
-                inputmode="text"
-                get=|it| it.further.clone()
-                set=|it, text| it.further = text
+                text=|it| &mut it.further
             />
         </section>
     }
@@ -69,18 +67,11 @@ fn Collection(desk: Desk) -> impl IntoView {
             });
         options.collect_view()
     };
-    let said = move || match studies.get() {
-        Some(Err(error)) => {
-            let retry = Callback::new(move |()| studies.refetch());
-            view! { <Failure error retry/> }.into_any()
-        }
-        Some(Ok(_)) | None => ().into_any(),
-    };
     view! {
         <div class="field wide-field">
             <label class="label" for="collection">"Statistics from"</label>
             <select id="collection" on:change:target=choose>{options}</select>
-            {said}
+            <Refused answer=studies/>
         </div>
     }
 }
@@ -101,6 +92,7 @@ fn choices(studies: Vec<Card>, now: Option<&str>) -> Vec<(String, String)> {
 /// How texts become terms; a collection brings its own way.
 #[component]
 fn Analysis(desk: Desk) -> impl IntoView {
+    let form = desk.form();
     let own = Memo::new(move |_| desk.settings.with(|it| it.study.is_none()));
     let theirs = move || {
         let found = desk.analyzer_of_collection();
@@ -131,125 +123,30 @@ fn Analysis(desk: Desk) -> impl IntoView {
         }
         view! {
             <Choice
-                desk
+                form
                 label="A token is"
                 options=tokenizers()
                 get=|it| it.tokenizer.clone()
                 set=|it, word| it.tokenizer = word
             />
             <Choice
-                desk
+                form
                 label="Stemmer"
                 options=stemmers().collect()
                 get=|it| it.stemmer.clone()
                 set=|it, word| it.stemmer = word
             />
             <Choice
-                desk
+                form
                 label="Stop list"
                 options=vec![("none", "none"), ("en-function", "English function words")]
                 get=|it| it.stopwords.clone()
                 set=|it, word| it.stopwords = word
             />
-            <Wrong desk field=Field::Analyzer/>
+            <Wrong form field=Field::Analyzer/>
         }
         .into_any()
     }
-}
-
-/// One of several words.
-#[component]
-pub(super) fn Choice(
-    /// The page.
-    desk: Desk,
-    /// Above the list.
-    label: &'static str,
-    /// Word in the settings and words for people.
-    options: Vec<(&'static str, &'static str)>,
-    /// Reads the word.
-    get: fn(&Settings) -> String,
-    /// Writes it.
-    set: fn(&mut Settings, String),
-) -> impl IntoView {
-    let options = options.into_iter().map(|(word, name)| {
-        let selected = move || desk.settings.with(get) == word;
-        view! { <option value=word prop:selected=selected>{name}</option> }
-    });
-    let options = options.collect_view();
-    let chosen = move |event: Targeted<Event, HtmlSelectElement>| {
-        desk.settings.update(|it| set(it, event.target().value()));
-    };
-    view! {
-        <label class="field">
-            <span class="label">{label}</span>
-            <select on:change:target=chosen>{options}</select>
-        </label>
-    }
-}
-
-/// A number, or a list, as text, with what is wrong in it.
-#[component]
-pub(super) fn Number(
-    /// The page.
-    desk: Desk,
-    /// Which.
-    field: Field,
-    /// Above the field.
-    label: &'static str,
-    /// Which keyboard it is typed with.
-    #[prop(default = "decimal")]
-    inputmode: &'static str,
-    /// Reads it.
-    get: fn(&Settings) -> String,
-    /// Writes it.
-    set: fn(&mut Settings, String),
-) -> impl IntoView {
-    let typed = move |event: Targeted<Event, HtmlInputElement>| {
-        desk.settings.update(|it| set(it, event.target().value()));
-    };
-    let wrong = move || reason(desk, field).is_some();
-    view! {
-        <label class="field" class:error=wrong>
-            <span class="label">{label}</span>
-            <input
-                inputmode=inputmode
-                autocomplete="off"
-                aria-invalid=move || wrong().then_some("true")
-                aria-describedby=field.id()
-                prop:value=move || desk.settings.with(get)
-                on:input:target=typed
-            />
-            <Wrong desk field/>
-        </label>
-    }
-}
-
-/// What is wrong with a field.
-#[component]
-pub(super) fn Wrong(
-    /// The page.
-    desk: Desk,
-    /// Which.
-    field: Field,
-) -> impl IntoView {
-    let said = move || {
-        reason(desk, field).map(|reason| view! { <span class="verdict bad">{reason}</span> })
-    };
-    view! { <span id=field.id() class="wrong">{said}</span> }
-}
-
-fn reason(desk: Desk, field: Field) -> Option<String> {
-    desk.outcome.with(|it| match it {
-        Outcome::Wrong(wrong) => wrong
-            .iter()
-            .find(|it| it.field == field)
-            .map(|it| it.reason.clone()),
-        Outcome::Blank
-        | Outcome::Waiting
-        | Outcome::Answered(_)
-        | Outcome::Refused(_)
-        | Outcome::Failed(_) => None,
-    })
 }
 
 /// Which reading of the axioms.
@@ -261,15 +158,14 @@ pub(super) fn Modes(
     let labels = Mode::ALL.iter().map(|&mode| {
         let (name, title) = words(mode);
         view! {
-            <label title=title>
-                <input
-                    type="radio"
-                    name="mode"
-                    prop:checked=move || desk.settings.with(|it| it.mode == mode)
-                    on:change=move |_| desk.settings.update(|it| it.mode = mode)
-                />
+            <Radio
+                group="mode"
+                title
+                chosen=move || desk.settings.with(|it| it.mode == mode)
+                choose=move || desk.settings.update(|it| it.mode = mode)
+            >
                 {name}
-            </label>
+            </Radio>
         }
     });
     let labels = labels.collect_view();

@@ -9,6 +9,8 @@ use shared::probe::{Further, Limits, Mode, Probe};
 use shared::rank::Ranker;
 use shared::text::{Analyzer, Stopwords};
 
+use crate::widgets::form::{self, FieldName};
+
 /// The longest link that mail programs and servers carry safely, in characters.
 pub(crate) const LONGEST_LINK: usize = 8000;
 
@@ -66,10 +68,9 @@ pub(crate) enum Field {
     Mu,
 }
 
-impl Field {
-    /// Its address, for `aria-describedby`.
-    pub(crate) fn id(self) -> &'static str {
-        match self {
+impl FieldName for Field {
+    fn id(self) -> String {
+        let id = match self {
             Field::Analyzer => "wrong-analyzer",
             Field::Delta => "wrong-delta",
             Field::MinTerms => "wrong-min-terms",
@@ -78,18 +79,13 @@ impl Field {
             Field::B => "wrong-b",
             Field::Idf => "wrong-idf",
             Field::Mu => "wrong-mu",
-        }
+        };
+        id.to_owned()
     }
 }
 
-/// What is wrong in a field, and what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// Where.
-    pub(crate) field: Field,
-    /// What and what else.
-    pub(crate) reason: String,
-}
+/// What is wrong in a field of the page.
+pub(crate) type Refusal = form::Refusal<Field>;
 
 /// Settings that make sense.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::bench::Answer;
 
-use super::{Desk, NAMES};
+use super::desk::{Desk, NAMES};
 use crate::widgets::marked::MarkedTerm;
 
 /// The section of the page.

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance::{Marked, Term};
 
+use super::desk::{Desk, NAMES};
 use super::edits::Edits;
 use super::history::History;
 use super::marks::{Underlay, carried};
-use super::{Desk, NAMES};
 use crate::numbers;
 use crate::widgets::difference::{ChangedText, Fate, Piece, Wording, difference, summary};
 

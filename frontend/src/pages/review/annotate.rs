@@ -21,7 +21,7 @@ use crate::page::Page;
 use crate::pages::review::desk::{self, Answers, Asked, GoOn, Texts};
 use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
 use crate::widgets::progress::Progress;
 use beside::BesideTheAnswer;
 use course::{Course, Screen};
@@ -93,12 +93,7 @@ fn Queue(
         Some(screen) => view! { <Item work screen dialogs/> }.into_any(),
         None => view! { <Nothing work/> }.into_any(),
     };
-    let failed = move || {
-        let retry = Callback::new(move |()| work.ask_again());
-        work.failed
-            .get()
-            .map(|error| view! { <Failure error retry/> })
-    };
+    let retry = Callback::new(move |()| work.ask_again());
     let wrong = move || {
         work.wrong
             .get()
@@ -113,7 +108,7 @@ fn Queue(
         </nav>
         <Mine work/>
         <Refused/>
-        {failed}
+        <Failed error=work.failed retry/>
         <div class="desk" class:alone=move || !work.guide.get()>
             <div>{body} {wrong} <Toast work/></div>
             <Guide work/>

@@ -13,6 +13,7 @@ use crate::outbox::{Refused, Saved};
 use crate::page::Page;
 use crate::widgets::answered::Answered;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 
 /// The page.
 #[component]
@@ -278,12 +279,8 @@ fn Trials(studies: Vec<StudyCard>) -> impl IntoView {
         false => view! { <ul class="links">{rows}</ul> }.into_any(),
     };
     view! {
-        <section class="section" aria-labelledby="try">
-            <header>
-                <h2 id="try">"Try it"</h2>
-                <p class="note">"five items, nothing is kept"</p>
-            </header>
+        <Section id="try" name="Try it" note="five items, nothing is kept">
             {body}
-        </section>
+        </Section>
     }
 }

@@ -8,8 +8,8 @@ use shared::review::{Answer, Preference};
 
 use super::desk::{self, Answers, Asked, GoOn, Texts};
 use crate::api;
+use crate::browser::{self, Address};
 use crate::keys::{self, Press};
-use crate::lab::{self, Address};
 use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::answered::Answered;
@@ -23,7 +23,7 @@ pub(crate) fn Trial(
 ) -> impl IntoView {
     let Address { search, .. } = Address::here();
     let seed = Memo::new(move |_| {
-        let word = lab::word(&search.read(), "seed");
+        let word = browser::word(&search.read(), "seed");
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
     });
     let name = study.clone();

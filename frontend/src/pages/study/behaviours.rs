@@ -4,9 +4,8 @@
 mod grid;
 mod layout;
 mod panel;
+mod scene;
 mod width;
-
-use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::Behave;
@@ -16,49 +15,16 @@ use shared::study::behaviour::{Asking, Behaviours as Found, Slice};
 use shared::study::dials::Dials;
 
 use super::address::{Behaving, StudyView};
-use crate::api;
-use crate::lab::{self, Address};
+use crate::api::latest::Latest;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
+use crate::widgets::form::Radio;
 use crate::widgets::takes::Takes;
 use grid::EffectGrid;
 use layout::Part;
 use panel::Details;
+use scene::{Scene, Spot};
 use width::WidthDial;
-
-/// A behaviour of a ranker, over some documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Spot {
-    probe: Probe,
-    slice: Slice,
-    /// Row of the ranker.
-    ranker: usize,
-}
-
-/// What the parts of the section share.
-#[derive(Clone, Copy)]
-struct Scene {
-    study: StoredValue<String>,
-    /// What the address says.
-    view: Memo<StudyView>,
-    found: Memo<Arc<Found>>,
-    /// Whose details are shown.
-    selected: Memo<Option<Spot>>,
-}
-
-impl Scene {
-    /// Changes what the address says of behaviours.
-    fn turn(self, change: impl FnOnce(&mut Behaving)) {
-        let mut view = self.view.get_untracked();
-        change(&mut view.behaving);
-        lab::go(&self.study.with_value(|it| view.href(it)));
-    }
-
-    /// Shows the details of another cell.
-    fn select(self, spot: Spot) {
-        self.turn(|it| it.cell = Some((spot.probe, spot.ranker)));
-    }
-}
 
 /// The section of the Study page.
 #[component]
@@ -66,47 +32,25 @@ pub(crate) fn Behaviours(
     /// Name of the study.
     study: String,
 ) -> impl IntoView {
-    let here = Address::here();
-    let view = Memo::new(move |_| {
-        let search = here.search.get();
-        StudyView::read(&|key| lab::word(&search, key))
-    });
-    let asking = Memo::new(move |_| {
+    let page = crate::pages::scene::Scene::follow(study, StudyView::read, StudyView::href);
+    let view = page.view;
+    let latest = Latest::follow(move || {
         let view = view.get();
-        Asking {
-            dials: Dials {
-                split: view.dials.split,
-                ..Dials::default()
-            },
-            delta: view.behaving.delta,
-            relevant_from: None,
-        }
-    });
-    let study = StoredValue::new(study);
-    let answer = LocalResource::new(move || {
-        let request = Behave {
-            study: study.get_value(),
-            asking: asking.get(),
+        let dials = Dials {
+            split: view.dials.split,
+            ..Dials::default()
         };
-        async move {
-            let answer = api::call(&request).await.map(Arc::new);
-            (request.asking, answer)
+        Behave {
+            study: page.study.get_value(),
+            asking: Asking {
+                dials,
+                delta: view.behaving.delta,
+                relevant_from: None,
+            },
         }
     });
-    let latest = Memo::new(
-        move |before: Option<&Option<Arc<Found>>>| match answer.get() {
-            Some((_, Ok(found))) => Some(found),
-            Some((_, Err(_))) | None => before.cloned().flatten(),
-        },
-    );
-    let failed = Memo::new(move |_| answer.get().and_then(|it| it.1.err()));
-    let busy = Memo::new(move |_| answer.get().is_none_or(|it| it.0 != asking.get()));
-    let failure = move || {
-        failed.get().map(|error| {
-            let retry = Callback::new(move |()| answer.refetch());
-            view! { <Failure error retry/> }
-        })
-    };
+    let retry = Callback::new(move |()| latest.refetch());
+    let (latest, failed, busy) = (latest.reply, latest.failed, latest.busy);
     // Built once; after that every number follows by itself.
     let is_here = Memo::new(move |_| latest.get().is_some());
     let body = move || match is_here.get().then(|| latest.get_untracked()).flatten() {
@@ -117,8 +61,7 @@ pub(crate) fn Behaviours(
             let found = Memo::new(move |_| latest.get().unwrap_or_else(|| first.clone()));
             let selected = Memo::new(move |_| select(&found.read(), &view.read().behaving));
             let scene = Scene {
-                study,
-                view,
+                page,
                 found,
                 selected,
             };
@@ -146,7 +89,7 @@ pub(crate) fn Behaviours(
                 </p>
                 <Takes of="behaviours" csv/>
             </header>
-            {failure}
+            <Failed error=failed retry/>
             {body}
         </section>
     }
@@ -171,7 +114,7 @@ fn Shown(scene: Scene, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
         let said = "No ranker has scored these samples yet.";
         return view! { <p class="ahead">{said}</p> }.into_any();
     }
-    let settled = Signal::derive(move || scene.view.get().behaving.delta);
+    let settled = Signal::derive(move || scene.page.view.get().behaving.delta);
     let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
     let parts = Part::ALL.iter().filter(|part| {
         let found = scene.found.read_untracked();
@@ -229,7 +172,8 @@ fn Legend(scene: Scene) -> impl IntoView {
 /// One kind of behaviours: its figure, and beside it the details of a cell of it.
 #[component]
 fn Group(part: Part, scene: Scene) -> impl IntoView {
-    let layout = Memo::new(move |_| part.layout(&scene.found.read(), &scene.view.read().behaving));
+    let layout =
+        Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
     let dial = match part {
         Part::Matching => view! { <WhoseMatrix scene/> }.into_any(),
         Part::Manipulations => view! { <WhichDocuments scene/> }.into_any(),
@@ -262,7 +206,7 @@ fn Group(part: Part, scene: Scene) -> impl IntoView {
 fn WhoseMatrix(scene: Scene) -> impl IntoView {
     let found = scene.found.get_untracked();
     let options = found.rankers.iter().enumerate().map(|(row, asked)| {
-        let selected = move || scene.view.read().behaving.ranker == row;
+        let selected = move || scene.page.view.read().behaving.ranker == row;
         let name = [asked.ranker.label.clone(), asked.ranker.detail.clone()];
         let name = name.join(" ").trim_end().to_owned();
         view! { <option selected=selected>{name}</option> }
@@ -292,17 +236,11 @@ fn WhoseMatrix(scene: Scene) -> impl IntoView {
 #[component]
 fn WhichDocuments(scene: Scene) -> impl IntoView {
     let slices = [Slice::All, Slice::Relevant, Slice::NotRelevant].map(|slice| {
-        let checked = move || scene.view.read().behaving.slice == slice;
+        let checked = move || scene.page.view.read().behaving.slice == slice;
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="slice"
-                    prop:checked=checked
-                    on:change=move |_| scene.turn(|it| it.slice = slice)
-                />
+            <Radio group="slice" chosen=checked choose=move || scene.turn(|it| it.slice = slice)>
                 {slice.name()}
-            </label>
+            </Radio>
         }
     });
     let from = move || {

@@ -10,7 +10,7 @@ use shared::study::overview::Overview;
 
 use crate::api;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
 
 /// The dialog.
 #[component]
@@ -91,7 +91,7 @@ pub(super) fn Export(
                     </span>
                 </li>
             </ul>
-            {move || failed.get().map(|error| view! { <Failure error/> })}
+            <Failed error=failed/>
         </dialog>
     }
 }

@@ -2,59 +2,23 @@
 
 use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
-use shared::api::worker::{Ask, FileKind, FileRead, Part, Tell};
+use shared::api::worker::{Ask, FileKind, FileRead, Tell};
 use shared::error::{Reading, Remark};
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File, FileList, HtmlInputElement, HtmlSelectElement};
 
-use super::settings::PairsFile;
-use super::{Bench, kind_name};
-use crate::api::worker;
+use super::bench::{Bench, Entry, State};
+use crate::api::{Error, worker};
 use crate::numbers;
 use crate::widgets::progress::Progress;
+use crate::widgets::table::{Head, HeadedTable};
 
-/// A file on the bench.
-#[derive(Clone)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) file: File,
-    pub(super) state: State,
-    /// Which worker has read it: a later one does not know it.
-    pub(super) generation: u64,
-}
-
-/// How far a file is.
-#[derive(Clone)]
-pub(super) enum State {
-    /// From 0 to 1.
-    Reading(ArcRwSignal<f64>),
-    Read(FileRead),
-    /// Why not; in words.
-    Failed(String),
-}
-
-impl Entry {
-    /// What it brings, once it is read.
-    pub(super) fn part(&self) -> Option<Part> {
-        match &self.state {
-            State::Read(read) => Some(read.kind.part()),
-            State::Reading(_) | State::Failed(_) => None,
-        }
-    }
-}
-
-impl Entry {
-    /// As a transfer set, if it holds pairs.
-    pub(super) fn pairs(&self) -> Option<PairsFile> {
-        let State::Read(read) = &self.state else {
-            return None;
-        };
-        Some(PairsFile {
-            name: self.name.clone(),
-            queries: read.queries?,
-            symmetric: read.kind == FileKind::SymmetricPairs,
-        })
-    }
+/// Reads a file as text.
+pub(super) async fn text(file: &File) -> Result<String, Error> {
+    let read = JsFuture::from(file.text()).await;
+    let text = read.map_err(|it| Error::File(format!("{it:?}")))?;
+    Ok(text.as_string().unwrap_or_default())
 }
 
 const PICKER: &str = "files-picker";
@@ -183,6 +147,15 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
             .files
             .with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<String>>())
     });
+    let heads = || {
+        [
+            Head::words("File"),
+            Head::words("taken as"),
+            Head::number("read"),
+            Head::number("refused"),
+            Head::unseen("Remove"),
+        ]
+    };
     view! {
         <section class="section" aria-labelledby="files">
             <header>
@@ -190,24 +163,11 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                 <p class="note" role="status">{move || bench.files.with(|it| sum(it))}</p>
             </header>
             <Show when=move || !names.with(Vec::is_empty)>
-                <div class="scrolls" role="region" tabindex="0" aria-label="Files read">
-                <table class="files">
-                    <caption class="unseen">"Files read"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"File"</th>
-                            <th scope="col">"taken as"</th>
-                            <th scope="col" class="num">"read"</th>
-                            <th scope="col" class="num">"refused"</th>
-                            <th scope="col"><span class="unseen">"Remove"</span></th>
-                        </tr>
-                    </thead>
-                    <tbody>
-                        <For each=move || names.get() key=Clone::clone let:name>
-                            <Row bench name/>
-                        </For>
-                    </tbody>
-                </table></div>
+                <HeadedTable name="Files read" class="files" heads=heads() scrolls=true>
+                    <For each=move || names.get() key=Clone::clone let:name>
+                        <Row bench name/>
+                    </For>
+                </HeadedTable>
                 <For each=move || names.get() key=Clone::clone let:name>
                     <Remarks bench name/>
                 </For>
@@ -439,4 +399,22 @@ fn sum(files: &[Entry]) -> String {
         numbers::bytes(bytes),
         numbers::took(ms / 1000.0)
     )
+}
+
+/// For people.
+fn kind_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Corpus => "texts, BEIR",
+        FileKind::Passages => "texts, id and text",
+        FileKind::Documents => "texts, id, address, title, text",
+        FileKind::Plain => "texts, one a line",
+        FileKind::Queries => "queries, BEIR",
+        FileKind::Topics => "queries, TSV or TREC",
+        FileKind::Qrels => "qrels",
+        FileKind::Run => "run",
+        FileKind::Vectors => "word vectors",
+        FileKind::Splits => "splits of the queries",
+        FileKind::Pairs => "pairs, the first preferred",
+        FileKind::SymmetricPairs => "pairs, none preferred",
+    }
 }

@@ -5,12 +5,13 @@ use leptos::prelude::*;
 use shared::api::worker::{FileKind, Part};
 use shared::probe::{Mode, Probe};
 use shared::text::{Pieces, Stemmer, Tokenizer, stopwords};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
-use super::Bench;
-use super::files::State;
-use super::settings::{Field, Formula, RankerRow, Refusal, Settings, WORDPIECE};
+use super::bench::{Bench, Has, State};
+use super::files;
+use super::settings::{Field, Formula, RankerRow, Settings, WORDPIECE};
+use crate::widgets::error::Failed;
+use crate::widgets::form::{Choice, FieldName, Fields, Number, Select, Tick, Words, Wrong};
 
 /// The section of the page.
 #[component]
@@ -21,9 +22,9 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
             .settings
             .with(|it| it.definition(&beside).err().unwrap_or_default())
     });
-    let bound = Bound {
-        settings: bench.settings,
-        wrong,
+    let form = Fields {
+        values: bench.settings,
+        wrong: wrong.into(),
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
@@ -42,163 +43,54 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
                     "As at first"
                 </button>
             </header>
-            <Analysis bench bound/>
+            <Analysis bench form/>
             <fieldset>
                 <legend>"Rankers"</legend>
-                {move || (0..rows.get()).map(|at| view! { <Ranker bound at/> }).collect_view()}
+                {move || (0..rows.get()).map(|at| view! { <Ranker form at/> }).collect_view()}
                 <button class="btn" type="button" on:click=add>"Add a ranker"</button>
             </fieldset>
-            <Probes bound/>
+            <Probes form/>
             <fieldset class="form">
                 <legend>"Pool and limits"</legend>
-                <Pool bench bound/>
+                <Pool bench form/>
                 <Number
-                    bound
+                    form
                     field=Field::Delta
                     label="Length gap δ, in terms, or inf"
-                    get=|it| it.delta.clone()
-                    set=|it, text| it.delta = text
+                    text=|it| &mut it.delta
                 />
                 <Number
-                    bound
+                    form
                     field=Field::MinTerms
                     label="Query terms a text needs, at least"
-                    get=|it| it.min_terms.clone()
-                    set=|it, text| it.min_terms = text
+                    text=|it| &mut it.min_terms
                 />
                 <Number
-                    bound
+                    form
                     field=Field::Queries
                     label="Only the first queries; empty: all"
-                    get=|it| it.n_queries.clone()
-                    set=|it, text| it.n_queries = text
+                    text=|it| &mut it.n_queries
                 />
                 <Number
-                    bound
+                    form
                     field=Field::PerQuery
                     label="Most instances of a query; empty: all"
-                    get=|it| it.per_query.clone()
-                    set=|it, text| it.per_query = text
+                    text=|it| &mut it.per_query
                 />
                 <Number
-                    bound
+                    form
                     field=Field::Seed
                     label="Seed of the draw, if there is a most"
-                    get=|it| it.seed.clone()
-                    set=|it, text| it.seed = text
+                    text=|it| &mut it.seed
                 />
             </fieldset>
         </section>
     }
 }
 
-/// The settings with what is wrong in them.
-#[derive(Clone, Copy)]
-struct Bound {
-    settings: RwSignal<Settings>,
-    wrong: Memo<Vec<Refusal>>,
-}
-
-impl Bound {
-    fn reason(self, field: Field) -> Option<String> {
-        let wrong = self.wrong.get();
-        wrong
-            .into_iter()
-            .find(|it| it.field == field)
-            .map(|it| it.reason)
-    }
-
-    fn invalid(self, field: Field) -> Option<&'static str> {
-        self.reason(field).map(|_| "true")
-    }
-}
-
-/// An address for `aria-describedby`.
-fn id(field: Field) -> String {
-    match field {
-        Field::Analyzer => "wrong-analyzer".to_owned(),
-        Field::Ranker(at) => format!("wrong-ranker-{at}"),
-        Field::Pool => "wrong-pool".to_owned(),
-        Field::Probes => "wrong-probes".to_owned(),
-        Field::Further => "wrong-further".to_owned(),
-        Field::Modes => "wrong-modes".to_owned(),
-        Field::Delta => "wrong-delta".to_owned(),
-        Field::MinTerms => "wrong-min-terms".to_owned(),
-        Field::PerQuery => "wrong-per-query".to_owned(),
-        Field::Seed => "wrong-seed".to_owned(),
-        Field::Queries => "wrong-queries".to_owned(),
-    }
-}
-
-/// What is wrong with a field.
-#[component]
-fn Wrong(bound: Bound, field: Field) -> impl IntoView {
-    let message = move || {
-        bound
-            .reason(field)
-            .map(|reason| view! { <span class="verdict bad">{reason}</span> })
-    };
-    view! { <span id=id(field) class="wrong">{message}</span> }
-}
-
-/// A number as text, since a mistake is text.
-#[component]
-fn Number(
-    bound: Bound,
-    field: Field,
-    label: &'static str,
-    #[prop(default = "numeric")] inputmode: &'static str,
-    get: fn(&Settings) -> String,
-    set: fn(&mut Settings, String),
-) -> impl IntoView {
-    let typed = move |event: Targeted<Event, HtmlInputElement>| {
-        bound.settings.update(|it| set(it, event.target().value()));
-    };
-    view! {
-        <label class="field" class:error=move || bound.reason(field).is_some()>
-            <span class="label">{label}</span>
-            <input
-                inputmode=inputmode
-                autocomplete="off"
-                aria-invalid=move || bound.invalid(field)
-                aria-describedby=id(field)
-                prop:value=move || bound.settings.with(get)
-                on:input:target=typed
-            />
-            <Wrong bound field/>
-        </label>
-    }
-}
-
-/// One of several words.
-#[component]
-fn Choice(
-    bound: Bound,
-    label: &'static str,
-    /// Word in the settings and words for people.
-    options: Vec<(&'static str, &'static str)>,
-    get: fn(&Settings) -> String,
-    set: fn(&mut Settings, String),
-) -> impl IntoView {
-    let options = options.into_iter().map(|(word, name)| {
-        let selected = move || bound.settings.with(get) == word;
-        view! { <option value=word selected=selected>{name}</option> }
-    });
-    let options = options.collect_view();
-    let chosen = move |event: Targeted<Event, HtmlSelectElement>| {
-        bound.settings.update(|it| set(it, event.target().value()));
-    };
-    view! {
-        <label class="field">
-            <span class="label">{label}</span>
-            <select on:change:target=chosen>{options}</select>
-        </label>
-    }
-}
-
 /// How texts become terms.
 #[component]
-fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
+fn Analysis(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
     let tokenizers = vec![
         (Tokenizer::Alnum.name(), "letters a–z and digits"),
         (Tokenizer::Unicode.name(), "words of Unicode"),
@@ -226,7 +118,7 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
         <fieldset class="form">
             <legend>"Analyser"</legend>
             <Choice
-                bound
+                form
                 label="A token is"
                 options=tokenizers
                 get=|it| it.tokenizer.clone()
@@ -234,21 +126,21 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
             />
             {vocabulary}
             <Choice
-                bound
+                form
                 label="Stemmer"
                 options=stemmers.collect()
                 get=|it| it.stemmer.clone()
                 set=|it, word| it.stemmer = word
             />
             <Choice
-                bound
+                form
                 label="Stop list"
                 options=lists
                 get=|it| it.stopwords.clone()
                 set=|it, word| it.stopwords = word
             />
             {file}
-            <Wrong bound field=Field::Analyzer/>
+            <Wrong form field=Field::Analyzer/>
         </fieldset>
     }
 }
@@ -256,74 +148,76 @@ fn Analysis(bench: Bench, bound: Bound) -> impl IntoView {
 /// The vocabulary of a model: its `vocab.txt` or `tokenizer.json`.
 #[component]
 fn Vocabulary(bench: Bench) -> impl IntoView {
-    let chosen = move |event: Targeted<Event, HtmlInputElement>| {
-        let Some(file) = event.target().files().and_then(|it| it.get(0)) else {
-            return;
-        };
-        leptos::task::spawn_local(async move {
-            if let Ok(text) = JsFuture::from(file.text()).await {
-                let text = text.as_string().unwrap_or_default();
-                let read = Pieces::read(&file.name(), &text).map_err(|it| it.to_string());
-                bench.pieces.set(Some(read));
-            }
-        });
+    let take = move |name: String, text: String| {
+        let read = Pieces::read(&name, &text).map_err(|it| it.to_string());
+        bench.pieces.set(Some(read));
     };
     let read = move || match bench.pieces.get() {
         Some(Ok(pieces)) => format!("{}, {} pieces", pieces.file(), pieces.len()),
         Some(Err(_)) | None => String::new(),
     };
-    view! {
-        <label class="field">
-            <span class="label">"vocab.txt or tokenizer.json " {read}</span>
-            <input type="file" on:change:target=chosen/>
-        </label>
-    }
+    view! { <OneFile label="vocab.txt or tokenizer.json " read=Signal::derive(read) take/> }
 }
 
 /// A stop list from a file, one word a line.
 #[component]
 fn StopList(bench: Bench) -> impl IntoView {
+    let take = move |name: String, text: String| {
+        bench.stop_list.set(Some((name, stopwords::list(&text))));
+    };
+    let name = move || bench.stop_list.get().map_or(String::new(), |it| it.0);
+    view! { <OneFile label="One word a line " read=Signal::derive(name) take/> }
+}
+
+/// A field for a file of text.
+#[component]
+fn OneFile<F>(
+    label: &'static str,
+    /// What was read.
+    read: Signal<String>,
+    /// Takes the name and the text of the file.
+    take: F,
+) -> impl IntoView
+where
+    F: Fn(String, String) + Copy + 'static,
+{
+    let failed = RwSignal::new(None);
     let chosen = move |event: Targeted<Event, HtmlInputElement>| {
         let Some(file) = event.target().files().and_then(|it| it.get(0)) else {
             return;
         };
         leptos::task::spawn_local(async move {
-            if let Ok(text) = JsFuture::from(file.text()).await {
-                let list = stopwords::list(&text.as_string().unwrap_or_default());
-                bench.stop_list.set(Some((file.name(), list)));
-            }
+            let found = files::text(&file).await;
+            failed.set(found.map(|text| take(file.name(), text)).err());
         });
     };
-    let name = move || bench.stop_list.get().map(|it| it.0);
     view! {
         <label class="field">
-            <span class="label">"One word a line " {name}</span>
+            <span class="label">{label} {read}</span>
             <input type="file" on:change:target=chosen/>
         </label>
+        <Failed error=failed/>
     }
 }
 
 /// One ranker with its parameters.
 #[component]
 fn Ranker(
-    bound: Bound,
+    form: Fields<Settings, Field>,
     /// Its row.
     at: usize,
 ) -> impl IntoView {
     let formula = Memo::new(move |_| {
-        bound
-            .settings
+        form.values
             .with(|it| it.rankers.get(at).map(|it| it.formula))
     });
     let options = Formula::ALL.map(|it| {
         view! { <option selected=move || formula.get() == Some(it)>{it.name()}</option> }
     });
-    let change = move |event: Targeted<Event, HtmlSelectElement>| {
-        let name = event.target().value();
+    let change = move |name: String| {
         let formula = Formula::ALL.into_iter().find(|it| it.name() == name);
         if let Some(formula) = formula {
-            bound
-                .settings
+            form.values
                 .update(|it| it.rankers[at] = RankerRow::usual(formula));
         }
     };
@@ -331,21 +225,18 @@ fn Ranker(
         let parameters = formula.get().map(Formula::parameters).unwrap_or_default();
         let fields = parameters.iter().enumerate();
         fields
-            .map(|(place, it)| view! { <Parameter bound at place label=it.1/> })
+            .map(|(place, it)| view! { <Parameter form at place label=it.1/> })
             .collect_view()
     };
     let remove = move |_| {
-        bound.settings.update(|it| {
+        form.values.update(|it| {
             it.rankers.remove(at);
         });
     };
     let field = Field::Ranker(at);
     view! {
-        <div class="ranker-row" class:error=move || bound.reason(field).is_some()>
-            <label class="field">
-                <span class="label">"Formula"</span>
-                <select on:change:target=change>{options}</select>
-            </label>
+        <div class="ranker-row" class:error=move || form.reason(field).is_some()>
+            <Select label="Formula" choose=change>{options}</Select>
             {parameters}
             <button
                 class="btn bare"
@@ -355,20 +246,25 @@ fn Ranker(
             >
                 "✕"
             </button>
-            <Wrong bound field/>
+            <Wrong form field/>
         </div>
     }
 }
 
 /// One parameter of a ranker.
 #[component]
-fn Parameter(bound: Bound, at: usize, place: usize, label: &'static str) -> impl IntoView {
+fn Parameter(
+    form: Fields<Settings, Field>,
+    at: usize,
+    place: usize,
+    label: &'static str,
+) -> impl IntoView {
     let value = move || {
         let value = |it: &Settings| Some(it.rankers.get(at)?.values.get(place)?.clone());
-        bound.settings.with(value).unwrap_or_default()
+        form.values.with(value).unwrap_or_default()
     };
     let set = move |text: String| {
-        bound.settings.update(|it| {
+        form.values.update(|it| {
             let rows = it.rankers.get_mut(at);
             if let Some(place) = rows.and_then(|it| it.values.get_mut(place)) {
                 *place = text;
@@ -388,8 +284,8 @@ fn Parameter(bound: Bound, at: usize, place: usize, label: &'static str) -> impl
             <input
                 inputmode="decimal"
                 autocomplete="off"
-                aria-invalid=move || bound.invalid(field)
-                aria-describedby=id(field)
+                aria-invalid=move || form.invalid(field)
+                aria-describedby=field.id()
                 prop:value=value
                 on:input:target=move |event| set(event.target().value())
             />
@@ -401,12 +297,11 @@ fn Parameter(bound: Bound, at: usize, place: usize, label: &'static str) -> impl
 
 /// Axioms and readings.
 #[component]
-fn Probes(bound: Bound) -> impl IntoView {
+fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
     let probes = Probe::AXIOMS.iter().map(|&axiom| {
-        let on = move || bound.settings.with(|it| it.probes.contains(&axiom));
+        let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
-            bound
-                .settings
+            form.values
                 .update(|it| it.probes = turned(Probe::AXIOMS, &it.probes, axiom));
         };
         view! {
@@ -417,10 +312,9 @@ fn Probes(bound: Bound) -> impl IntoView {
         }
     });
     let modes = Mode::ALL.iter().map(|&mode| {
-        let on = move || bound.settings.with(|it| it.modes.contains(&mode));
+        let on = move || form.values.with(|it| it.modes.contains(&mode));
         let turn = move |_| {
-            bound
-                .settings
+            form.values
                 .update(|it| it.modes = turned(Mode::ALL, &it.modes, mode));
         };
         view! {
@@ -434,32 +328,27 @@ fn Probes(bound: Bound) -> impl IntoView {
         <fieldset>
             <legend>"Axioms"</legend>
             <div class="checks">{probes.collect_view()}</div>
-            <Wrong bound field=Field::Probes/>
-            <Number
-                bound
+            <Wrong form field=Field::Probes/>
+            <Words
+                form
                 field=Field::Further
                 label="Others of ir_axioms, and formulas: prox1, tfc1 & tp"
-                inputmode="text"
-                get=|it| it.further.clone()
-                set=|it, text| it.further = text
+                text=|it| &mut it.further
             />
         </fieldset>
         <fieldset>
             <legend>"Readings of the axioms"</legend>
             <div class="checks">{modes.collect_view()}</div>
-            <Wrong bound field=Field::Modes/>
+            <Wrong form field=Field::Modes/>
         </fieldset>
         <fieldset>
             <legend>"Tokenisation audit"</legend>
             <div class="checks">
-                <label>
-                    <input
-                        type="checkbox"
-                        prop:checked=move || bound.settings.with(|it| it.audit)
-                        on:change=move |_| bound.settings.update(|it| it.audit = !it.audit)
-                    />
-                    "How many instances hold under words, stems and pieces"
-                </label>
+                <Tick
+                    form
+                    label="How many instances hold under words, stems and pieces"
+                    on=|it| &mut it.audit
+                />
             </div>
         </fieldset>
     }
@@ -484,7 +373,7 @@ fn mode_name(mode: Mode) -> &'static str {
 
 /// Which texts of a query are compared.
 #[component]
-fn Pool(bench: Bench, bound: Bound) -> impl IntoView {
+fn Pool(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
     let options = move || {
         let now = bench.settings.with(|it| it.pool.clone());
         let mut options = pools(bench);
@@ -503,23 +392,17 @@ fn Pool(bench: Bench, bound: Bound) -> impl IntoView {
     let ranked = Memo::new(move |_| bench.settings.with(Settings::pool_is_ranked));
     let field = Field::Pool;
     view! {
-        <label class="field" class:error=move || bound.reason(field).is_some()>
+        <label class="field" class:error=move || form.reason(field).is_some()>
             <span class="label">"Compare, for each query,"</span>
-            <select aria-describedby=id(field) on:change:target=chosen>{options}</select>
-            {move || (!ranked.get()).then(|| view! { <Wrong bound field/> })}
+            <select aria-describedby=field.id() on:change:target=chosen>{options}</select>
+            {move || (!ranked.get()).then(|| view! { <Wrong form field/> })}
         </label>
         {move || {
             ranked
                 .get()
                 .then(|| {
                     view! {
-                        <Number
-                            bound
-                            field
-                            label="How many of them"
-                            get=|it| it.k.clone()
-                            set=|it, text| it.k = text
-                        />
+                        <Number form field label="How many of them" text=|it| &mut it.k/>
                     }
                 })
         }}
@@ -543,7 +426,7 @@ fn pools(bench: Bench) -> Vec<(String, String)> {
         runs.into_iter()
             .map(|it| (format!("run:{it}"), format!("the first of {it}"))),
     );
-    if bench.has(Part::Qrels) == super::Has::Yes {
+    if bench.has(Part::Qrels) == Has::Yes {
         pools.push(("judged".to_owned(), "the judged texts".to_owned()));
     }
     pools.push(("group".to_owned(), "the texts of its group".to_owned()));

@@ -7,12 +7,14 @@ use shared::score::RankerAbout;
 use wasm_bindgen::JsValue;
 use web_sys::HtmlInputElement;
 
-use super::{Answer, Bench, JobLink};
+use super::bench::{Bench, JobLink};
 use crate::api::host;
 use crate::api::{self, Error, worker};
 use crate::numbers;
+use crate::widgets::answered::Answered;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
+use crate::widgets::form::Select;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
 use crate::widgets::token_form::TokenForm;
@@ -35,13 +37,8 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             .get()
             .map(|it| numbers::plural(it.n_pairs, "unique pair", "unique pairs"))
     };
-    let on_server = move || match server.get() {
-        None => view! { <p class="note">"Asking whether a server is there"</p> }.into_any(),
-        Some(Err(error)) => {
-            let again = Callback::new(move |()| server.refetch());
-            view! { <Failure error retry=again/> }.into_any()
-        }
-        Some(Ok(None)) => view! {
+    let on_server = move |found: Option<Server>| match found {
+        None => view! {
             <p class="note">
                 "Neural scoring is off: this page comes from a host of files only. Run "
                 <code>"axioscope serve"</code>
@@ -49,7 +46,7 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             </p>
         }
         .into_any(),
-        Some(Ok(Some(found))) => {
+        Some(found) => {
             let again = Callback::new(move |()| server.refetch());
             view! { <OnServer ways server=found again/> }.into_any()
         }
@@ -64,9 +61,9 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
                 "Send the pairs to this server for scoring, or take the list away and bring back a
                 file of scores."
             </p>
-            {on_server}
+            <Answered answer=server until="Asking whether a server is there" shown=on_server/>
             <Files ways/>
-            {move || failed.get().map(|error| view! { <Failure error/> })}
+            <Failed error=failed/>
         </section>
     }
 }
@@ -79,7 +76,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn note(self, answer: Answer) {
+    fn note(self, answer: Result<worker::Answered, Error>) {
         match answer {
             Ok(answered) => {
                 let _ = self.failed.try_set(None);
@@ -207,12 +204,7 @@ fn Send(ways: Ways, models: Vec<RankerAbout>) -> impl IntoView {
     };
     view! {
         <div class="btns send">
-            <label class="field">
-                <span class="label">"Model"</span>
-                <select on:change:target=move |event| {
-                    chosen.set(event.target().value());
-                }>{options}</select>
-            </label>
+            <Select label="Model" choose=move |word| chosen.set(word)>{options}</Select>
             <button class="btn main" type="button" disabled=off on:click=send>
                 {move || if sending.get() { "Sending" } else { "Score on the server" }}
             </button>

@@ -8,13 +8,13 @@ use shared::study::dials::Dials;
 use shared::study::overview::Overview;
 use wasm_bindgen::JsValue;
 
-use super::Bench;
+use super::bench::Bench;
 use crate::api::{self, worker};
 use crate::numbers;
 use crate::page::Page;
 use crate::pages::differ::address::DifferView;
 use crate::widgets::download;
-use crate::widgets::error::Failure;
+use crate::widgets::error::{Failed, Failure};
 
 /// The section of the page.
 #[component]
@@ -129,7 +129,7 @@ fn Ways() -> impl IntoView {
             <button class="btn" type="button" on:click=export>"Download the study, JSON"</button>
             <span class="note">"Kept in this browser until you clear the bench."</span>
         </div>
-        {move || failed.get().map(|error| view! { <Failure error/> })}
+        <Failed error=failed/>
     }
 }
 

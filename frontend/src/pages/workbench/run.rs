@@ -4,35 +4,13 @@ use leptos::prelude::*;
 use shared::api::worker::{Ask, Part, Progress as Step, Stage, Tell};
 use wasm_bindgen::JsValue;
 
-use super::{Bench, Has, files};
-use crate::api::{Error, worker};
+use super::bench::{Bench, Has, Run, State};
+use super::files;
+use crate::api::worker;
 use crate::keys::Press;
 use crate::numbers;
 use crate::widgets::error::Failure;
 use crate::widgets::progress::Progress;
-
-/// Where the run stands.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Run {
-    /// Nothing was run on this visit.
-    Idle,
-    /// In the worker.
-    Running {
-        /// To cancel it.
-        number: u64,
-        /// The last word on each stage that has begun.
-        steps: Vec<Step>,
-    },
-    /// The study stands.
-    Done {
-        /// In seconds.
-        took_s: f64,
-    },
-    /// Cancelled; the study from before is kept.
-    Stopped,
-    /// Not made.
-    Failed(Error),
-}
 
 /// Stops the run, if there is one.
 pub(super) fn cancel(bench: Bench) -> Press {
@@ -165,11 +143,9 @@ pub(super) fn Section(bench: Bench) -> impl IntoView {
 
 /// Why there can be no run, and what to do.
 fn missing(bench: Bench) -> Option<&'static str> {
-    let reading = bench.files.with(|files| {
-        files
-            .iter()
-            .any(|it| matches!(it.state, files::State::Reading(_)))
-    });
+    let reading = bench
+        .files
+        .with(|files| files.iter().any(|it| matches!(it.state, State::Reading(_))));
     let beside = bench.beside();
     let wrong = bench.settings.with(|it| it.definition(&beside).is_err());
     match (bench.has(Part::Texts), bench.has(Part::Queries)) {

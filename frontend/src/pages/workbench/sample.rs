@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 use web_sys::File;
 
-use super::{Bench, files};
+use super::bench::Bench;
+use super::files;
 use crate::api::host;
 
 const NAMES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"];

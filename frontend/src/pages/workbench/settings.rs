@@ -7,6 +7,8 @@ use shared::probe::{Limits, Mode, Probe};
 use shared::study::{Definition, Lookups, TransferFile};
 use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
 
+use crate::widgets::form::{self, FieldName};
+
 /// In an address: other analysers are asked about the instances.
 const AUDIT: &str = "1";
 
@@ -96,14 +98,25 @@ pub(crate) enum Field {
     Queries,
 }
 
-/// What is wrong with a field, and what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// Where.
-    pub(crate) field: Field,
-    /// Starts small, without full stop.
-    pub(crate) reason: String,
+impl FieldName for Field {
+    fn id(self) -> String {
+        match self {
+            Field::Analyzer => "wrong-analyzer".to_owned(),
+            Field::Ranker(at) => format!("wrong-ranker-{at}"),
+            Field::Pool => "wrong-pool".to_owned(),
+            Field::Probes => "wrong-probes".to_owned(),
+            Field::Further => "wrong-further".to_owned(),
+            Field::Modes => "wrong-modes".to_owned(),
+            Field::Delta => "wrong-delta".to_owned(),
+            Field::MinTerms => "wrong-min-terms".to_owned(),
+            Field::PerQuery => "wrong-per-query".to_owned(),
+            Field::Seed => "wrong-seed".to_owned(),
+            Field::Queries => "wrong-queries".to_owned(),
+        }
+    }
 }
+
+type Refusal = form::Refusal<Field>;
 
 /// What a definition takes beside the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,18 +1,19 @@
 //! Word vectors trained on the texts that were brought.
 
-use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{Ask, FileKind, Part, Progress as Step, Stage, Tell, Trained};
 use shared::text::Analyzer;
 use shared::vectors::glove::Settings;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, File, HtmlInputElement};
+use web_sys::{Blob, File};
 
-use super::{Bench, Has, files};
+use super::bench::{Bench, Has};
+use super::files;
 use crate::api::{Error, worker};
 use crate::numbers;
 use crate::widgets::download;
 use crate::widgets::error::Failure;
+use crate::widgets::form::{Line, Text};
 use crate::widgets::progress::Progress;
 
 /// Where the training stands.
@@ -74,20 +75,11 @@ pub(super) fn Train(bench: Bench) -> impl IntoView {
     let has_texts = Memo::new(move |_| bench.has(Part::Texts) == Has::Yes);
     let field =
         move |label: &'static str, get: fn(&Typed) -> String, set: fn(&mut Typed, String)| {
-            let change = move |event: Targeted<Event, HtmlInputElement>| {
-                typed.update(|it| set(it, event.target().value()));
+            let text = Text {
+                value: Signal::derive(move || typed.with(get)),
+                set: Callback::new(move |text| typed.update(|it| set(it, text))),
             };
-            view! {
-                <label class="field">
-                    <span class="label">{label}</span>
-                    <input
-                        inputmode="numeric"
-                        autocomplete="off"
-                        prop:value=move || typed.with(get)
-                        on:input:target=change
-                    />
-                </label>
-            }
+            view! { <Line label text inputmode="numeric"/> }
         };
     let wrong = Memo::new(move |_| {
         let settings = typed.with(Typed::settings).err();

@@ -1,11 +1,10 @@
 //! Where everything stands on the map: rows, columns, and the tracks of its grid.
 
+use shared::plot::rows::{self, COUNTS, Row};
 use shared::probe::Probe;
-use shared::report::format;
-use shared::score::RankerKind;
-use shared::study::overview::{Column, Overview};
+use shared::study::overview::Overview;
 
-use super::{Spot, Who};
+use super::Who;
 
 /// Rankers that a phone has room for.
 pub(super) const ON_PHONE: usize = 7;
@@ -23,38 +22,7 @@ pub(super) struct GridLine {
 pub(super) enum What {
     Families,
     Heads,
-    Group(&'static str),
-    Cells(Who),
-    Count(Count),
-}
-
-/// A row of counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Count {
-    Instances,
-    Relevant,
-    BothOrders,
-    Sampled,
-}
-
-impl Count {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Count::Instances => "Instances",
-            Count::Relevant => "with a relevant text",
-            Count::BothOrders => "in both orders",
-            Count::Sampled => "share kept by the cap",
-        }
-    }
-
-    pub(super) fn of(self, column: &Column) -> String {
-        match self {
-            Count::Instances => format::count(column.n_instances),
-            Count::Relevant => format::count(column.n_relevant),
-            Count::BothOrders => format::count(column.n_both_orders),
-            Count::Sampled => format::fraction(column.sampled),
-        }
-    }
+    Row(Row),
 }
 
 /// Where everything stands.
@@ -73,34 +41,10 @@ pub(super) struct Tracks {
 
 impl Layout {
     pub(super) fn of(frame: &Overview) -> Layout {
-        let mut whats = vec![What::Families, What::Heads];
-        for (kind, name) in [
-            (RankerKind::Lexical, "Lexical"),
-            (RankerKind::Neural, "Neural"),
-            (RankerKind::Service, "Services"),
-            (RankerKind::File, "Scores that were brought"),
-        ] {
-            let rows = frame.rankers.iter().enumerate();
-            let rows = rows.filter(|it| it.1.ranker.kind == kind);
-            let rows: Vec<What> = rows.map(|it| What::Cells(Who::Ranker(it.0))).collect();
-            if !rows.is_empty() {
-                whats.push(What::Group(name));
-                whats.extend(rows);
-            }
-        }
-        if frame.probes.iter().any(|it| it.relevance.is_some()) {
-            whats.push(What::Group("The axiom itself agrees with"));
-            whats.push(What::Cells(Who::Relevance));
-        }
-        whats.push(What::Group("Counts"));
-        whats.extend([Count::Instances, Count::Relevant].map(What::Count));
-        if frame.probes.iter().any(|it| it.n_both_orders > 0) {
-            whats.push(What::Count(Count::BothOrders));
-        }
-        if frame.probes.iter().any(|it| it.sampled < 1.0) {
-            whats.push(What::Count(Count::Sampled));
-        }
-        let lines = whats.into_iter().enumerate();
+        let heads = [What::Families, What::Heads];
+        let rows = rows::rows(frame).into_iter().map(What::Row);
+        let whats = heads.into_iter().chain(rows);
+        let lines = whats.enumerate();
         let lines: Vec<GridLine> = lines
             .map(|(at, what)| GridLine { at: at + 1, what })
             .collect();
@@ -111,8 +55,9 @@ impl Layout {
     /// Rows with cells, from the top.
     pub(super) fn whos(&self) -> Vec<Who> {
         let cells = self.lines.iter().filter_map(|it| match it.what {
-            What::Cells(who) => Some(who),
-            What::Families | What::Heads | What::Group(_) | What::Count(_) => None,
+            What::Row(Row::Ranker(row)) => Some(Who::Ranker(row)),
+            What::Row(Row::Relevance) => Some(Who::Relevance),
+            What::Row(Row::Group(_) | Row::Count(_)) | What::Families | What::Heads => None,
         });
         cells.collect()
     }
@@ -143,13 +88,13 @@ impl Tracks {
         let turned = lines.iter().map(|it| match it.what {
             What::Families => "0",
             What::Heads => "minmax(58px, 1fr)",
-            What::Group("Counts") | What::Count(_) => "0",
-            What::Group(_) => {
+            What::Row(Row::Group(COUNTS) | Row::Count(_)) => "0",
+            What::Row(Row::Group(_)) => {
                 groups += 1;
                 if groups == 1 { "0" } else { "4px" }
             }
-            What::Cells(who) if is_wide_only(who) => "0",
-            What::Cells(_) => "var(--w)",
+            What::Row(Row::Ranker(row)) if row >= ON_PHONE => "0",
+            What::Row(Row::Ranker(_) | Row::Relevance) => "var(--w)",
         });
         let turned: Vec<&str> = turned.collect();
         Tracks {
@@ -157,13 +102,6 @@ impl Tracks {
             turned_columns: turned.join(" "),
             turned_rows,
         }
-    }
-}
-
-pub(super) fn is_wide_only(who: Who) -> bool {
-    match who {
-        Who::Ranker(row) => row >= ON_PHONE,
-        Who::Relevance => false,
     }
 }
 
@@ -215,27 +153,31 @@ pub(super) fn families(frame: &Overview) -> Vec<(&'static str, usize, usize)> {
     all
 }
 
-/// Where a key leads from a place; none if it is no key of the map.
-pub(super) fn step(from: Spot, key: &str, rows: &[Who], axioms: &[Probe]) -> Option<Spot> {
-    let row = rows.iter().position(|it| *it == from.who)?;
-    let column = axioms.iter().position(|it| *it == from.probe)?;
-    let (row, column) = match key {
-        "ArrowLeft" => (row, column.saturating_sub(1)),
-        "ArrowRight" => (row, (column + 1).min(axioms.len() - 1)),
-        "ArrowUp" => (row.saturating_sub(1), column),
-        "ArrowDown" => ((row + 1).min(rows.len() - 1), column),
-        "Home" => (row, 0),
-        "End" => (row, axioms.len() - 1),
+/// Returns where a key leads in a grid from one of its places, over what is no place and never
+/// off the grid; none if it is no key of a grid.
+pub(crate) fn step<T: Copy + PartialEq>(grid: &[Vec<Option<T>>], from: T, key: &str) -> Option<T> {
+    let mut rows = grid.iter().enumerate();
+    let (row, column) = rows.find_map(|(at, row)| {
+        let column = row.iter().position(|it| *it == Some(from))?;
+        Some((at, column))
+    })?;
+    let own = &grid[row];
+    let in_column = |row: &Vec<Option<T>>| row.get(column).copied().flatten();
+    let next = match key {
+        "ArrowLeft" => own[..column].iter().rev().flatten().next().copied(),
+        "ArrowRight" => own[column + 1..].iter().flatten().next().copied(),
+        "ArrowUp" => grid[..row].iter().rev().find_map(in_column),
+        "ArrowDown" => grid[row + 1..].iter().find_map(in_column),
+        "Home" => own.iter().flatten().next().copied(),
+        "End" => own.iter().rev().flatten().next().copied(),
         _ => return None,
     };
-    Some(Spot {
-        who: rows[row],
-        probe: axioms[column],
-    })
+    Some(next.unwrap_or(from))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Spot;
     use super::*;
 
     #[test]
@@ -246,7 +188,8 @@ mod tests {
             who: Who::Ranker(2),
             probe: Probe::Tfc1,
         };
-        let to = |key: &str| step(from, key, &rows, &axioms);
+        let grid = rows.map(|who| axioms.map(|axiom| Some(Spot { who, axiom })).to_vec());
+        let to = |key: &str| step(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),
             Some(Spot {

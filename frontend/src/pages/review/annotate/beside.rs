@@ -7,6 +7,7 @@ use shared::review::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
 
 use super::course::Words;
 use crate::pages::review::desk;
+use crate::widgets::form::Radio;
 
 /// The field of the note.
 const NOTE: &str = "note";
@@ -120,15 +121,13 @@ pub(super) fn BesideTheAnswer(
     ]
     .map(|(value, word)| {
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="matters"
-                    prop:checked=move || words.read().matters == value
-                    on:change=move |_| words.update(|it| it.matters = value)
-                />
+            <Radio
+                group="matters"
+                chosen=move || words.read().matters == value
+                choose=move || words.update(|it| it.matters = value)
+            >
                 {word}
-            </label>
+            </Radio>
         }
     });
     let about = probe.about();

@@ -8,6 +8,7 @@ use shared::review::{Answer, Event, Key};
 use super::beside::Beside;
 use super::course::{Act, Course, Words};
 use super::guide;
+use crate::api::action::Action;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::outbox;
@@ -204,28 +205,17 @@ impl Work {
             self.shown();
             return;
         }
-        if self.asking.get_untracked() {
-            return;
-        }
-        self.asking.set(true);
         let request = Again {
             task: self.task(),
             item: act.item,
         };
-        leptos::task::spawn_local(async move {
-            let found = api::call(&request).await;
-            // The reader may be on another page by now.
-            if self.asking.try_set(false).is_some() {
-                return;
-            }
-            match found {
-                Ok(item) => {
-                    self.failed.set(None);
-                    then(self, act, item);
-                    self.shown();
-                }
-                Err(error) => self.failed.set(Some(error)),
-            }
+        let action = Action {
+            busy: self.asking,
+            failed: self.failed,
+        };
+        action.send(request, move |item| {
+            then(self, act, item);
+            self.shown();
         });
     }
 

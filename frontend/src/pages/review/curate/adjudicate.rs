@@ -12,14 +12,16 @@ use shared::review::log::Fate;
 use shared::review::said::Dispute;
 use shared::review::{Answer, ItemNo, Key};
 
+use super::desk::{Desk, Part};
 use super::history::Told;
 use super::sending::{Sending, Unsent};
-use super::{Desk, Part, words};
+use super::words;
 use crate::api::{self, Error};
+use crate::browser::{self, Address};
 use crate::keys::{self, Press};
-use crate::lab::{self, Address};
 use crate::numbers::plural;
-use crate::widgets::error::Failure;
+use crate::widgets::error::{Failed, Failure};
+use crate::widgets::form::Line;
 
 /// Answers in the order of their keys.
 const KEYS: [(&str, Answer); 4] = [
@@ -49,7 +51,7 @@ impl Court {
         let here = Address::here();
         let queue = RwSignal::new(None::<Vec<Dispute>>);
         let item = Memo::new(move |_| {
-            let wanted = lab::word(&here.search.get(), "item");
+            let wanted = browser::word(&here.search.get(), "item");
             let wanted = wanted.and_then(|it| it.parse().ok()).map(ItemNo);
             wanted.or_else(|| queue.with(|it| it.as_ref()?.first().map(|it| it.item)))
         });
@@ -89,7 +91,7 @@ impl Court {
 
     fn look(self, item: ItemNo) {
         self.sending.clear();
-        lab::go(&self.href(item));
+        browser::go(&self.href(item));
     }
 
     /// So many further in the queue.
@@ -118,15 +120,9 @@ fn beside(items: &[ItemNo], from: Option<ItemNo>, by: isize) -> Option<ItemNo> {
 pub(super) fn Adjudication(desk: Desk) -> impl IntoView {
     let court = Court::new(desk);
     court.ask();
-    let failure = move || {
-        let retry = Callback::new(move |()| court.ask());
-        court
-            .failed
-            .get()
-            .map(|error| view! { <Failure error retry/> })
-    };
+    let retry = Callback::new(move |()| court.ask());
     view! {
-        {failure}
+        <Failed error=court.failed retry/>
         <div class="court">
             <Queue court/>
             <Case court/>
@@ -192,16 +188,11 @@ fn Queue(court: Court) -> impl IntoView {
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>
-                <label class="field">
-                    <span class="label">
-                        {format!("Another item, 0 to {}", n_items.saturating_sub(1))}
-                    </span>
-                    <input
-                        inputmode="numeric"
-                        autocomplete="off"
-                        on:input:target=move |event| typed.set(event.target().value())
-                    />
-                </label>
+                <Line
+                    label=format!("Another item, 0 to {}", n_items.saturating_sub(1))
+                    text=typed
+                    inputmode="numeric"
+                />
                 <button class="btn" type="submit">"Open"</button>
             </form>
         </section>

@@ -5,7 +5,7 @@ use shared::api::review::{Agreed, AskAgreement};
 use shared::plot;
 use shared::review::tables;
 
-use super::{Desk, called};
+use super::desk::{Desk, called};
 use crate::api;
 use crate::page::Page;
 use crate::widgets::answered::Answered;

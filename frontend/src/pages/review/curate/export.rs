@@ -4,10 +4,11 @@ use leptos::prelude::*;
 use shared::api::review::{Download, Format};
 use shared::review::export::Whose;
 
-use super::Desk;
+use super::desk::Desk;
 use crate::api::{self, Error};
 use crate::widgets::download;
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
+use crate::widgets::section::Section;
 
 /// A file that can be taken.
 struct File {
@@ -107,15 +108,12 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
             </li>
         }
     });
-    let failure = move || failed.get().map(|error| view! { <Failure error/> });
     view! {
-        <section class="section" aria-labelledby="export">
-            <header>
-                <h2 id="export">"Export"</h2>
-                <p class="note">
-                    "Everything that was done, with what was replaced, taken back and left out."
-                </p>
-            </header>
+        <Section
+            id="export"
+            name="Export"
+            note="Everything that was done, with what was replaced, taken back and left out."
+        >
             <p class="switch">
                 <label>
                     <input
@@ -127,8 +125,8 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
                 </label>
             </p>
             <ul class="exports files-of">{rows}</ul>
-            {failure}
+            <Failed error=failed/>
             <p class="note" role="status">{move || busy.get().then_some("Writing the file")}</p>
-        </section>
+        </Section>
     }
 }

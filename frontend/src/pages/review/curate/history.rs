@@ -6,11 +6,13 @@ use shared::probe::ClaimKind;
 use shared::review::content::Content;
 use shared::review::event::What;
 
-use super::{called, words};
+use super::desk::called;
+use super::words;
 use crate::numbers::took;
 use crate::pages::people::minute;
 use crate::widgets::dials::mode_word;
 use crate::widgets::marked::MarkedText;
+use crate::widgets::table::{Head, HeadedTable};
 
 /// The item in the order of its claim.
 #[component]
@@ -41,22 +43,22 @@ pub(super) fn Told(
         <h3>"Rankers"</h3>
         <ul class="facts">{rankers}</ul>
         <h3>"What was done"</h3>
-        <div class="scrolls" role="region" tabindex="0" aria-label="What was done">
-            <table class="data">
-                <caption class="unseen">"What was done, in the order in which it came"</caption>
-                <thead>
-                    <tr>
-                        <th scope="col">"who"</th>
-                        <th scope="col">"what"</th>
-                        <th scope="col">"note"</th>
-                        <th scope="col" class="num">"took"</th>
-                        <th scope="col">"when"</th>
-                        <th scope="col">"now"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <HeadedTable
+            name="What was done"
+            caption="What was done, in the order in which it came"
+            class="data"
+            heads=[
+                Head::words("who"),
+                Head::words("what"),
+                Head::words("note"),
+                Head::number("took"),
+                Head::words("when"),
+                Head::words("now"),
+            ]
+            scrolls=true
+        >
+            {rows}
+        </HeadedTable>
     }
 }
 

@@ -3,16 +3,17 @@
 use leptos::prelude::*;
 use shared::api::review::{Change, State};
 
-use super::{Desk, words};
+use super::desk::Desk;
+use super::words;
 use crate::numbers::{count, plural};
-use crate::widgets::error::Failure;
+use crate::widgets::error::Failed;
+use crate::widgets::section::Section;
 
 /// The part of the page.
 #[component]
 pub(super) fn Overview(desk: Desk) -> impl IntoView {
-    let failure = move || desk.failed.get().map(|error| view! { <Failure error/> });
     view! {
-        {failure}
+        <Failed error=desk.failed/>
         <Switches desk/>
         <Made desk/>
         <Guidelines desk/>
@@ -74,10 +75,7 @@ fn Switches(desk: Desk) -> impl IntoView {
         desk.change(change, || {});
     };
     view! {
-        <section class="section" aria-labelledby="state">
-            <header>
-                <h2 id="state">"State"</h2>
-            </header>
+        <Section id="state" name="State">
             <div class="btns">
                 {button}
                 <span class="note" role="status">{said}</span>
@@ -93,7 +91,7 @@ fn Switches(desk: Desk) -> impl IntoView {
                     "Everybody who sees the study sees what people say, without names"
                 </label>
             </p>
-        </section>
+        </Section>
     }
 }
 
@@ -143,13 +141,13 @@ fn Made(desk: Desk) -> impl IntoView {
             .collect_view()
     };
     view! {
-        <section class="section" aria-labelledby="made">
-            <header>
-                <h2 id="made">"What it is made of"</h2>
-                <p class="note">"It stays as it was drawn; another draw is another task."</p>
-            </header>
+        <Section
+            id="made"
+            name="What it is made of"
+            note="It stays as it was drawn; another draw is another task."
+        >
             <dl class="made-of">{body}</dl>
-        </section>
+        </Section>
     }
 }
 
@@ -178,11 +176,11 @@ fn Guidelines(desk: Desk) -> impl IntoView {
         (false, false) => "",
     };
     view! {
-        <section class="section" aria-labelledby="guidelines">
-            <header>
-                <h2 id="guidelines">"Guidelines"</h2>
-                <p class="note">"Markdown. People read it before they begin, and by the key G."</p>
-            </header>
+        <Section
+            id="guidelines"
+            name="Guidelines"
+            note="Markdown. People read it before they begin, and by the key G."
+        >
             <form on:submit=save>
                 <textarea
                     class="written"
@@ -202,6 +200,6 @@ fn Guidelines(desk: Desk) -> impl IntoView {
                     <span class="note" role="status">{said}</span>
                 </div>
             </form>
-        </section>
+        </Section>
     }
 }

@@ -9,14 +9,16 @@ use shared::review::event::{Standing, What};
 use shared::review::progress::OfPerson;
 use shared::review::tables;
 
+use super::desk::{Desk, called};
 use super::sending::{Sending, Unsent};
-use super::{Desk, called};
 use crate::api;
 use crate::numbers::{count, plural};
 use crate::pages::people::minute;
 use crate::widgets::answered::Answered;
+use crate::widgets::form::Line;
 use crate::widgets::part::{Drawn, Part};
-use crate::widgets::progress::Progress as Line;
+use crate::widgets::progress::Progress as Bar;
+use crate::widgets::section::Section;
 
 /// The part of the page.
 #[component]
@@ -81,7 +83,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
                 <p class="note">{said.clone()}</p>
             </header>
             <div class="tally">{tally}</div>
-            <Line label=said done=Signal::stored(done)/>
+            <Bar label=said done=Signal::stored(done)/>
         </section>
         {days
             .map(|days| {
@@ -104,17 +106,14 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
             drawing=None
             table=table("progress")
         />
-        <section class="section" aria-labelledby="counts">
-            <header>
-                <h2 id="counts">"Whose work counts"</h2>
-                <p class="note">
-                    "Whoever is left out is left out of agreement and estimates. Nothing is
-                    deleted: their work stays in the log and in the export, and can be taken in
-                    again."
-                </p>
-            </header>
+        <Section
+            id="counts"
+            name="Whose work counts"
+            note="Whoever is left out is left out of agreement and estimates. Nothing is deleted: \
+                  their work stays in the log and in the export, and can be taken in again."
+        >
             <ul class="held">{people}</ul>
-        </section>
+        </Section>
     }
     .into_any()
 }
@@ -163,14 +162,7 @@ fn Person(desk: Desk, of: OfPerson, name: String, again: Callback<()>) -> impl I
         </button>
         <Show when=move || asked.get()>
             <form class="btns standing" on:submit=send>
-                <label class="field">
-                    <span class="label">"Why"</span>
-                    <input
-                        autocomplete="off"
-                        prop:value=move || reason.get()
-                        on:input:target=move |event| reason.set(event.target().value())
-                    />
-                </label>
+                <Line label="Why" text=reason/>
                 <button
                     class="btn main"
                     type="submit"

@@ -5,7 +5,7 @@ use shared::api::review::{Results as Ask, TaskResults};
 use shared::plot;
 use shared::review::tables;
 
-use super::Desk;
+use super::desk::Desk;
 use crate::api;
 use crate::widgets::answered::Answered;
 use crate::widgets::part::{Drawn, Part};

@@ -3,35 +3,28 @@
 use leptos::prelude::*;
 use shared::review::task::{Favour, Share};
 
-use super::Form;
-use super::choice::{Choice, Ranker};
 use super::draft::{Draft, Field, Way};
-use super::field::Number;
+use super::form::Form;
+use super::ranker::Ranker;
+use crate::widgets::form::{Choice, Number};
 
 /// The part of the form.
 #[component]
 pub(super) fn Drawing(form: Form) -> impl IntoView {
-    let ways = Way::ALL.map(|it| (it.1.to_owned(), it.2.to_owned()));
+    let ways = Way::ALL.map(|it| (it.1, it.2));
     let way = Memo::new(move |_| form.draft.with(|it| it.way));
     view! {
         <fieldset class="form">
             <legend>"What is drawn"</legend>
+            <Number form=form.fields field=Field::Items label="Items" text=|it| &mut it.n_items/>
             <Number
-                form
-                field=Field::Items
-                label="Items"
-                get=|it| it.n_items.clone()
-                set=|it, text| it.n_items = text
-            />
-            <Number
-                form
+                form=form.fields
                 field=Field::Seed
                 label="Seed of everything random"
-                get=|it| it.seed.clone()
-                set=|it, text| it.seed = text
+                text=|it| &mut it.seed
             />
             <Choice
-                form
+                form=form.fields
                 label="With which chances"
                 options=ways.to_vec()
                 get=|it| {
@@ -89,11 +82,10 @@ fn First(form: Form, label: &'static str) -> impl IntoView {
 fn DrawnFirst(form: Form) -> impl IntoView {
     view! {
         <Number
-            form
+            form=form.fields
             field=Field::Share
             label="Per cent of items from where they disagree"
-            get=|it| it.share.clone()
-            set=|it, text| it.share = text
+            text=|it| &mut it.share
         />
     }
 }
@@ -104,7 +96,6 @@ fn PerProbe(form: Form) -> impl IntoView {
         ("equal", "as many of each"),
         ("proportional", "in proportion to its instances"),
     ];
-    let options = options.map(|(word, name)| (word.to_owned(), name.to_owned()));
     let get = |it: &Draft| {
         let word = match it.per_probe {
             Share::Equal => "equal",
@@ -118,13 +109,12 @@ fn PerProbe(form: Form) -> impl IntoView {
             _ => Share::Equal,
         };
     };
-    view! { <Choice form label="Items of each probe" options=options.to_vec() get set/> }
+    view! { <Choice form=form.fields label="Items of each probe" options=options.to_vec() get set/> }
 }
 
 #[component]
 fn ByMargin(form: Form) -> impl IntoView {
     let options = [("close", "close calls"), ("clear", "clear calls")];
-    let options = options.map(|(word, name)| (word.to_owned(), name.to_owned()));
     let get = |it: &Draft| {
         let word = match it.favour {
             Favour::Close => "close",
@@ -140,6 +130,6 @@ fn ByMargin(form: Form) -> impl IntoView {
     };
     view! {
         <First form label="Ranker"/>
-        <Choice form label="More often" options=options.to_vec() get set/>
+        <Choice form=form.fields label="More often" options=options.to_vec() get set/>
     }
 }

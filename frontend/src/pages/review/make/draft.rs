@@ -9,6 +9,8 @@ use shared::study::dials::Dials;
 use shared::study::overview::Card;
 use shared::verdict::Outcome;
 
+use crate::widgets::form::{self, FieldName};
+
 /// What people read unless a curator writes something else.
 const GUIDELINES: &str = "\
 Read the query, then both texts. Decide which text is better for somebody who asked this.
@@ -104,12 +106,13 @@ pub(super) enum Field {
     All,
 }
 
-impl Field {
-    /// For `aria-describedby`.
-    pub(super) fn id(self) -> String {
+impl FieldName for Field {
+    fn id(self) -> String {
         format!("wrong-{self:?}").to_lowercase()
     }
+}
 
+impl Field {
     /// The field of a setting as the server names it.
     fn of(setting: &str) -> Field {
         match setting {
@@ -131,11 +134,7 @@ impl Field {
 }
 
 /// What is wrong, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) field: Field,
-    pub(super) reason: String,
-}
+pub(super) type Refusal = form::Refusal<Field>;
 
 impl Refusal {
     fn new(field: Field, reason: impl Into<String>) -> Refusal {

@@ -5,11 +5,11 @@ use shared::probe::ClaimKind;
 use shared::review::Answer;
 use shared::review::task::Known;
 
-use super::Form;
 use super::draft::{Draft, Field};
-use super::field::Wrong;
+use super::form::Form;
 use super::place;
 use crate::page::Page;
+use crate::widgets::form::{FieldName, Line, Mistake, Select, Wrong};
 
 /// An answer, whichever the claim.
 fn word(answer: Answer, claim: ClaimKind) -> &'static str {
@@ -108,45 +108,24 @@ pub(super) fn Knowns(
             <legend>{name}</legend>
             <p class="note">{said}</p>
             <ol class="known">{rows}</ol>
-            <Wrong form field/>
+            <Wrong form=form.fields field/>
             <div class="form adds" role="group" aria-label=format!("Add to {name}")>
-                <label class="field" class:error=move || wrong.with(Option::is_some)>
-                    <span class="label">"Address of an instance, or tfc1 fixed 12"</span>
-                    <input
-                        autocomplete="off"
-                        aria-describedby=id.clone()
-                        aria-invalid=move || wrong.with(Option::is_some).then_some("true")
-                        prop:value=move || address.get()
-                        on:input:target=move |event| address.set(event.target().value())
-                        on:keydown=move |event| {
-                            if event.key() == "Enter" {
-                                event.prevent_default();
-                                add();
-                            }
+                <Line
+                    label="Address of an instance, or tfc1 fixed 12"
+                    text=address
+                    mistake=Mistake { id: id.clone(), reason: wrong.into() }
+                    on:keydown=move |event| {
+                        if event.key() == "Enter" {
+                            event.prevent_default();
+                            add();
                         }
-                    />
-                    <span id=id class="wrong" aria-live="polite">
-                        {move || {
-                            wrong.get().map(|it| view! { <span class="verdict bad">{it}</span> })
-                        }}
-                    </span>
-                </label>
-                <label class="field">
-                    <span class="label">"Right, by the order on its page"</span>
-                    <select on:change:target=move |event| {
-                        let word = event.target().value();
-                        let found = Answer::ALL.iter().find(|it| it.name() == word);
-                        answer.set(found.copied().unwrap_or(Answer::First));
-                    }>{answers}</select>
-                </label>
-                <label class="field">
-                    <span class="label">"Why"</span>
-                    <input
-                        autocomplete="off"
-                        prop:value=move || why.get()
-                        on:input:target=move |event| why.set(event.target().value())
-                    />
-                </label>
+                    }
+                />
+                <Select label="Right, by the order on its page" choose=move |word: String| {
+                    let found = Answer::ALL.iter().find(|it| it.name() == word);
+                    answer.set(found.copied().unwrap_or(Answer::First));
+                }>{answers}</Select>
+                <Line label="Why" text=why/>
                 <button class="btn" type="button" on:click=move |_| add()>"Add it"</button>
             </div>
         </fieldset>

@@ -11,26 +11,29 @@ pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
     let help = "paste the address of an instance of this study, or write probe, reading and \
                 number: tfc1 fixed 12";
     let text = text.trim();
-    let parts = match text.find("/study/") {
-        Some(at) => {
-            let path = text[at..].split(['?', '#']).next().unwrap_or_default();
-            let [of, probe, mode, number] = Page::instance_at(path).ok_or(help)?;
-            if of != study {
-                return Err(format!(
-                    "it is an instance of {of}, and the task is of {study}"
-                ));
-            }
-            [unescaped(probe), mode.to_owned(), number.to_owned()]
-        }
-        None => {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            match words[..] {
-                [probe, mode, number] => [probe, mode, number].map(str::to_owned),
-                _ => return Err(help.to_owned()),
-            }
-        }
+    if let Some(at) = text.find("/study/") {
+        let path = text[at..].split(['?', '#']).next().unwrap_or_default();
+        return match Page::parse(path) {
+            Some(Page::Instance {
+                study: of,
+                axiom: probe,
+                mode,
+                number,
+            }) if of == study => Ok(Place {
+                probe,
+                mode,
+                number,
+            }),
+            Some(Page::Instance { study: of, .. }) => Err(format!(
+                "it is an instance of {of}, and the task is of {study}"
+            )),
+            _ => Err(help.to_owned()),
+        };
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [probe, mode, number] = words[..] else {
+        return Err(help.to_owned());
     };
-    let [probe, mode, number] = parts;
     let known = Mode::ALL.iter().find(|it| it.name() == mode);
     Ok(Place {
         probe: probe.parse().map_err(|it: Error| it.to_string())?,
@@ -39,27 +42,6 @@ pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
             .parse()
             .map_err(|_| format!("`{number}` is no number of an instance"))?,
     })
-}
-
-/// Reads `%3A` as it is meant; what is no such sequence stays.
-fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let byte = hex.and_then(|it| u8::from_str_radix(it, 16).ok());
-        match (first, byte) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -83,7 +65,5 @@ mod tests {
         ] {
             assert!(place(none, "demo").is_err(), "{none}");
         }
-        assert_eq!(unescaped("match%3Alength"), "match:length");
-        assert_eq!(unescaped("100%"), "100%");
     }
 }

@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use shared::api::review::{Made, Preview as Ask};
 use shared::review::Task;
 
-use super::Form;
 use super::draft::Draft;
+use super::form::Form;
 use crate::api;
 use crate::later::Later;
 use crate::numbers::{count, plural};
+use crate::widgets::table::{Head, HeadedTable};
 
 /// The hand rests so long before the server is asked.
 const PAUSE_MS: u64 = 700;
@@ -125,16 +126,13 @@ fn Counted(made: Made) -> impl IntoView {
             {plural(u64::from(made.n_training), "training item", "training items")} ", "
             {plural(u64::from(made.n_gold), "gold item", "gold items")}
         </p>
-        <table class="data narrow">
-            <caption class="unseen">"Items of each probe"</caption>
-            <thead>
-                <tr>
-                    <th scope="col">"probe"</th>
-                    <th scope="col" class="num">"items"</th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        <HeadedTable
+            name="Items of each probe"
+            class="data narrow"
+            heads=[Head::words("probe"), Head::number("items")]
+        >
+            {rows}
+        </HeadedTable>
     }
 }
 

@@ -5,12 +5,12 @@ use shared::probe::Probe;
 use shared::study::dials::Dials;
 use shared::verdict::Outcome;
 
-use super::Form;
-use super::choice::{Choice, Ranker};
 use super::draft::Field;
-use super::field::{Number, Wrong};
+use super::form::Form;
+use super::ranker::Ranker;
 use crate::numbers;
 use crate::widgets::dials::{DialBar, Reach, Turned};
+use crate::widgets::form::{Choice, Number, Wrong};
 use crate::widgets::heatmap::family;
 
 /// Probes, and which of their instances.
@@ -26,7 +26,7 @@ pub(super) fn Probes(form: Form) -> impl IntoView {
                 }
                 .into_any(),
             }}
-            <Wrong form field=Field::Probes/>
+            <Wrong form=form.fields field=Field::Probes/>
         </fieldset>
         <fieldset>
             <legend>"Which of their instances"</legend>
@@ -111,7 +111,6 @@ fn Which(form: Form) -> impl IntoView {
         ("tied", "tied"),
         ("violated", "violated"),
     ];
-    let outcomes = outcomes.map(|(word, name)| (word.to_owned(), name.to_owned()));
     let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
     view! {
         <DialBar reach turned/>
@@ -130,10 +129,10 @@ fn Which(form: Form) -> impl IntoView {
                     it.ranker = word;
                 }
             />
-            <Wrong form field=Field::Ranker/>
+            <Wrong form=form.fields field=Field::Ranker/>
             <Show when=move || has_ranker.get()>
                 <Choice
-                    form
+                    form=form.fields
                     label="Outcome"
                     options=outcomes.to_vec()
                     get=|it| it.outcome.map_or("", outcome_word).to_owned()
@@ -143,18 +142,16 @@ fn Which(form: Form) -> impl IntoView {
                     }
                 />
                 <Number
-                    form
+                    form=form.fields
                     field=Field::MarginFrom
                     label="Margin from; empty: any"
-                    get=|it| it.margin_from.clone()
-                    set=|it, text| it.margin_from = text
+                    text=|it| &mut it.margin_from
                 />
                 <Number
-                    form
+                    form=form.fields
                     field=Field::MarginTo
                     label="Margin up to; empty: any"
-                    get=|it| it.margin_to.clone()
-                    set=|it, text| it.margin_to = text
+                    text=|it| &mut it.margin_to
                 />
             </Show>
         </div>

@@ -7,21 +7,8 @@ use shared::report::format;
 use shared::study::behaviour::Effect as Found;
 use wasm_bindgen::JsCast;
 
-use super::layout::{Head, Layout, Square};
-use super::{Scene, Spot};
-
-/// `[−.02, +.20]`, with queries as units.
-pub(super) fn interval(effect: &Found) -> String {
-    let [low, high] = effect.score.interval.map(format::signed);
-    format!("[{low}, {high}]")
-}
-
-/// `+.12 *†`
-pub(super) fn score(effect: &Found) -> String {
-    let star = if effect.is_significant() { "*" } else { "" };
-    let dagger = if effect.is_disputed() { "†" } else { "" };
-    format!("{}{star}{dagger}", format::signed(effect.score.value))
-}
+use super::layout::{Head, Layout, Square, score};
+use super::scene::{Scene, Spot};
 
 /// The table; wide ones scroll in their own place.
 #[component]

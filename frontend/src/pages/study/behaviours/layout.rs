@@ -6,9 +6,9 @@ use shared::report::format;
 use shared::study::behaviour::{Behaviours, Effect, Row};
 
 use super::super::address::Behaving;
-use super::Spot;
-use super::grid::interval;
+use super::scene::Spot;
 use crate::numbers::plural;
+use crate::widgets::heatmap::step;
 
 /// A kind of behaviours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,24 +132,12 @@ impl Layout {
         squares.filter_map(Square::spot)
     }
 
-    /// Where a key leads from a cell: over what cannot be selected, never off the table.
+    /// Where a key leads from a cell.
     pub(super) fn step(&self, from: Spot, key: &str) -> Option<Spot> {
-        let spot = |row: usize, column: usize| self.rows[row].1.get(column)?.spot();
-        let places = (0..self.rows.len())
-            .flat_map(|row| (0..self.columns.len()).map(move |column| (row, column)));
-        let (row, column) = places
-            .into_iter()
-            .find(|&(row, column)| spot(row, column) == Some(from))?;
-        let mut across = 0..self.columns.len();
-        match key {
-            "ArrowLeft" => (0..column).rev().find_map(|it| spot(row, it)),
-            "ArrowRight" => (column + 1..self.columns.len()).find_map(|it| spot(row, it)),
-            "ArrowUp" => (0..row).rev().find_map(|it| spot(it, column)),
-            "ArrowDown" => (row + 1..self.rows.len()).find_map(|it| spot(it, column)),
-            "Home" => across.find_map(|it| spot(row, it)),
-            "End" => across.rev().find_map(|it| spot(row, it)),
-            _ => None,
-        }
+        let rows = self.rows.iter();
+        let grid = rows.map(|it| it.1.iter().map(Square::spot).collect());
+        let grid: Vec<Vec<Option<Spot>>> = grid.collect();
+        step(&grid, from, key).filter(|it| *it != from)
     }
 }
 
@@ -254,4 +242,17 @@ fn samples(found: &Behaviours, row: &Row) -> String {
         }
     }
     said
+}
+
+/// `[−.02, +.20]`, with queries as units.
+pub(super) fn interval(effect: &Effect) -> String {
+    let [low, high] = effect.score.interval.map(format::signed);
+    format!("[{low}, {high}]")
+}
+
+/// `+.12 *†`
+pub(super) fn score(effect: &Effect) -> String {
+    let star = if effect.is_significant() { "*" } else { "" };
+    let dagger = if effect.is_disputed() { "†" } else { "" };
+    format!("{}{star}{dagger}", format::signed(effect.score.value))
 }

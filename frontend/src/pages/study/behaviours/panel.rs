@@ -10,8 +10,8 @@ use shared::study::cell::{Histogram, Sort};
 use shared::study::dials::Dials;
 
 use super::super::address::ListView;
-use super::grid::{interval, score};
-use super::{Scene, Spot};
+use super::layout::{interval, score};
+use super::scene::{Scene, Spot};
 use crate::api;
 use crate::numbers::{p_said, plural};
 use crate::widgets::drawing::Drawing;
@@ -34,7 +34,7 @@ pub(super) fn Details(spot: Spot, scene: Scene) -> impl IntoView {
             ..ListView::default()
         };
         let request = List {
-            study: scene.study.get_value(),
+            study: scene.page.study.get_value(),
             listing: list.listing(spot.probe, spot.ranker, 0..1),
         };
         async move { api::call(&request).await.map(|it| it.histogram) }
@@ -102,6 +102,7 @@ fn Known(spot: Spot, effect: Effect, histogram: Drawn, scene: Scene) -> impl Int
         ..ListView::default()
     };
     let href = scene
+        .page
         .study
         .with_value(|it| list.href(it, spot.probe, spot.ranker));
     let n = found

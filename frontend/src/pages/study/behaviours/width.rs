@@ -5,6 +5,7 @@ use shared::study::behaviour::Delta;
 
 use super::super::address::width;
 use crate::later::Later;
+use crate::widgets::form::Radio;
 
 /// Where the dial stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,15 +74,9 @@ pub(super) fn WidthDial(
     };
     let ways = Choice::ALL.map(|(way, said)| {
         view! {
-            <label>
-                <input
-                    type="radio"
-                    name="width"
-                    prop:checked=move || choice.get() == way
-                    on:change=move |_| turn(way)
-                />
+            <Radio group="width" chosen=move || choice.get() == way choose=move || turn(way)>
                 {said}
-            </label>
+            </Radio>
         }
     });
     let shown = move || match settled.get() {

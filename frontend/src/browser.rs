@@ -1,0 +1,78 @@
+//! The address of the browser, as the pages of the lazy bundle follow and change it.
+
+use leptos::prelude::*;
+use wasm_bindgen::{JsCast, JsValue};
+
+/// The parts of the address that a page of the lab follows.
+#[derive(Clone)]
+pub(crate) struct Address {
+    /// Before `?`.
+    pub(crate) path: ArcRwSignal<String>,
+    /// Behind `?`.
+    pub(crate) search: ArcRwSignal<String>,
+    /// Behind `#`, with it.
+    pub(crate) hash: ArcRwSignal<String>,
+}
+
+impl Address {
+    /// Returns the address as the browser has it.
+    pub(crate) fn new() -> Address {
+        let address = Address {
+            path: ArcRwSignal::new(String::new()),
+            search: ArcRwSignal::new(String::new()),
+            hash: ArcRwSignal::new(String::new()),
+        };
+        address.read();
+        address
+    }
+
+    /// Of the page that calls.
+    pub(crate) fn here() -> Address {
+        use_context().unwrap_or_else(Address::new)
+    }
+
+    fn read(&self) {
+        let location = window().location();
+        let [path, search, hash] = [location.pathname(), location.search(), location.hash()]
+            .map(Result::unwrap_or_default);
+        self.take(&path, &search, &hash);
+    }
+
+    /// Takes another address; only what differs is news.
+    pub(crate) fn take(&self, path: &str, search: &str, hash: &str) {
+        let of = |signal: &ArcRwSignal<String>, value: &str| {
+            if signal.with_untracked(|it| it != value) {
+                signal.set(value.to_owned());
+            }
+        };
+        of(&self.path, path);
+        of(&self.search, search.trim_start_matches('?'));
+        of(&self.hash, hash.trim_start_matches('#'));
+    }
+
+    /// The value of a word behind `?`.
+    pub(crate) fn word(&self, key: &str) -> Option<String> {
+        word(&self.search.get_untracked(), key)
+    }
+}
+
+/// The value of a word of a search, with or without its `?`.
+pub(crate) fn word(search: &str, key: &str) -> Option<String> {
+    let words = web_sys::UrlSearchParams::new_with_str(search).ok()?;
+    words.get(key)
+}
+
+/// Changes the address in its place. The router is the page's, and hears clicks on links alone.
+pub(crate) fn go(href: &str) {
+    let made = document().create_element("a");
+    let (Ok(made), Some(body)) = (made, document().body()) else {
+        return;
+    };
+    let link: web_sys::HtmlAnchorElement = made.unchecked_into();
+    link.set_href(href);
+    let _ = link.set_attribute("noscroll", "");
+    let _ = js_sys::Reflect::set(&link, &JsValue::from_str("replace"), &JsValue::TRUE);
+    let _ = body.append_child(&link);
+    link.click();
+    link.remove();
+}

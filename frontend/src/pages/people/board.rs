@@ -1,0 +1,143 @@
+//! Everybody, and what is being done with them.
+
+use leptos::prelude::*;
+use shared::api::people::{Everybody, People as Ask, Revoke, Role, Somebody, Who};
+
+use crate::api::{self, Error};
+
+/// Everybody as they were told last, and what is being done with them.
+#[derive(Clone, Copy)]
+pub(super) struct Board {
+    pub(super) who: StoredValue<Who>,
+    pub(super) everybody: RwSignal<Option<Everybody>>,
+    pub(super) failed: RwSignal<Option<Error>>,
+    /// The link that was made last; it is nowhere else.
+    pub(super) link: RwSignal<Option<NewLink>>,
+    /// What is asked before it is done.
+    pub(super) asked: RwSignal<Option<Revoke>>,
+    /// What was done, for those who hear the page.
+    pub(super) told: RwSignal<Option<Told>>,
+    pub(super) busy: RwSignal<bool>,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) words: String,
+    /// Whom an invitation would let in again.
+    pub(super) back: Option<Somebody>,
+}
+
+impl Board {
+    pub(super) fn new(who: Who) -> Board {
+        Board {
+            who: StoredValue::new(who),
+            everybody: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            link: RwSignal::new(None),
+            asked: RwSignal::new(None),
+            told: RwSignal::new(None),
+            busy: RwSignal::new(false),
+        }
+    }
+
+    pub(super) fn ask(self) {
+        leptos::task::spawn_local(async move {
+            let found = api::call(&Ask {}).await;
+            self.take(found);
+        });
+    }
+
+    pub(super) fn take(self, found: Result<Everybody, Error>) {
+        match found {
+            Ok(found) => {
+                self.failed.try_set(None);
+                self.everybody.try_set(Some(found));
+            }
+            Err(error) => {
+                self.failed.try_set(Some(error));
+            }
+        }
+    }
+
+    /// Turns away a person or takes back an invitation.
+    pub(super) fn revoke(self, what: Revoke) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        let told = self.told_of(what);
+        self.busy.set(true);
+        leptos::task::spawn_local(async move {
+            let found = api::call(&what).await;
+            // The reader may be on another page by now.
+            if self.busy.try_set(false).is_some() {
+                return;
+            }
+            if found.is_ok() {
+                self.told.set(Some(told));
+            }
+            self.asked.set(None);
+            self.take(found);
+        });
+    }
+
+    pub(super) fn told_of(self, what: Revoke) -> Told {
+        match what {
+            Revoke::Person { no } => {
+                let everybody = self.everybody.get_untracked().unwrap_or_default();
+                let mut people = everybody.people.into_iter();
+                let back = people.find(|it| it.person.no == no);
+                let name = back.as_ref().map(|it| it.person.name.clone());
+                let words = format!(
+                    "{} was turned away and is signed out everywhere. What they decided stays.",
+                    name.unwrap_or_default()
+                );
+                Told { words, back }
+            }
+            Revoke::Invitation { .. } => Told {
+                words: "The invitation was taken back; its link no longer works.".to_owned(),
+                back: None,
+            },
+        }
+    }
+
+    /// Whether the caller may turn somebody away or let them in again.
+    pub(super) fn may(self, role: Role) -> bool {
+        self.who.with_value(|it| may_invite(it.role, role))
+    }
+}
+
+/// Curators invite annotators, operators everybody with a name.
+pub(super) fn may_invite(caller: Role, role: Role) -> bool {
+    match caller {
+        Role::Operator => role > Role::Visitor,
+        Role::Curator => role == Role::Annotator,
+        Role::Annotator | Role::Visitor => false,
+    }
+}
+
+/// A link and whom it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NewLink {
+    /// The whole address.
+    pub(super) href: String,
+    /// In a sentence.
+    pub(super) whom: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_invites_above_their_place() {
+        let may = |caller| -> Vec<Role> {
+            let all = Role::ALL.iter().copied();
+            all.filter(|it| may_invite(caller, *it)).collect()
+        };
+        assert_eq!(may(Role::Annotator), []);
+        assert_eq!(may(Role::Curator), [Role::Annotator]);
+        let all = [Role::Annotator, Role::Curator, Role::Operator];
+        assert_eq!(may(Role::Operator), all);
+    }
+}

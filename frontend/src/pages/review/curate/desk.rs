@@ -1,0 +1,145 @@
+//! What the parts of a curator's page share.
+
+use leptos::prelude::*;
+use shared::api::Look;
+use shared::api::review::{Change, Named, TaskNo, Whole};
+use shared::review::PersonNo;
+use shared::study::dials::Dials;
+
+use crate::api::action::Action;
+use crate::api::{self, Error};
+use crate::browser;
+use crate::page::Page;
+
+/// A part of the page; the address says which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Overview,
+    Progress,
+    Agreement,
+    Adjudication,
+    Results,
+    Export,
+}
+
+impl Part {
+    pub(super) const ALL: [Part; 6] = [
+        Part::Overview,
+        Part::Progress,
+        Part::Agreement,
+        Part::Adjudication,
+        Part::Results,
+        Part::Export,
+    ];
+
+    /// For people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Part::Overview => "Overview",
+            Part::Progress => "Progress",
+            Part::Agreement => "Agreement",
+            Part::Adjudication => "Adjudication",
+            Part::Results => "Results",
+            Part::Export => "Export",
+        }
+    }
+
+    /// In the address.
+    pub(super) fn word(self) -> String {
+        self.name().to_lowercase()
+    }
+
+    pub(super) fn read(search: &str) -> Part {
+        let word = browser::word(search, "part").unwrap_or_default();
+        let found = Part::ALL.iter().find(|it| it.word() == word);
+        found.copied().unwrap_or(Part::Overview)
+    }
+
+    pub(super) fn href(self, task: TaskNo) -> String {
+        let page = Page::Curate { task }.href();
+        match self {
+            Part::Overview => page,
+            part => format!("{page}?part={}", part.word()),
+        }
+    }
+}
+
+/// What the parts of the page share.
+#[derive(Clone, Copy)]
+pub(super) struct Desk {
+    pub(super) task: TaskNo,
+    pub(super) whole: RwSignal<Whole>,
+    /// The rankers of the study by their places; empty until they are known.
+    pub(super) rankers: RwSignal<Vec<String>>,
+    pub(super) busy: RwSignal<bool>,
+    pub(super) failed: RwSignal<Option<Error>>,
+}
+
+impl Desk {
+    pub(super) fn new(whole: Whole) -> Desk {
+        let desk = Desk {
+            task: whole.card.task,
+            whole: RwSignal::new(whole),
+            rankers: RwSignal::new(Vec::new()),
+            busy: RwSignal::new(false),
+            failed: RwSignal::new(None),
+        };
+        desk.name_rankers();
+        desk
+    }
+
+    /// Their places say who they are until then, and where the study is gone.
+    pub(super) fn name_rankers(self) {
+        let study = self.whole.with_untracked(|it| it.card.study.clone());
+        leptos::task::spawn_local(async move {
+            let dials = Dials::default();
+            if let Ok(found) = api::call(&Look { study, dials }).await {
+                let names = found.rankers.into_iter().map(|it| it.ranker.label);
+                self.rankers.try_set(names.collect());
+            }
+        });
+    }
+
+    /// Changes the task; `done` is for what succeeded.
+    pub(super) fn change(self, change: Change, done: impl Fn() + 'static) {
+        let action = Action {
+            busy: self.busy,
+            failed: self.failed,
+        };
+        action.send(change, move |whole| {
+            self.whole.set(whole);
+            done();
+        });
+    }
+}
+
+/// What people are called in tables.
+pub(super) fn called(names: &[Named], person: PersonNo) -> String {
+    let found = names.iter().find(|it| it.person == person);
+    found.map_or_else(|| format!("person {}", person.0), |it| it.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_names_for_people() {
+        let words: Vec<String> = Part::ALL.iter().map(|it| it.word()).collect();
+        assert_eq!(words[3], "adjudication");
+        assert_eq!(Part::Overview.href(TaskNo(7)), "/review/7/curate");
+        let href = Part::Results.href(TaskNo(7));
+        assert_eq!(href, "/review/7/curate?part=results");
+    }
+
+    #[test]
+    fn somebody_unknown_has_a_number() {
+        let named = Named {
+            person: PersonNo(2),
+            name: "Ada".to_owned(),
+        };
+        let names = [named];
+        assert_eq!(called(&names, PersonNo(2)), "Ada");
+        assert_eq!(called(&names, PersonNo(3)), "person 3");
+    }
+}

@@ -1,0 +1,176 @@
+//! What the parts of the form share.
+
+use leptos::prelude::*;
+use shared::api::review::{Make, Whole};
+use shared::api::{Behave, Look};
+use shared::probe::Probe;
+use shared::study::behaviour::Asking;
+use shared::study::dials::Dials;
+use shared::study::overview::{Card, Overview};
+
+use super::draft::{self, Draft, Field, Refusal};
+use crate::api::{self, Error};
+use crate::browser::{self, Address};
+use crate::later::Later;
+use crate::page::Page;
+use crate::widgets::form::Fields;
+
+/// What the parts of the form share.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) draft: RwSignal<Draft>,
+    /// The draft with what is wrong in it, by the page or by the server.
+    pub(super) fields: Fields<Draft, Field>,
+    /// What is wrong with the draft as it is typed.
+    pub(super) wrong: Memo<Vec<Refusal>>,
+    /// What the server refused, until the draft changes.
+    pub(super) refused: RwSignal<Option<Refusal>>,
+    /// The study that is drawn from; none until it is known.
+    pub(super) study: RwSignal<Option<Overview>>,
+    /// Its behaviours.
+    pub(super) behaviours: RwSignal<Vec<Probe>>,
+    pub(super) failed: RwSignal<Option<Error>>,
+    pub(super) busy: RwSignal<bool>,
+    /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
+    pub(super) tried: RwSignal<bool>,
+}
+
+impl Form {
+    pub(super) fn new(studies: &[Card]) -> Form {
+        let wanted = Address::here().word("study");
+        let draft = draft::begin(wanted, studies);
+        let draft = RwSignal::new(draft);
+        let wrong = Memo::new(move |_| draft.with(|it| it.task().err().unwrap_or_default()));
+        let refused = RwSignal::new(None);
+        let tried = RwSignal::new(false);
+        let shown = move || {
+            let is_shown = |it: &Refusal| tried.get() || !draft.with(|draft| draft.lacks(it.field));
+            let all = wrong.get().into_iter().chain(refused.get());
+            all.filter(is_shown).collect()
+        };
+        let form = Form {
+            draft,
+            fields: Fields {
+                values: draft,
+                wrong: Signal::derive(shown),
+            },
+            wrong,
+            refused,
+            study: RwSignal::new(None),
+            behaviours: RwSignal::new(Vec::new()),
+            failed: RwSignal::new(None),
+            busy: RwSignal::new(false),
+            tried,
+        };
+        form.keep();
+        form.follow();
+        form
+    }
+
+    /// The draft survives a reload.
+    pub(super) fn keep(self) {
+        let rest = Later::after_ms(300);
+        Effect::new(move |before: Option<()>| {
+            let draft = self.draft.get();
+            if before.is_some() {
+                self.refused.set(None);
+            }
+            rest.run(move || draft::keep(&draft));
+        });
+    }
+
+    /// Another study has other probes and rankers.
+    pub(super) fn follow(self) {
+        let study = Memo::new(move |_| self.draft.with(|it| it.study.clone()));
+        Effect::new(move |_| {
+            let study = study.get();
+            self.study.set(None);
+            self.behaviours.set(Vec::new());
+            self.ask(study);
+        });
+    }
+
+    pub(super) fn ask(self, study: String) {
+        leptos::task::spawn_local(async move {
+            let look = Look {
+                study: study.clone(),
+                dials: Dials::default(),
+            };
+            let found = api::call(&look).await;
+            // Another may have been chosen, or another page.
+            let now = self.draft.try_with_untracked(|it| it.study == study);
+            if now != Some(true) {
+                return;
+            }
+            match found {
+                Ok(found) => {
+                    let has_behaviours = found.n_behaviours > 0;
+                    self.failed.set(None);
+                    self.study.set(Some(found));
+                    if has_behaviours {
+                        self.ask_behaviours(study).await;
+                    }
+                }
+                Err(error) => self.failed.set(Some(error)),
+            }
+        });
+    }
+
+    pub(super) async fn ask_behaviours(self, study: String) {
+        let asking = Asking::default();
+        let found = api::call(&Behave {
+            study: study.clone(),
+            asking,
+        })
+        .await;
+        let now = self.draft.try_with_untracked(|it| it.study == study);
+        if now != Some(true) {
+            return;
+        }
+        match found {
+            Ok(found) => {
+                let mut probes: Vec<Probe> = Vec::new();
+                for row in found.rows {
+                    if !probes.contains(&row.probe) {
+                        probes.push(row.probe);
+                    }
+                }
+                self.behaviours.set(probes);
+            }
+            Err(error) => self.failed.set(Some(error)),
+        }
+    }
+
+    /// A mistake that the server found beside its field, anything else below the form.
+    pub(super) fn refuse(self, error: Error) {
+        match &error {
+            Error::Server(problem) => self.refused.set(Some(Refusal::of(&problem.error))),
+            Error::Network(_) | Error::File(_) => self.failed.set(Some(error)),
+        }
+    }
+
+    pub(super) fn make(self) {
+        self.tried.set(true);
+        let Ok(task) = self.draft.with_untracked(Draft::task) else {
+            return;
+        };
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.busy.set(true);
+        leptos::task::spawn_local(async move {
+            let made = api::call(&Make { task }).await;
+            // The reader may be on another page by now.
+            if self.busy.try_set(false).is_some() {
+                return;
+            }
+            match made {
+                Ok(Whole { card, .. }) => {
+                    draft::forget();
+                    browser::go(&Page::Curate { task: card.task }.href());
+                }
+                Err(error) => self.refuse(error),
+            }
+        });
+    }
+}

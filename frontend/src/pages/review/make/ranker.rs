@@ -1,0 +1,33 @@
+//! One of the rankers of the study.
+
+use leptos::prelude::*;
+
+use super::draft::Draft;
+use super::form::Form;
+use crate::widgets::form::Choice;
+
+/// One of the rankers of the study.
+#[component]
+pub(super) fn Ranker(
+    form: Form,
+    label: &'static str,
+    /// What stands for no ranker.
+    #[prop(optional)]
+    none: Option<&'static str>,
+    get: fn(&Draft) -> String,
+    set: fn(&mut Draft, String),
+) -> impl IntoView {
+    let names = Memo::new(move |_| {
+        let study = form.study.read();
+        let rankers = study.iter().flat_map(|it| &it.rankers);
+        rankers
+            .map(|it| it.ranker.label.clone())
+            .collect::<Vec<_>>()
+    });
+    move || {
+        let none = none.map(|it| (String::new(), it.to_owned())).into_iter();
+        let named = names.get().into_iter().enumerate();
+        let options = none.chain(named.map(|(at, name)| (at.to_string(), name)));
+        view! { <Choice form=form.fields label options=options.collect() get set/> }
+    }
+}

@@ -1,0 +1,141 @@
+//! Everything that stands on the bench.
+
+use leptos::prelude::*;
+use shared::api::worker::{FileKind, FileRead, Made, Part, Progress, Tell};
+use web_sys::File;
+
+use super::settings::{Beside, PairsFile, Settings};
+use crate::api::Error;
+
+/// Everything that stands on the bench.
+#[derive(Clone, Copy)]
+pub(super) struct Bench {
+    pub(super) files: RwSignal<Vec<Entry>, LocalStorage>,
+    pub(super) settings: RwSignal<Settings>,
+    /// The stop list that was brought, with the name of its file.
+    pub(super) stop_list: RwSignal<Option<(String, shared::text::Stopwords)>>,
+    /// The vocabulary of pieces that was brought, or why it could not be read.
+    pub(super) pieces: RwSignal<Option<Result<shared::text::Pieces, String>>>,
+    pub(super) run: RwSignal<Run>,
+    /// The local study, if there is one.
+    pub(super) made: RwSignal<Option<Made>>,
+    /// The job that scores it, as in the address.
+    pub(super) job: RwSignal<Option<JobLink>>,
+}
+
+/// Which job scores which study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JobLink {
+    pub(super) id: String,
+    /// The first characters of [`Made::hash`].
+    pub(super) of: String,
+}
+
+impl Bench {
+    pub(super) fn beside(self) -> Beside {
+        let of = |part: Part| {
+            self.files.with(|files| {
+                let files = files.iter().filter(|it| it.part() == Some(part));
+                files.map(|it| it.name.clone()).collect::<Vec<String>>()
+            })
+        };
+        Beside {
+            stop_list: self.stop_list.get().map(|it| it.1),
+            pieces: self.pieces.get(),
+            vectors: of(Part::Vectors).pop(),
+            files: of(Part::Texts),
+            pairs: self
+                .files
+                .with(|files| files.iter().filter_map(Entry::pairs).collect()),
+        }
+    }
+
+    /// Whether a part of the collection was read.
+    pub(super) fn has(self, part: Part) -> Has {
+        let found = self
+            .files
+            .with(|files| files.iter().any(|it| it.part() == Some(part)));
+        if found { Has::Yes } else { Has::No }
+    }
+
+    /// Takes over what the worker has made.
+    pub(super) fn take(self, tell: Tell) {
+        if let Tell::Made(made) = tell {
+            self.made.set(Some(made));
+        }
+    }
+}
+
+/// Whether something is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Has {
+    Yes,
+    No,
+}
+
+/// A file on the bench.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) file: File,
+    pub(super) state: State,
+    /// Which worker has read it: a later one does not know it.
+    pub(super) generation: u64,
+}
+
+/// How far a file is.
+#[derive(Clone)]
+pub(super) enum State {
+    /// From 0 to 1.
+    Reading(ArcRwSignal<f64>),
+    Read(FileRead),
+    /// Why not; in words.
+    Failed(String),
+}
+
+impl Entry {
+    /// What it brings, once it is read.
+    pub(super) fn part(&self) -> Option<Part> {
+        match &self.state {
+            State::Read(read) => Some(read.kind.part()),
+            State::Reading(_) | State::Failed(_) => None,
+        }
+    }
+}
+
+impl Entry {
+    /// As a transfer set, if it holds pairs.
+    pub(super) fn pairs(&self) -> Option<PairsFile> {
+        let State::Read(read) = &self.state else {
+            return None;
+        };
+        Some(PairsFile {
+            name: self.name.clone(),
+            queries: read.queries?,
+            symmetric: read.kind == FileKind::SymmetricPairs,
+        })
+    }
+}
+
+/// Where the run stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Run {
+    /// Nothing was run on this visit.
+    Idle,
+    /// In the worker.
+    Running {
+        /// To cancel it.
+        number: u64,
+        /// The last word on each stage that has begun.
+        steps: Vec<Progress>,
+    },
+    /// The study stands.
+    Done {
+        /// In seconds.
+        took_s: f64,
+    },
+    /// Cancelled; the study from before is kept.
+    Stopped,
+    /// Not made.
+    Failed(Error),
+}
