@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn every_page_is_found_where_it_says_it_is() {
-        let (axiom, task) = (Probe::Tfc1, TaskNo(7));
+        let (probe, task) = (Probe::Tfc1, TaskNo(7));
         let behaviour: Probe = "match:length:relevance".parse().unwrap();
         let pages = [
             (Page::Studies, "/"),
@@ -329,7 +329,7 @@ mod tests {
             (
                 Page::Instances {
                     study: study(),
-                    axiom,
+                    probe,
                     ranker: 2,
                 },
                 "/study/demo/tfc1/2",
@@ -337,7 +337,7 @@ mod tests {
             (
                 Page::Instance {
                     study: study(),
-                    axiom: behaviour,
+                    probe: behaviour,
                     mode: Mode::PaperCamara2020,
                     number: 0,
                 },

@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_ipv6_are_one() {
-        let rate = Rate::new((1, Duration::from_secs(60)));
+        let rate = Rate::new(Allowance::new(1, Duration::from_secs(60)));
         let take = |ip: &str| rate.take(Asker::Address(ip.parse().unwrap()));
         assert!(take("2001:db8::1").is_ok());
         assert!(take("2001:db8::2").is_err());

@@ -188,8 +188,8 @@ pub(crate) fn HeatMap(
     };
     let layout = Layout::of(&frame);
     let grid = layout.whos().into_iter().map(|who| {
-        let columns = frame.probes.iter().map(|it| it.axiom);
-        columns.map(|axiom| Some(Spot { who, axiom })).collect()
+        let columns = frame.probes.iter().map(|it| it.probe);
+        columns.map(|probe| Some(Spot { who, probe })).collect()
     });
     let grid: Vec<Vec<Option<Spot>>> = grid.collect();
     let tracks = layout.tracks;

@@ -1,5 +1,6 @@
 //! What tests need beside the program and a machine may lack, and the one decision about it: is a
 //! test that lacks something skipped, or does it fail?
+#![allow(clippy::unwrap_used, reason = "all of it is for tests")]
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -24,7 +24,7 @@ impl Lists {
         Lists {
             study: overview.name.clone(),
             row: rows.position(|it| *it == ranker.fingerprint).unwrap_or(0),
-            probes: some.map(|it| it.axiom).collect(),
+            probes: some.map(|it| it.probe).collect(),
         }
     }
 

@@ -153,7 +153,7 @@ impl Desk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) study: String,
-    pub(super) axiom: Probe,
+    pub(super) probe: Probe,
     pub(super) mode: Mode,
     pub(super) number: u64,
 }
@@ -164,7 +164,7 @@ impl Origin {
         let mode = word("mode")?;
         Some(Origin {
             study: word("study")?,
-            axiom: word("axiom")?.parse().ok()?,
+            probe: word("axiom")?.parse().ok()?,
             mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: word("number")?.parse().ok()?,
         })
@@ -173,7 +173,7 @@ impl Origin {
     pub(super) fn page(&self) -> Page {
         Page::Instance {
             study: self.study.clone(),
-            axiom: self.axiom,
+            probe: self.probe,
             mode: self.mode,
             number: self.number,
         }
@@ -182,13 +182,13 @@ impl Origin {
     pub(super) async fn sheet(self) -> Result<Sheet, Error> {
         let Origin {
             study,
-            axiom,
+            probe,
             mode,
             number,
         } = self;
         let request = Show {
             study: study.clone(),
-            axiom,
+            probe,
             mode,
             number,
             delta_score: None,

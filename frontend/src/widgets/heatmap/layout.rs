@@ -188,7 +188,7 @@ mod tests {
             who: Who::Ranker(2),
             probe: Probe::Tfc1,
         };
-        let grid = rows.map(|who| axioms.map(|axiom| Some(Spot { who, axiom })).to_vec());
+        let grid = rows.map(|who| axioms.map(|probe| Some(Spot { who, probe })).to_vec());
         let to = |key: &str| step(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),

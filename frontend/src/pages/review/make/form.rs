@@ -144,7 +144,7 @@ impl Form {
     /// A mistake that the server found beside its field, anything else below the form.
     pub(super) fn refuse(self, error: Error) {
         match &error {
-            Error::Server(problem) => self.refused.set(Some(Refusal::of(&problem.error))),
+            Error::Server(problem) => self.refused.set(Some(Refusal::of(problem))),
             Error::Network(_) | Error::File(_) => self.failed.set(Some(error)),
         }
     }

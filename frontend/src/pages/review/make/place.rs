@@ -16,7 +16,7 @@ pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
         return match Page::parse(path) {
             Some(Page::Instance {
                 study: of,
-                axiom: probe,
+                probe,
                 mode,
                 number,
             }) if of == study => Ok(Place {
