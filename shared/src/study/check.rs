@@ -90,8 +90,7 @@ mod tests {
     use super::*;
     use crate::collection::{Collection, Doc, Qrels, Query};
     use crate::probe::{Mode, Probe};
-    use crate::study::make::{Brought, Maker, Stage};
-    use crate::study::{Definition, Lookups};
+    use crate::study::{Definition, Lookups, fixture};
     use crate::text::Analyzer;
 
     fn study() -> Study {
@@ -129,9 +128,7 @@ mod tests {
             docs: vec![doc("a", "river bank river"), doc("b", "a river, no bank")],
             qrels: Qrels::default(),
         };
-        let mut maker = Maker::new(collection, definition, Brought::default()).unwrap();
-        while maker.step().unwrap().stage != Stage::Done {}
-        maker.finish("2026-11-20").unwrap()
+        fixture::make(definition, collection)
     }
 
     fn taken(study: &Value) -> Result<Study, String> {
