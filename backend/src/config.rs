@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use shared::error::Error as InputError;
 use shared::probe::limits::Source;
-use shared::probe::{Limits, Mode, Pool, Probe};
+use shared::probe::{Limits, Mode, Probe};
 use shared::rank::Ranker;
+use shared::study::prepare::MiningSettings;
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer, stopwords};
 
 use crate::error::Error;
@@ -133,22 +134,16 @@ pub(crate) struct ProbeArgs {
 }
 
 /// What [`ProbeArgs`] mean.
-pub(crate) struct Asked {
-    /// Which axioms, in which mode.
-    pub asked: Vec<(Probe, Mode)>,
-    /// Bounds.
-    pub limits: Limits,
-    /// Which documents are compared.
-    pub pool: Pool,
-    /// How texts become terms.
-    pub analyzer: Analyzer,
+pub(crate) struct MiningInput {
+    /// What is mined.
+    pub settings: MiningSettings,
     /// A file of word vectors.
     pub vectors: Option<String>,
 }
 
 impl ProbeArgs {
     /// Reads the arguments over those of the preset.
-    pub(crate) fn resolve(&self) -> Result<Asked, Error> {
+    pub(crate) fn resolve(&self) -> Result<MiningInput, Error> {
         let (source, mut limits, pool) = match self.preset {
             Some(Preset::Rennings2019) => (Source::Rennings2019, Limits::RENNINGS_2019, "group"),
             Some(Preset::Camara2020) => {
@@ -175,11 +170,14 @@ impl ProbeArgs {
         limits.check()?;
         let mode = Mode::parse(&self.mode, source)?;
         let axioms = Probe::parse_list(&self.probes, self.vectors.is_some())?;
-        Ok(Asked {
-            asked: axioms.into_iter().map(|it| (it, mode)).collect(),
-            limits,
+        let settings = MiningSettings {
             pool: self.pool.as_deref().unwrap_or(pool).parse()?,
             analyzer: self.analyzer.resolve(self.preset)?,
+            probes: axioms.into_iter().map(|it| (it, mode)).collect(),
+            limits,
+        };
+        Ok(MiningInput {
+            settings,
             vectors: self.vectors.clone(),
         })
     }

@@ -7,6 +7,7 @@ pub mod operator;
 pub mod people;
 pub mod review;
 pub mod rerank;
+pub mod study_request;
 pub mod worker;
 
 use serde::de::DeserializeOwned;
@@ -53,6 +54,45 @@ pub enum Method {
     Post,
 }
 
+/// Ties requests to their method, path and reply, one in a line.
+macro_rules! endpoints {
+    ($($method:ident $path:literal $request:ty => $reply:ty;)*) => {$(
+        impl $crate::api::Endpoint for $request {
+            const METHOD: $crate::api::Method = $crate::api::Method::$method;
+            const PATH: &'static str = $path;
+            type Reply = $reply;
+        }
+    )*};
+}
+use endpoints;
+
+endpoints! {
+    Get "/api/about" About => Server;
+    Get "/api/studies" Studies => Vec<Card>;
+    Get "/api/study" Look => Overview;
+    Get "/api/figures" Draw => Figures;
+    Get "/api/behaviours" Behave => Behaviours;
+    // By the spec of the ranker; none where `whitebox` was not run.
+    Get "/api/inside" Inside => Vec<WhiteBox>;
+    Get "/api/inside/query" InsideQuery => Firsts;
+    Get "/api/differ" Differ => Differences;
+    Get "/api/differ/queries" DifferQueries => DifferPage;
+    Get "/api/differ/query" DifferQuery => Sample;
+    Get "/api/replay" Replay => Vec<Table>;
+    Get "/api/instances" List => Page;
+    Get "/api/instance" Show => Shown;
+    Get "/api/export" Export => Study;
+    Get "/api/statistics" Statistics => CollectionStats;
+    Post "/api/score" Score => Scored;
+    Post "/api/attention" Attend => Attention;
+    Post "/api/jobs" CreateJob => Job;
+    Get "/api/jobs" Jobs => Vec<Job>;
+    Get "/api/job" Watch => Job;
+    Post "/api/job/cancel" Cancel => Job;
+    Post "/api/job/resume" Resume => Job;
+    Get "/api/job/scores" Fetch => JobScores;
+}
+
 /// The body of every error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -92,12 +132,6 @@ impl Problem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct About {}
 
-impl Endpoint for About {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/about";
-    type Reply = Server;
-}
-
 /// Reply to [`About`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -117,12 +151,6 @@ pub struct Server {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Studies {}
 
-impl Endpoint for Studies {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/studies";
-    type Reply = Vec<Card>;
-}
-
 /// One study for one state of its dials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -132,12 +160,6 @@ pub struct Look {
     /// State of the page.
     #[serde(default)]
     pub dials: Dials,
-}
-
-impl Endpoint for Look {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/study";
-    type Reply = Overview;
 }
 
 /// What the papers show of a study beside its table.
@@ -151,12 +173,6 @@ pub struct Draw {
     pub choice: Choice,
 }
 
-impl Endpoint for Draw {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/figures";
-    type Reply = Figures;
-}
-
 /// The behaviours of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -168,25 +184,12 @@ pub struct Behave {
     pub asking: Asking,
 }
 
-impl Endpoint for Behave {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/behaviours";
-    type Reply = Behaviours;
-}
-
 /// The late-interaction rankers of a study that were looked into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inside {
     /// Name of the study.
     pub study: String,
-}
-
-impl Endpoint for Inside {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/inside";
-    /// By the spec of the ranker; none where `whitebox` was not run.
-    type Reply = Vec<WhiteBox>;
 }
 
 /// The texts that a ranker of [`Inside`] puts first for a query.
@@ -201,12 +204,6 @@ pub struct InsideQuery {
     pub query: usize,
 }
 
-impl Endpoint for InsideQuery {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/inside/query";
-    type Reply = Firsts;
-}
-
 /// Where two rankers differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -216,12 +213,6 @@ pub struct Differ {
     /// Which two, and over which queries.
     #[serde(default)]
     pub asking: DifferAsking,
-}
-
-impl Endpoint for Differ {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/differ";
-    type Reply = Differences;
 }
 
 /// Some of the queries of [`Differ`].
@@ -238,12 +229,6 @@ pub struct DifferQueries {
     pub listing: DifferListing,
 }
 
-impl Endpoint for DifferQueries {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/differ/queries";
-    type Reply = DifferPage;
-}
-
 /// One query of [`Differ`], with the texts that each ranker puts first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -257,12 +242,6 @@ pub struct DifferQuery {
     pub query: String,
 }
 
-impl Endpoint for DifferQuery {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/differ/query";
-    type Reply = Sample;
-}
-
 /// A paper's table beside a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -273,12 +252,6 @@ pub struct Replay {
     pub asked: Asked,
 }
 
-impl Endpoint for Replay {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/replay";
-    type Reply = Vec<Table>;
-}
-
 /// The instances of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -287,12 +260,6 @@ pub struct List {
     pub study: String,
     /// Which of its instances.
     pub listing: Listing,
-}
-
-impl Endpoint for List {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/instances";
-    type Reply = Page;
 }
 
 /// One instance.
@@ -313,12 +280,6 @@ pub struct Show {
     pub delta_score: Option<f64>,
 }
 
-impl Endpoint for Show {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/instance";
-    type Reply = Shown;
-}
-
 /// The whole study as one value: what a static host serves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -327,24 +288,12 @@ pub struct Export {
     pub study: String,
 }
 
-impl Endpoint for Export {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/export";
-    type Reply = Study;
-}
-
 /// Statistics of a study's collection, for the Playground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Statistics {
     /// Name of the study.
     pub study: String,
-}
-
-impl Endpoint for Statistics {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/statistics";
-    type Reply = CollectionStats;
 }
 
 /// Reply to [`Statistics`].
@@ -372,12 +321,6 @@ pub struct Score {
     pub query: String,
     /// The texts.
     pub texts: Vec<String>,
-}
-
-impl Endpoint for Score {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/score";
-    type Reply = Scored;
 }
 
 /// Reply to [`Score`].
@@ -424,12 +367,6 @@ pub struct Attend {
     pub head: Option<u32>,
 }
 
-impl Endpoint for Attend {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/attention";
-    type Reply = Attention;
-}
-
 /// Reply to [`Attend`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -470,22 +407,10 @@ pub struct CreateJob {
     pub pairs: Vec<(u32, u32)>,
 }
 
-impl Endpoint for CreateJob {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/jobs";
-    type Reply = Job;
-}
-
 /// Every job, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Jobs {}
-
-impl Endpoint for Jobs {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/jobs";
-    type Reply = Vec<Job>;
-}
 
 /// One job; `/api/job/events?q=…` gives the same as server-sent events until it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -500,24 +425,12 @@ impl Watch {
     pub const EVENTS: &'static str = "/api/job/events";
 }
 
-impl Endpoint for Watch {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/job";
-    type Reply = Job;
-}
-
 /// Stops a job; what it has scored is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cancel {
     /// [`Job::id`].
     pub job: String,
-}
-
-impl Endpoint for Cancel {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/job/cancel";
-    type Reply = Job;
 }
 
 /// Goes on with a cancelled or failed job where it stopped.
@@ -528,24 +441,12 @@ pub struct Resume {
     pub job: String,
 }
 
-impl Endpoint for Resume {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/job/resume";
-    type Reply = Job;
-}
-
 /// What a job has scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Fetch {
     /// [`Job::id`].
     pub job: String,
-}
-
-impl Endpoint for Fetch {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/job/scores";
-    type Reply = JobScores;
 }
 
 /// Reply to [`Fetch`].

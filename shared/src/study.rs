@@ -6,6 +6,7 @@
 //! type and answer with the functions of `study/`, so a page shows the same numbers with and
 //! without a server.
 
+pub mod prepare;
 pub mod make;
 mod check;
 pub mod dials;

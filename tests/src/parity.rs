@@ -1,11 +1,13 @@
 //! The browser and the native program agree in every bit.
 //!
-//! The worker of the built front end reads the same files and makes the same study as this
-//! program: instances, pairs, scores, intervals. Both are compared as JSON: `serde_json` writes
-//! the shortest decimal that reads back as the same `f64`, so equal texts are equal bits.
+//! The program makes a study on several threads (`axioscope study run`), and the worker of the
+//! built front end makes it of the same files: instances, pairs, scores, audits. Both are compared
+//! as JSON without the date: `serde_json` writes the shortest decimal that reads back as the same
+//! `f64`, so equal texts are equal bits. The same study is made a third time in this program, one
+//! query after the other, to be timed against the worker.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,47 +16,62 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shared::api::worker::{Ask, Envelope, LOCAL, Tell};
 use shared::api::{Endpoint, Export, Look};
-use shared::collection::{Collection, beir, trec};
-use shared::probe::{Limits, Mode, Probe};
+use shared::collection::{Collection, beir, pairs, text_hash, trec};
+use shared::probe::transfer::Pairs;
+use shared::probe::{Limits, Manipulation, Mode, Probe};
 use shared::study::dials::Dials;
-use shared::study::make::{Brought, Maker, Stage};
+use shared::study::make::{StudyInputs, make_study};
+use shared::study::prepare::{InputFiles, OneByOne, run_at_once};
 use shared::study::{Definition, Lookups, Study};
 use shared::text::Analyzer;
 
 use crate::browser::front_end;
 use crate::browser::host::Host;
 use crate::browser::tab::{Tab, with_tab};
-use crate::harness;
+use crate::harness::{self, Home, Ran};
 
 const MADE: &str = "2026-11-20";
 
+/// How many threads the program has, also where there are fewer processors.
+const THREADS: &str = "4";
+
+/// Every axiom in every mode, behaviors, manipulations and transfer sets, with vectors of the
+/// collection's own words.
 #[test]
 fn the_demo_has_the_same_bits_in_the_browser() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    let text = std::fs::read_to_string(demo.join("study.toml")).unwrap();
+    let text = fs::read_to_string(demo.join("study.toml")).unwrap();
     let mut definition = Definition::from_toml("study.toml", &text).unwrap();
-    LOCAL.clone_into(&mut definition.name);
     definition
         .rankers
         .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
-    // Files with pairs cannot be brought to the page.
-    definition.transfers.clear();
-    definition
-        .probes
-        .retain(|it| !matches!(it, Probe::Transfer(_)));
-    assert!(definition.probes.contains(&Probe::Manipulation(
-        shared::probe::Manipulation::ShufflePhrases
-    )));
+    definition.vectors = Some("words.txt".to_owned());
+    let semantic = Probe::AXIOMS.iter().filter(|it| it.needs_vectors());
+    definition.probes.extend(semantic);
+    let axioms = Probe::AXIOMS.iter();
+    assert_eq!(
+        axioms.filter(|it| definition.probes.contains(it)).count(),
+        9
+    );
     assert_eq!(definition.modes.len(), 3);
-    compare(&Given {
-        folder: demo,
-        corpus: "corpus.jsonl",
-        queries: "queries.jsonl",
-        qrels: "qrels.tsv",
-        run: None,
-        vectors: None,
-        definition,
-    });
+    assert!(
+        definition
+            .probes
+            .contains(&Probe::Manipulation(Manipulation::ShufflePhrases))
+    );
+    let files = ["corpus.jsonl", "queries.jsonl", "qrels.tsv"].map(|it| (demo.join(it), it));
+    let mut given = Given::new(definition, &files);
+    assert_eq!(given.definition.transfers.len(), 6);
+    for set in &mut given.definition.transfers {
+        let from = demo.join(&set.file);
+        set.file = format!("{}.jsonl", set.name);
+        given
+            .home
+            .write(&format!("given/{}", set.file), fs::read(from).unwrap());
+    }
+    let train = "vectors --collection given --dims 20 --epochs 30 --out given/words.txt";
+    given.home.run(train).done();
+    compare(&given);
 }
 
 #[test]
@@ -63,32 +80,12 @@ fn trecdl_passage_has_the_same_bits_in_the_browser() {
         return;
     };
     let definition = Definition {
-        format: 1,
-        name: LOCAL.to_owned(),
-        title: "TREC DL 2019".to_owned(),
-        description: String::new(),
-        collection: "trecdl-passage".to_owned(),
-        n_queries: None,
-        pool: "run:BM25.run.gz:100".parse().unwrap(),
         probes: Probe::minable(false),
         modes: vec![Mode::Fixed],
         rankers: vec!["bm25".to_owned(), "ql:mu=2500".to_owned()],
-        analyzer: Analyzer::default(),
-        limits: Limits::STANDARD,
-        vectors: None,
-        audit: Vec::new(),
-        lookups: Lookups::default(),
-        transfers: Vec::new(),
+        ..trecdl()
     };
-    compare(&Given {
-        folder: collections.join("trecdl-passage"),
-        corpus: "corpus.jsonl.gz",
-        queries: "queries.jsonl.gz",
-        qrels: "qrels.tsv.gz",
-        run: Some("runs/BM25.run.gz"),
-        vectors: None,
-        definition,
-    });
+    compare(&Given::new(definition, &trecdl_files(&collections)));
 }
 
 #[test]
@@ -96,19 +93,13 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
     let Some(collections) = harness::collections() else {
         return;
     };
-    let vectors = "glove-6B-50d-10k/glove.6B.50d.10k.txt.gz";
+    let vectors = "glove.6B.50d.10k.txt.gz";
     let axioms = Probe::AXIOMS.iter().copied();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();
     let definition = Definition {
-        format: 1,
-        name: LOCAL.to_owned(),
-        title: "TREC DL 2019".to_owned(),
-        description: String::new(),
-        collection: "trecdl-passage".to_owned(),
         n_queries: Some(15),
-        pool: "run:BM25.run.gz:100".parse().unwrap(),
         probes: axioms
             .filter(|it| it.needs_vectors())
             .chain(Probe::further(true))
@@ -116,33 +107,79 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
             .collect(),
         modes: vec![Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020],
         rankers: vec!["bm25".to_owned()],
+        vectors: Some(vectors.to_owned()),
+        ..trecdl()
+    };
+    let mut files = trecdl_files(&collections).to_vec();
+    files.push((collections.join("glove-6B-50d-10k").join(vectors), vectors));
+    compare(&Given::new(definition, &files));
+}
+
+/// TREC Deep Learning 2019, over the first 100 of BM25, without a probe yet.
+fn trecdl() -> Definition {
+    Definition {
+        format: 1,
+        name: LOCAL.to_owned(),
+        title: "TREC DL 2019".to_owned(),
+        description: String::new(),
+        collection: "trecdl-passage".to_owned(),
+        n_queries: None,
+        pool: "run:BM25.run.gz:100".parse().unwrap(),
+        probes: Vec::new(),
+        modes: Vec::new(),
+        rankers: Vec::new(),
         analyzer: Analyzer::default(),
         limits: Limits::STANDARD,
-        vectors: vectors.rsplit('/').next().map(str::to_owned),
+        vectors: None,
         audit: Vec::new(),
         lookups: Lookups::default(),
         transfers: Vec::new(),
-    };
-    compare(&Given {
-        folder: collections,
-        corpus: "trecdl-passage/corpus.jsonl.gz",
-        queries: "trecdl-passage/queries.jsonl.gz",
-        qrels: "trecdl-passage/qrels.tsv.gz",
-        run: Some("trecdl-passage/runs/BM25.run.gz"),
-        vectors: Some(vectors),
-        definition,
-    });
+    }
 }
 
-/// What both sides are given.
+fn trecdl_files(collections: &Path) -> [(PathBuf, &'static str); 4] {
+    let folder = collections.join("trecdl-passage");
+    [
+        (folder.join("corpus.jsonl.gz"), "corpus.jsonl.gz"),
+        (folder.join("queries.jsonl.gz"), "queries.jsonl.gz"),
+        (folder.join("qrels.tsv.gz"), "qrels.tsv.gz"),
+        (folder.join("runs/BM25.run.gz"), "BM25.run.gz"),
+    ]
+}
+
+/// What every side is given: a definition, and the folder `given` with its files.
 struct Given {
-    folder: PathBuf,
-    corpus: &'static str,
-    queries: &'static str,
-    qrels: &'static str,
-    run: Option<&'static str>,
-    vectors: Option<&'static str>,
+    home: Home,
+    /// What the collection is called where times are told.
+    called: String,
     definition: Definition,
+}
+
+impl Given {
+    fn new(definition: Definition, files: &[(PathBuf, &str)]) -> Given {
+        let home = Home::new();
+        for (from, name) in files {
+            home.write(&format!("given/{name}"), fs::read(from).unwrap());
+        }
+        Given {
+            home,
+            called: definition.collection.clone(),
+            definition: Definition {
+                name: LOCAL.to_owned(),
+                collection: "given".to_owned(),
+                ..definition
+            },
+        }
+    }
+
+    /// The names of the files, in order.
+    fn files(&self) -> Vec<String> {
+        let files = fs::read_dir(self.home.path("given")).unwrap();
+        let name = |it: fs::DirEntry| it.file_name().into_string().unwrap();
+        let mut files: Vec<String> = files.map(|it| name(it.unwrap())).collect();
+        files.sort();
+        files
+    }
 }
 
 fn compare(given: &Given) {
@@ -151,19 +188,39 @@ fn compare(given: &Given) {
     };
     let host = Host::start(BTreeMap::from([
         ("/", dist),
-        ("/given", given.folder.clone()),
+        ("/given", given.home.path("given")),
     ]));
     with_tab(&host.origin, |tab| {
-        let (here, here_took) = natively(given);
+        let threaded = undated(&by_program(given));
+        let (sequential, here_took) = one_by_one(given);
         let (there, there_took) = in_browser(tab, given);
+        let there = undated(&there);
         println!(
             "{}: index, mine and score: natively {:.2} s, in the worker {:.2} s, ratio {:.2}",
-            given.definition.collection,
+            given.called,
             here_took.as_secs_f64(),
             there_took.as_secs_f64(),
             there_took.as_secs_f64() / here_took.as_secs_f64(),
         );
-        same("study", &json_of(&here), &there);
+        println!(
+            "{}: SHA-256 of the study without its date: {} of the program, {} of the worker",
+            given.called,
+            text_hash(&threaded),
+            text_hash(&there)
+        );
+        same(
+            "studies of the program and of the worker",
+            &threaded,
+            &there,
+        );
+        let sequential = undated(&json_of(&sequential));
+        same(
+            "studies on several threads and on one",
+            &threaded,
+            &sequential,
+        );
+        let here: Study = serde_json::from_str(&threaded).unwrap();
+        assert!(here.instances.iter().any(|it| !it.is_empty()));
         for &mode in &given.definition.modes {
             let dials = Dials {
                 mode: Some(mode),
@@ -182,40 +239,72 @@ fn compare(given: &Given) {
                     .flat_map(|it| &it.cells)
                     .any(Option::is_some)
             );
-            same("overview", &json_of(&overview), &there);
+            same("overviews", &undated(&json_of(&overview)), &undated(&there));
         }
     });
 }
 
-fn natively(given: &Given) -> (Study, Duration) {
-    let quiet = &mut |_| {};
-    let open = |name: &str| File::open(given.folder.join(name)).unwrap();
-    let (docs, _) = beir::read_corpus(given.corpus, open(given.corpus), quiet).unwrap();
-    let (queries, _) = beir::read_queries(given.queries, open(given.queries), quiet).unwrap();
-    let (qrels, _) = trec::read_qrels(given.qrels, open(given.qrels), quiet).unwrap();
-    let run = given
-        .run
-        .map(|it| trec::read_run(it, open(it), quiet).unwrap().0);
-    let vectors = given.vectors.map(|it| {
-        let (vectors, _) = shared::vectors::read(it, open(it), quiet).unwrap();
-        Arc::new(vectors)
-    });
-    let collection = Collection {
-        queries,
-        docs,
-        qrels,
-    };
+/// A study or an overview as JSON, but for the day on which the study was made.
+fn undated(json: &str) -> String {
+    let (before, after) = json.split_once(r#""made":""#).expect("a date");
+    let (_, after) = after.split_once('"').expect("its end");
+    format!(r#"{before}"made":"{after}"#)
+}
 
-    let brought = Brought {
-        run,
-        vectors,
-        ..Brought::default()
+/// What `axioscope study run` writes, as `axioscope study export` gives it.
+fn by_program(given: &Given) -> String {
+    let home = &given.home;
+    home.write("study.toml", given.definition.to_toml());
+    let mut program = home.program();
+    program.env("RAYON_NUM_THREADS", THREADS);
+    Ran::of(program.args(["--data", "data", "study", "run", "study.toml"])).done();
+    home.run(&format!("study export {LOCAL} --out exported"))
+        .done();
+    home.read(&format!("exported/{LOCAL}.json"))
+}
+
+/// The study as this program makes it on one thread, and how long that takes.
+fn one_by_one(given: &Given) -> (Study, Duration) {
+    let quiet = &mut |_| {};
+    let mut collection = Collection::default();
+    let mut files = InputFiles::default();
+    for name in given.files() {
+        let bytes = File::open(given.home.path(&format!("given/{name}"))).unwrap();
+        let mut sets = given.definition.transfers.iter();
+        if let Some(set) = sets.find(|it| it.file == name) {
+            files.sets.push(Pairs {
+                of: set.transfer().unwrap(),
+                inference: set.queries,
+                pairs: pairs::read(&name, bytes, quiet).unwrap().0,
+            });
+            continue;
+        }
+        match name.split('.').next().unwrap() {
+            "corpus" => collection.docs = beir::read_corpus(&name, bytes, quiet).unwrap().0,
+            "queries" => collection.queries = beir::read_queries(&name, bytes, quiet).unwrap().0,
+            "qrels" => collection.qrels = trec::read_qrels(&name, bytes, quiet).unwrap().0,
+            "BM25" => files.run = Some(trec::read_run(&name, bytes, quiet).unwrap().0),
+            _ => {
+                let (vectors, _) = shared::vectors::read(&name, bytes, quiet).unwrap();
+                files.vectors = Some(Arc::new(vectors));
+            }
+        }
+    }
+    let rankers = given
+        .definition
+        .rankers
+        .iter()
+        .map(|it| it.parse().unwrap());
+    let inputs = StudyInputs {
+        rankers: rankers.collect(),
+        definition: given.definition.clone(),
+        collection,
+        files,
+        made: MADE.to_owned(),
     };
     let start = Instant::now();
-    let mut maker = Maker::new(collection, given.definition.clone(), brought).unwrap();
-    while maker.step().unwrap().stage != Stage::Done {}
-    let took = start.elapsed();
-    (maker.finish(MADE).unwrap(), took)
+    let study = run_at_once(make_study(inputs, &mut OneByOne)).unwrap();
+    (study, start.elapsed())
 }
 
 /// Starts a worker of the page's own kind and keeps it in the page.
@@ -247,24 +336,16 @@ const START: &str = r#"
 fn in_browser(tab: &Tab, given: &Given) -> (String, Duration) {
     tab.open("/about");
     tab.js_async(START, &[]);
-    let files = [
-        Some(given.corpus),
-        Some(given.queries),
-        Some(given.qrels),
-        given.run,
-        given.vectors,
-    ];
-    for path in files.into_iter().flatten() {
-        let name = path.rsplit('/').next().unwrap_or(path);
+    for name in given.files() {
         let ask = Ask::Read {
-            name: name.to_owned(),
+            name: name.clone(),
             kind: None,
         };
         let body = "
-            const [says, path, name] = arguments;
-            const bytes = await (await fetch('/given/' + path)).blob();
+            const [says, name] = arguments;
+            const bytes = await (await fetch('/given/' + name)).blob();
             return (await window.asked(says, new File([bytes], name))).json;";
-        let told = tab.js_async(body, &[json!(json_of(&ask)), json!(path), json!(name)]);
+        let told = tab.js_async(body, &[json!(json_of(&ask)), json!(name)]);
         let Tell::Read(read) = tell(&told) else {
             panic!("{name} was not read: {told}")
         };

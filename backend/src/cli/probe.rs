@@ -11,11 +11,10 @@ use std::time::Instant;
 use shared::collection::Collection;
 use shared::error::Error as InputError;
 use shared::index::Index;
-use shared::probe::beside::Beside;
-use shared::probe::mine::{Hashing, Text};
+use shared::probe::mine::{Hashing, QueryMined, Text};
 use shared::probe::{Mined, Mode, Probe};
 use shared::score::{Pairs, Scores};
-use shared::vectors::Known;
+use shared::study::prepare::{PreparedCollection, run_at_once};
 
 pub(crate) use judge::Judge;
 pub(crate) use pairs::PairsOf;
@@ -26,7 +25,7 @@ use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Loaded};
 use crate::models::Models;
-use crate::pipeline::{self, Mining, Scoring};
+use crate::pipeline::{self, AllCores, Scoring};
 use crate::store::draft::Draft;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::{DataFolder, write_whole};
@@ -56,7 +55,7 @@ pub(crate) struct Mine {
 
 impl Mine {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
-        let asked = self.probes.resolve()?;
+        let input = self.probes.resolve()?;
         let began = Instant::now();
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
@@ -64,43 +63,34 @@ impl Mine {
             .collection
             .queries
             .truncate(self.queries.unwrap_or(usize::MAX));
-        let collection = &loaded.collection;
-        let vectors = asked.vectors.as_deref();
-        let vectors = vectors.map(|it| pipeline::read_vectors(it, &loaded.folder));
-        let vectors = vectors.transpose()?;
-        let index = match vectors {
-            Some(_) => pipeline::index_tokens(collection, &asked.analyzer)?,
-            None => pipeline::index(collection, &asked.analyzer)?,
-        };
-        let rows = vectors.as_ref().map(|it| it.rows_of(&index));
-        let rows = rows.unwrap_or_default();
-        let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
-        let about = known.as_ref().zip(asked.vectors.as_deref());
-        let about = about.map(|(known, file)| known.about(file));
+        let Loaded {
+            collection, folder, ..
+        } = loaded;
+        let vectors = input.vectors.as_deref();
+        let files = pipeline::read_inputs(&input.settings.pool, vectors, &collection, &folder)?;
+        let mut cores = AllCores::default();
+        let settings = input.settings.clone();
+        let prepared = PreparedCollection::prepare(collection, settings, files, &mut cores);
+        let prepared = run_at_once(prepared)?;
+        let known = prepared.known();
+        let about = known.zip(vectors).map(|(known, file)| known.about(file));
         if let Some(about) = &about {
             eprintln!("{about}");
         }
         let analysed = began.elapsed();
-        let ids = ids(collection);
-        let mining = Mining {
-            collection,
-            index: &index,
-            known: known.as_ref(),
-            pool: &asked.pool,
-            folder: &loaded.folder,
-            asked: &asked.asked,
-            limits: &asked.limits,
-            beside: &Beside::default(),
-        };
+        let ids = ids(&prepared.collection);
+        let probes = &input.settings.probes;
         // A few queries at a time: there may be more instances than memory.
-        let mut writer = instances::Writer::new(&self.out, asked.asked.iter().copied())?;
-        let mut hashing = Hashing::new(asked.asked.len());
+        let mut writer = instances::Writer::new(&self.out, probes.iter().copied())?;
+        let mut hashing = Hashing::new(probes.len());
         let mut found: Vec<(Probe, Mode, Vec<u32>)> = Vec::new();
-        found.extend(asked.asked.iter().map(|it| (it.0, it.1, Vec::new())));
-        let mut kept: BTreeMap<Probe, u64> = asked.asked.iter().map(|it| (it.0, 0)).collect();
-        let n_without_text = pipeline::mine_in_parts(&mining, |from, shards| {
-            let queries = &ids.queries[from..from + shards.len()];
-            let part = Mined::collect(&asked.asked, shards);
+        found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
+        let mut kept: BTreeMap<Probe, u64> = probes.iter().map(|it| (it.0, 0)).collect();
+        let mut left = ids.queries.as_slice();
+        let take = |shards: Vec<QueryMined>| {
+            let (queries, others) = left.split_at(shards.len());
+            left = others;
+            let part = Mined::collect(probes, shards);
             writer.add(&part, queries, &ids.docs)?;
             hashing.add(&part, queries, |doc| ids.docs[doc as usize].to_owned());
             for (all, part) in found.iter_mut().zip(&part.instances) {
@@ -108,7 +98,8 @@ impl Mine {
                 *kept.entry(part.probe).or_default() += part.len() as u64;
             }
             Ok(())
-        })?;
+        };
+        let n_without_text = run_at_once(prepared.mine_in_parts(&mut cores, take))?;
         if n_without_text > 0 {
             eprintln!("documents of the pools without a text, left out: {n_without_text}");
         }
@@ -116,13 +107,13 @@ impl Mine {
         let origin = Origin {
             format: 1,
             software: env!("CARGO_PKG_VERSION").to_owned(),
-            collection_hash: collection.hash(),
+            collection_hash: prepared.collection.hash(),
             hash: hash.clone(),
-            analyzer: asked.analyzer,
-            pool: asked.pool,
-            limits: asked.limits,
+            analyzer: input.settings.analyzer,
+            pool: input.settings.pool,
+            limits: input.settings.limits,
             vectors: about,
-            n_queries: collection.queries.len(),
+            n_queries: ids.queries.len(),
             found,
         };
         writer.finish(&self.out, &origin)?;
@@ -300,7 +291,9 @@ impl Work {
         let mut loaded = import::load(&definition.collection, data)?;
         tell_reading(&loaded);
         let analyzer = definition.analyzer.clone();
-        let mined = pipeline::mine_for(definition, &mut loaded.collection, &loaded.folder)?;
+        let (mined, collection) =
+            pipeline::mine_for(definition, loaded.collection, &loaded.folder)?;
+        loaded.collection = collection;
         Ok(Work {
             pairs: Pairs::of_mined(&mined),
             loaded,

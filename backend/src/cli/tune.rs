@@ -9,16 +9,14 @@ use shared::effectiveness::Measure;
 use shared::error::Error as InputError;
 use shared::plot;
 use shared::probe::Pool;
-use shared::probe::pool::Supply;
 use shared::rank::Ranker;
 use shared::study::Definition;
-use shared::study::make::source;
 use shared::tune::{Candidates, Grid, Surface, surface, value};
 
 use super::{Exit, load, print_json};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
-use crate::import::{self, Loaded};
+use crate::import::Loaded;
 use crate::pipeline;
 use crate::progress::Bar;
 use crate::store::write_whole;
@@ -137,28 +135,17 @@ impl Tune {
 
     fn search(&self, loaded: &Loaded, grid: &Grid) -> Result<Surface, Error> {
         let collection = &loaded.collection;
-        self.pool.check(collection)?;
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(collection, &analyzer)?;
-        let run = match &self.pool {
-            Pool::Run { file, .. } => Some(import::read_run(file, &loaded.folder)?.0),
-            Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
-        };
-        let source = source(&self.pool, run, &index);
-        let numbers = collection.doc_numbers();
-        let number = |id: &str| numbers.get(id).copied();
-        let supply = Supply {
-            collection,
-            index: &index,
-            source: &source,
-        };
-        let queries: Vec<Candidates> = (0..collection.queries.len())
-            .into_par_iter()
-            .map(|at| {
-                let (docs, _) = self.pool.docs_of(at, &number, &supply);
+        let folder = &loaded.folder;
+        let pools = pipeline::candidate_pools(&self.pool, collection, &index, folder)?;
+        let queries: Vec<Candidates> = pools
+            .par_iter()
+            .enumerate()
+            .map(|(at, docs)| {
                 let query = &collection.queries[at];
                 let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
-                Candidates::new(&index, (&query.id, &query.text), &docs, doc_id)
+                Candidates::new(&index, (&query.id, &query.text), docs, doc_id)
             })
             .collect();
         let bar = Bar::of("tune", grid.rankers.len() as u64, "points");

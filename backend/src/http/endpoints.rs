@@ -17,6 +17,7 @@ use shared::api::review::{
     Again, AskAgreement, AskProgress, Change, Disputes, Download, History, Make, Mine, NextItems,
     OneTask, Preview, Results, Send, Tasks, Try, WholeTask,
 };
+use shared::api::study_request::StudyRequest;
 use shared::api::{
     About, Attend, Behave, Cancel, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint,
     Export, Fetch, Inside, InsideQuery, Jobs, List, Look, Method, Replay, Resume, Score, Show,
@@ -70,18 +71,18 @@ impl Endpoints {
             on::<Revoke, _, _>(Access::Curator, people::revoke).with_body(WRITTEN),
             on::<Studies, _, _>(Access::Everybody, studies::list),
             on::<Look, _, _>(Access::Everybody, studies::look),
-            on::<Draw, _, _>(Access::Everybody, studies::figures),
-            on::<Behave, _, _>(Access::Everybody, studies::behaviours),
+            of_study::<Draw>(),
+            of_study::<Behave>(),
             on::<Inside, _, _>(Access::Everybody, studies::inside),
-            on::<InsideQuery, _, _>(Access::Everybody, studies::inside_query),
-            on::<Differ, _, _>(Access::Everybody, studies::differ),
-            on::<DifferQueries, _, _>(Access::Everybody, studies::differ_queries),
-            on::<DifferQuery, _, _>(Access::Everybody, studies::differ_query),
-            on::<Replay, _, _>(Access::Everybody, studies::replay),
+            of_study::<InsideQuery>(),
+            of_study::<Differ>(),
+            of_study::<DifferQueries>(),
+            of_study::<DifferQuery>(),
+            of_study::<Replay>(),
             on::<List, _, _>(Access::Everybody, studies::instances),
-            on::<Show, _, _>(Access::Everybody, studies::instance),
+            of_study::<Show>(),
             on::<Export, _, _>(Access::Everybody, studies::export),
-            on::<Statistics, _, _>(Access::Everybody, studies::statistics),
+            of_study::<Statistics>(),
             on::<Score, _, _>(Access::Scorers, score::score),
             on::<Attend, _, _>(Access::Scorers, score::attention),
             on::<Rerank, _, _>(Access::Scorers, rerank::rerank).within(TIME_OF_A_JOB),
@@ -97,7 +98,7 @@ impl Endpoints {
             on::<Resume, _, _>(Access::Operator, jobs::resume),
             on::<Fetch, _, _>(Access::Operator, jobs::scores),
             on::<Results, _, _>(Access::Everybody, review::results).within(TIME_OF_A_JOB),
-            on::<Try, _, _>(Access::Everybody, review::try_it),
+            of_study::<Try>(),
             on::<Tasks, _, _>(Access::Everybody, review::tasks),
             on::<OneTask, _, _>(Access::Annotator, review::task),
             on::<NextItems, _, _>(Access::Annotator, review::next).with_body(MAX_REVIEW),
@@ -164,6 +165,11 @@ where
         route,
         time: TIME,
     }
+}
+
+/// A request that is answered from one study alone.
+fn of_study<R: StudyRequest<Reply: ToSchema> + ToSchema>() -> Listed {
+    on::<R, _, _>(Access::Everybody, studies::respond::<R>)
 }
 
 /// The same as [`RerankDocuments`], where Cohere's later clients ask.

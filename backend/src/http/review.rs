@@ -12,13 +12,12 @@ use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::review::{
     Again, Card, Done, Handed, HandedItem, MOST_EVENTS, MOST_OFFERS, Mine, NextItems, OneTask,
-    Results, Send, Sent, Sheet, State as Stage, Taken, TaskNo, TaskResults, Tasks, Try,
+    Results, Send, Sent, Sheet, State as Stage, Taken, TaskNo, TaskResults, Tasks,
 };
 use shared::error::{Error as InputError, FieldError};
 use shared::review::content::Content;
 use shared::review::event::Actor;
 use shared::review::queue::{Offer, Part};
-use shared::review::trial::{Tried, trial};
 use shared::review::{ItemNo, Sides};
 
 use crate::error::Error;
@@ -195,19 +194,6 @@ pub(super) async fn results(
         results.push(app.reviews.results(&desk, &listed, study).await?);
     }
     Ok(Json(results))
-}
-
-pub(super) async fn try_it(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Try>,
-) -> Result<Json<Vec<Tried>>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let drawn = app
-        .shelf
-        .of(&listed, move |study| Ok(trial(study, asked.seed)?));
-    Ok(Json(drawn.await?))
 }
 
 /// A task that is not for the caller's eyes is not there.

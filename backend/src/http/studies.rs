@@ -7,19 +7,10 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::api::people::Role;
-use shared::api::{
-    Behave, CollectionStats, Differ, DifferQueries, DifferQuery, Draw, Export, Inside, InsideQuery,
-    List, Look, Replay, Show, Statistics, Studies,
-};
-use shared::differ::sample::Sample;
-use shared::differ::{Differences, listing};
+use shared::api::study_request::StudyRequest;
+use shared::api::{Export, Inside, List, Look, Studies};
 use shared::error::Error as Wrong;
-use shared::report::Table;
-use shared::study::behaviour::Behaviours;
 use shared::study::cell::Page;
-use shared::study::figures::Figures;
-use shared::study::firsts::Firsts;
-use shared::study::instance::Shown;
 use shared::study::overview::{Card, Overview};
 use shared::whitebox::WhiteBox;
 
@@ -51,6 +42,7 @@ pub(super) async fn list(
     Ok(Json(cards))
 }
 
+/// The overview of a state of the dials is cached.
 pub(super) async fn look(
     State(app): State<App>,
     caller: Caller,
@@ -61,32 +53,21 @@ pub(super) async fn look(
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
 }
 
-pub(super) async fn figures(
+/// Answers a request from one study alone.
+pub(super) async fn respond<R: StudyRequest>(
     State(app): State<App>,
     caller: Caller,
-    Ask(asked): Ask<Draw>,
-) -> Result<Json<Figures>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
+    Ask(request): Ask<R>,
+) -> Result<Json<R::Reply>, Error> {
+    let listed = find(&app, &caller, request.study()).await?;
     let _place = app.limits.heavy().await;
-    let drawn = app
+    let reply = app
         .shelf
-        .of(&listed, move |study| Ok(study.figures(&asked.choice)?));
-    Ok(Json(drawn.await?))
+        .of(&listed, move |study| Ok(request.respond(study)?));
+    Ok(Json(reply.await?))
 }
 
-pub(super) async fn behaviours(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Behave>,
-) -> Result<Json<Behaviours>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let found = app
-        .shelf
-        .of(&listed, move |study| Ok(study.behaviours(&asked.asking)?));
-    Ok(Json(found.await?))
-}
-
+/// What was looked into lies beside the study.
 pub(super) async fn inside(
     State(app): State<App>,
     caller: Caller,
@@ -101,71 +82,7 @@ pub(super) async fn inside(
     ))
 }
 
-pub(super) async fn inside_query(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<InsideQuery>,
-) -> Result<Json<Firsts>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let found = app.shelf.of(&listed, move |study| {
-        Ok(study.firsts(asked.query, &asked.ranker)?)
-    });
-    Ok(Json(found.await?))
-}
-
-pub(super) async fn differ(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Differ>,
-) -> Result<Json<Differences>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let found = app
-        .shelf
-        .of(&listed, move |study| Ok(study.differ(&asked.asking)?));
-    Ok(Json(found.await?))
-}
-
-pub(super) async fn differ_queries(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<DifferQueries>,
-) -> Result<Json<listing::Page>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let found = app.shelf.of(&listed, move |study| {
-        Ok(study.differ_queries(&asked.asking, &asked.listing)?)
-    });
-    Ok(Json(found.await?))
-}
-
-pub(super) async fn differ_query(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<DifferQuery>,
-) -> Result<Json<Sample>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let found = app.shelf.of(&listed, move |study| {
-        Ok(study.differ_query(&asked.asking, &asked.query)?)
-    });
-    Ok(Json(found.await?))
-}
-
-pub(super) async fn replay(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Replay>,
-) -> Result<Json<Vec<Table>>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let tables = app.shelf.of(&listed, move |study| {
-        Ok(shared::replay::replay(asked.asked, Some(study))?)
-    });
-    Ok(Json(tables.await?))
-}
-
+/// One page of instances is counted on all cores.
 pub(super) async fn instances(
     State(app): State<App>,
     caller: Caller,
@@ -181,26 +98,7 @@ pub(super) async fn instances(
     ))
 }
 
-pub(super) async fn instance(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Show>,
-) -> Result<Json<Shown>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let Show {
-        study: _,
-        probe,
-        mode,
-        number,
-        delta_score,
-    } = asked;
-    let shown = app.shelf.of(&listed, move |study| {
-        Ok(study.show(probe, mode, number, delta_score)?)
-    });
-    Ok(Json(shown.await?))
-}
-
+/// The study is written as it is in memory.
 pub(super) async fn export(
     State(app): State<App>,
     caller: Caller,
@@ -216,23 +114,6 @@ pub(super) async fn export(
         serde_json::to_vec(study).map_err(broken)
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], json.await?))
-}
-
-pub(super) async fn statistics(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Statistics>,
-) -> Result<Json<CollectionStats>, Error> {
-    let listed = find(&app, &caller, &asked.study).await?;
-    let statistics = app.shelf.of(&listed, |study| {
-        Ok(CollectionStats {
-            analyzer: study.definition.analyzer.clone(),
-            totals: study.totals,
-            terms: study.terms.clone(),
-            words: study.words.clone(),
-        })
-    });
-    Ok(Json(statistics.await?))
 }
 
 /// A study that is not for the caller's eyes is not there.

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
-use rayon::prelude::*;
 use shared::collection::Collection;
 use shared::collection::trec::BroughtScores;
 use shared::index::Index;
 use shared::probe::mine::Text;
 use shared::rank::Ranker;
-use shared::score::{Pairs, RankerAbout, RankerKind, Scores, lexical};
+use shared::score::{Pairs, RankerAbout, RankerKind, Scores};
+use shared::study::make::LexicalScoring;
+use shared::study::prepare::run_at_once;
 
+use super::AllCores;
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::import;
@@ -37,14 +39,13 @@ pub(crate) struct Scoring<'a> {
     pub drafts: Option<&'a Path>,
 }
 
-/// Scores all pairs with rankers, those that read every text alike together; gives each its place
-/// among them as soon as it is done. Whoever has put the scores where they last discards the
-/// draft.
+/// Scores all pairs with rankers, those that read every text alike together, and hands on the
+/// scores of each as soon as it is done. Whoever has put them where they last discards the draft.
 pub(crate) fn score_all(
     scoring: &Scoring<'_>,
     rankers: &[RankerSpec],
     models: &Models,
-    mut take: impl FnMut(usize, Scores, Draft) -> Result<(), Error>,
+    mut take: impl FnMut(Scores, Draft) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut taken = vec![false; rankers.len()];
     for (at, ranker) in rankers.iter().enumerate() {
@@ -53,24 +54,23 @@ pub(crate) fn score_all(
         }
         let RankerSpec::Model(spec) = ranker else {
             let (scores, draft) = score(scoring, ranker, models)?;
-            take(at, scores, draft)?;
+            take(scores, draft)?;
             continue;
         };
         let first = models.get(spec)?;
-        let mut alike = vec![(at, first.clone())];
-        for (other, ranker) in rankers.iter().enumerate().filter(|it| !taken[it.0]) {
-            if let RankerSpec::Model(spec) = ranker {
+        let mut alike = vec![first.clone()];
+        for (other, taken) in rankers.iter().zip(&mut taken).filter(|it| !*it.1) {
+            if let RankerSpec::Model(spec) = other {
                 let model = models.get(spec)?;
                 if model.reads_as(&first) {
-                    alike.push((other, model));
+                    alike.push(model);
+                    *taken = true;
                 }
             }
         }
-        let together: Vec<&models::Ranker> = alike.iter().map(|it| &*it.1).collect();
-        let scored = score_alike(scoring, &together)?;
-        for ((at, _), (scores, draft)) in alike.iter().zip(scored) {
-            taken[*at] = true;
-            take(*at, scores, draft)?;
+        let together: Vec<&models::Ranker> = alike.iter().map(|it| &**it).collect();
+        for (scores, draft) in score_alike(scoring, &together)? {
+            take(scores, draft)?;
         }
     }
     Ok(())
@@ -95,21 +95,15 @@ pub(crate) fn score(
 }
 
 fn score_formula(scoring: &Scoring<'_>, ranker: &Ranker) -> Result<Scores, Error> {
-    let Scoring {
-        collection,
-        index,
-        texts,
-        pairs,
-        ..
-    } = scoring;
-    let shards = (0..pairs.n_queries())
-        .into_par_iter()
-        .map(|query| {
-            let text = &collection.queries[query].text;
-            lexical::score_query(index, ranker, text, lexical::texts_of(pairs, texts, query))
-        })
-        .collect();
-    Ok(lexical::collect(ranker, shards, pairs)?)
+    let lexical = LexicalScoring {
+        collection: scoring.collection,
+        index: scoring.index,
+        texts: scoring.texts,
+        pairs: scoring.pairs,
+    };
+    let mut cores = AllCores::default();
+    let mut scores = run_at_once(lexical.score(&[*ranker], &mut cores))?;
+    Ok(scores.remove(0))
 }
 
 fn score_file(scoring: &Scoring<'_>, file: &str) -> Result<Scores, Error> {

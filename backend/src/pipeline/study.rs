@@ -1,25 +1,22 @@
 //! A study: made, gone on with, completed, mined again.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use rayon::prelude::*;
 use shared::collection::{Collection, Qrels};
-use shared::index::{Index, IndexBuilder};
+use shared::index::Index;
 use shared::probe::Mined;
-use shared::score::{Pairs, RankerAbout, Scores, certificate};
-use shared::study::audit::Audit;
-use shared::study::make::{Asking, Parts, asked, assemble, check_collection};
+use shared::probe::transfer::Kept;
+use shared::score::{RankerAbout, Scores, certificate};
+use shared::study::make::{self, StudyInputs};
+use shared::study::prepare::{PreparedCollection, run_at_once};
 use shared::study::{Definition, Study};
-use shared::text::Analyzer;
-use shared::vectors::{Known, Vectors};
 
-use super::score::{Scoring, read_scores, score, score_all};
-use super::{Mining, beside, index, index_tokens, index_with, mine, read_vectors, today};
+use super::inputs::read_study_inputs;
+use super::score::{Scoring, read_scores, score_all};
+use super::{AllCores, today};
 use crate::config::RankerSpec;
 use crate::error::Error;
 use crate::models::Models;
-use crate::progress::Bar;
 use crate::store::DataFolder;
 use crate::store::draft::Draft;
 use crate::store::studies::files;
@@ -30,16 +27,17 @@ use crate::vocabulary;
 /// to the last bit however often its making was interrupted.
 pub(crate) fn run_study(
     mut definition: Definition,
-    collection: Collection,
+    mut collection: Collection,
     folder: &Path,
     data: &DataFolder,
     models: &Models,
 ) -> Result<Study, Error> {
     read_vocabularies(&mut definition)?;
+    definition.cut(&mut collection);
     if let Ok(mut stored) = files::load(data, &definition.name)
         && stored.definition == definition
         && stored.software == env!("CARGO_PKG_VERSION")
-        && stored.collection_hash == hash_of(&collection, &definition)
+        && stored.collection_hash == collection.hash()
         && asks_alike(&stored, &collection)
     {
         let n_added = complete_study(&mut stored, folder, data, models)?;
@@ -47,18 +45,6 @@ pub(crate) fn run_study(
         return Ok(stored);
     }
     make_study(definition, collection, folder, data, models)
-}
-
-/// Of the collection with the queries of a study.
-fn hash_of(collection: &Collection, definition: &Definition) -> String {
-    match definition.n_queries {
-        Some(most) if most < collection.queries.len() => {
-            let mut cut = collection.clone();
-            cut.queries.truncate(most);
-            cut.hash()
-        }
-        Some(_) | None => collection.hash(),
-    }
 }
 
 /// Whether the queries of a stored study are in the same splits and judged alike; neither is part
@@ -93,10 +79,8 @@ pub(crate) fn make_study(
     read_vocabularies(&mut definition)?;
     let rankers = definition.rankers.iter().map(|it| it.parse());
     let rankers = rankers.collect::<Result<Vec<RankerSpec>, Error>>()?;
-    if let Some(n_queries) = definition.n_queries {
-        collection.queries.truncate(n_queries);
-    }
-    check_collection(&collection, &definition)?;
+    definition.cut(&mut collection);
+    definition.check_collection(&collection)?;
     // What a ranker lacks is found before anything is made.
     for ranker in &rankers {
         match ranker {
@@ -106,107 +90,58 @@ pub(crate) fn make_study(
             RankerSpec::Service(it) => it.check()?,
         }
     }
-    let vectors = definition.vectors.as_deref();
-    let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let vectors = vectors.map(Arc::new);
-    let mut index = match vectors {
-        Some(_) => index_tokens(&collection, &definition.analyzer)?,
-        None => index(&collection, &definition.analyzer)?,
-    };
-    let collection_hash = collection.hash();
-    let n_own_docs = collection.docs.len();
-    let beside = beside::add(
-        &definition,
-        &mut collection,
-        &mut index,
-        (vectors.as_ref(), folder),
-    )?;
-    beside::tell(&beside);
-    let rows = vectors.as_ref().map(|it| it.rows_of(&index));
-    let rows = rows.unwrap_or_default();
-    let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
-    let asked = asked(&definition);
-    let mining = Mining {
-        collection: &collection,
-        index: &index,
-        known: known.as_ref(),
-        pool: &definition.pool,
-        folder,
-        asked: &asked,
-        limits: &definition.limits,
-        beside: &beside,
-    };
-    let (mined, n_without_text) = mine(&mining)?;
-    let pairs = Pairs::of_mined(&mined);
-    let texts = mined.texts.clone();
-    let drafts = data.study(&definition.name)?;
-    let scoring = Scoring {
-        collection: &collection,
-        index: &index,
-        texts: &texts,
-        pairs: &pairs,
-        sample: certificate::sample(&pairs, &mined.instances),
-        folder,
-        drafts: Some(&drafts),
-    };
-    let formulas = rankers
-        .iter()
-        .filter(|it| matches!(it, RankerSpec::Formula(_)));
-    let scores = formulas
-        .map(|it| Ok(score(&scoring, it, models)?.0))
-        .collect::<Result<_, Error>>()?;
-    let audits = audits(
-        &definition,
-        (&collection, n_own_docs),
-        vectors.as_deref(),
-        &mined,
-    )?;
-    let parts = Parts {
-        audits,
+    let files = read_study_inputs(&definition, &collection, folder)?;
+    let (mut formulas, mut others) = (Vec::new(), Vec::new());
+    for ranker in rankers {
+        match ranker {
+            RankerSpec::Formula(formula) => formulas.push(formula),
+            RankerSpec::Scores(_) | RankerSpec::Model(_) | RankerSpec::Service(_) => {
+                others.push(ranker);
+            }
+        }
+    }
+    let inputs = StudyInputs {
         definition,
-        collection: &collection,
-        collection_hash,
-        beside: &beside,
-        index: &index,
-        mined,
-        pairs: pairs.clone(),
-        scores,
-        n_without_text,
-        known: known.as_ref(),
+        collection,
+        files,
+        rankers: formulas,
+        made: today(),
     };
-    let mut study = assemble(parts, &today());
-    let others = rankers
-        .iter()
-        .filter(|it| !matches!(it, RankerSpec::Formula(_)));
-    let others: Vec<&RankerSpec> = others.collect();
+    let mut study = run_at_once(make::make_study(inputs, &mut AllCores::default()))?;
+    tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
         false => files::load(data, &study.definition.name).ok(),
     };
-    let mut missing = Vec::new();
     for ranker in &others {
-        match taken_over(stored.as_ref(), &study, about(ranker, models)?) {
-            Some(scores) => {
-                eprintln!("{}: its stored scores are taken over", scores.ranker.spec);
-                study.add_scores(scores)?;
-            }
-            None => missing.push((*ranker).clone()),
+        if let Some(scores) = taken_over(stored.as_ref(), &study, about(ranker, models)?) {
+            eprintln!("{}: its stored scores are taken over", scores.ranker.spec);
+            study.add_scores(scores)?;
         }
     }
+    drop(stored);
     // This takes the place of what was stored, so nothing of it is left behind.
     files::save(data, &study)?;
-    let name = |it: &RankerSpec| it.name(models);
-    let order: Vec<String> = others.iter().map(|it| name(it)).collect();
-    score_all(&scoring, &missing, models, |_, scores, draft| {
-        study.add_scores(told(scores))?;
-        // Formulas have no place here and stay first.
-        let place = |it: &Scores| order.iter().position(|name| *name == it.ranker.spec);
-        study.scores.sort_by_key(place);
-        files::save(data, &study)?;
-        draft.discard()
-    })?;
-    Draft::discard_all(&drafts)?;
+    complete_study(&mut study, folder, data, models)?;
     Ok(study)
+}
+
+/// Says on standard error what became of pairs that are no samples.
+fn tell_kept(study: &Study) {
+    for (probe, kept) in &study.kept {
+        let Kept {
+            n_pairs,
+            n_identical,
+            n_without_query,
+        } = kept;
+        if n_identical + n_without_query > 0 {
+            eprintln!(
+                "{}: of {n_pairs} pairs {n_identical} are identical and {n_without_query} have no \
+                 query: they are left out",
+                probe.slug()
+            );
+        }
+    }
 }
 
 /// What is known of a ranker before it scores, where that decides its scores: of formulas and
@@ -252,96 +187,39 @@ fn told(scores: Scores) -> Scores {
     scores
 }
 
-/// Asks the other analysers of a study about its instances.
-fn audits(
-    definition: &Definition,
-    (collection, n_own_docs): (&Collection, usize),
-    vectors: Option<&Vectors>,
-    mined: &Mined,
-) -> Result<Vec<Audit>, Error> {
-    let asked = asked(definition);
-    let audit = |analyzer: &Analyzer| {
-        let own = &collection.docs[..n_own_docs];
-        let builder = IndexBuilder::new(analyzer.clone());
-        let index = match vectors {
-            Some(_) => index_with(own, builder.keeping_tokens())?,
-            None => index_with(own, builder)?,
-        };
-        let asking = Asking::new(vectors, collection, &index, definition);
-        let known = asking.known();
-        let auditor = asking.auditor(known.as_ref(), &asked, mined);
-        let bar = Bar::of("audit", collection.queries.len() as u64, "queries");
-        let queries = (0..collection.queries.len()).into_par_iter();
-        let queries = queries.map(|query| {
-            let held = auditor.query(query);
-            bar.one_more();
-            held
-        });
-        let queries: Vec<Vec<u64>> = queries.collect();
-        Ok(auditor.collect(analyzer.describe(), &queries))
-    };
-    definition.audit.iter().map(audit).collect()
-}
-
 /// The hash of a stored study's instances, mined again.
 pub(crate) fn mine_again(
     stored: &Study,
-    mut collection: Collection,
+    collection: Collection,
     folder: &Path,
 ) -> Result<String, Error> {
-    let mined = mine_defined(&stored.definition, &mut collection, folder)?;
+    let (mined, collection) = mine_defined(&stored.definition, collection, folder)?;
     let query_ids: Vec<&str> = collection.queries.iter().map(|it| it.id.as_str()).collect();
     Ok(mined.hash(&query_ids, |doc| collection.docs[doc as usize].id.clone()))
 }
 
-/// The instances of a study that is not made yet; of the collection its queries are left.
+/// The instances of a study that is not made yet, and its collection with all that they name.
 pub(crate) fn mine_for(
     mut definition: Definition,
-    collection: &mut Collection,
+    collection: Collection,
     folder: &Path,
-) -> Result<Mined, Error> {
-    definition.check()?;
+) -> Result<(Mined, Collection), Error> {
     read_vocabularies(&mut definition)?;
-    let mined = mine_defined(&definition, collection, folder)?;
-    check_collection(collection, &definition)?;
-    Ok(mined)
+    mine_defined(&definition, collection, folder)
 }
 
 fn mine_defined(
     definition: &Definition,
-    collection: &mut Collection,
+    mut collection: Collection,
     folder: &Path,
-) -> Result<Mined, Error> {
-    if let Some(n_queries) = definition.n_queries {
-        collection.queries.truncate(n_queries);
-    }
-    let vectors = definition.vectors.as_deref();
-    let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
-    let vectors = vectors.map(Arc::new);
-    let mut index = match vectors {
-        Some(_) => index_tokens(collection, &definition.analyzer)?,
-        None => index(collection, &definition.analyzer)?,
-    };
-    let beside = beside::add(
-        definition,
-        collection,
-        &mut index,
-        (vectors.as_ref(), folder),
-    )?;
-    let rows = vectors.as_ref().map(|it| it.rows_of(&index));
-    let rows = rows.unwrap_or_default();
-    let known = vectors.as_ref().map(|it| Known::new(it, &index, &rows));
-    let (mined, _) = mine(&Mining {
-        collection,
-        index: &index,
-        known: known.as_ref(),
-        pool: &definition.pool,
-        folder,
-        asked: &asked(definition),
-        limits: &definition.limits,
-        beside: &beside,
-    })?;
-    Ok(mined)
+) -> Result<(Mined, Collection), Error> {
+    definition.cut(&mut collection);
+    let files = read_study_inputs(definition, &collection, folder)?;
+    let mut cores = AllCores::default();
+    let prepared = PreparedCollection::of_study(definition, collection, files, &mut cores);
+    let prepared = run_at_once(prepared)?;
+    let (mined, _) = run_at_once(prepared.mine(&mut cores))?;
+    Ok((mined, prepared.collection))
 }
 
 /// Scores what a stored study lacks of its rankers, and what other weights or another precision
@@ -354,19 +232,22 @@ pub(crate) fn complete_study(
 ) -> Result<usize, Error> {
     let drafts = data.study(&study.definition.name)?;
     let mut missing = Vec::new();
-    let mut places = Vec::new();
+    let mut order = Vec::new();
     for spec in &study.definition.rankers {
         let ranker: RankerSpec = spec.parse()?;
-        let known = ranker.name(models);
-        let place = study.scores.iter().position(|it| it.ranker.spec == known);
-        if let Some(at) = place
-            && study.scores[at].n_missing() == 0
-            && is_of(&study.scores[at].ranker, &ranker, models)?
+        let name = ranker.name(models);
+        let stored = study.scores.iter().find(|it| it.ranker.spec == name);
+        // Formulas have no place in the order and stay first.
+        if !matches!(ranker, RankerSpec::Formula(_)) {
+            order.push(name);
+        }
+        if let Some(stored) = stored
+            && stored.n_missing() == 0
+            && is_of(&stored.ranker, &ranker, models)?
         {
             continue;
         }
         missing.push(ranker);
-        places.push(place);
     }
     if !missing.is_empty() {
         let collection = Collection {
@@ -387,12 +268,15 @@ pub(crate) fn complete_study(
             folder,
             drafts: Some(&drafts),
         };
-        score_all(&scoring, &missing, models, |at, scores, draft| {
+        score_all(&scoring, &missing, models, |scores, draft| {
             let scores = told(scores);
-            match places[at] {
-                Some(at) => study.scores[at] = scores,
+            let same = |it: &&mut Scores| it.ranker.spec == scores.ranker.spec;
+            match study.scores.iter_mut().find(same) {
+                Some(stored) => *stored = scores,
                 None => study.add_scores(scores)?,
             }
+            let place = |it: &Scores| order.iter().position(|name| *name == it.ranker.spec);
+            study.scores.sort_by_key(place);
             files::save(data, study)?;
             draft.discard()
         })?;

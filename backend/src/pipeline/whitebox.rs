@@ -11,7 +11,7 @@ use shared::index::{DocNo, Index};
 use shared::text::{Analyzer, Stemmer};
 use shared::whitebox::{self, Best, Head, Known, Matched, OfQuery, QueryPiece, WhiteBox};
 
-use super::beside::pools;
+use super::candidate_pools;
 use crate::error::Error;
 use crate::models::Ranker;
 use crate::progress::Bar;
@@ -52,7 +52,7 @@ pub(crate) fn look(looking: Looking<'_>) -> Result<WhiteBox, Error> {
     if let Some(before) = before {
         before.check_late()?;
     }
-    let pools = pools(pool, collection, index, folder)?;
+    let pools = candidate_pools(pool, collection, index, folder)?;
     let queries: Vec<String> = collection
         .queries
         .iter()

@@ -10,7 +10,8 @@ use shared::review::export::Named;
 use shared::review::queue::{Lease, Part, Queue};
 use shared::review::task::{Design, Known, Place as Instance, Role, Task, Wanted as Filter};
 use shared::review::{Answer, Item, Key, Log, Sides, event, sample};
-use shared::study::make::{Brought, Maker, Stage};
+use shared::study::make::{StudyInputs, make_study};
+use shared::study::prepare::{InputFiles, OneByOne, run_at_once};
 
 use super::*;
 use crate::store::backup;
@@ -57,9 +58,14 @@ pub(crate) fn study(name: &str) -> Study {
             ..shared::probe::Limits::STANDARD
         },
     }));
-    let mut maker = Maker::new(collection, definition.unwrap(), Brought::default()).unwrap();
-    while maker.step().unwrap().stage != Stage::Done {}
-    maker.finish("2026-11-20").unwrap()
+    let inputs = StudyInputs {
+        definition: definition.unwrap(),
+        collection,
+        files: InputFiles::default(),
+        rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
+        made: "2026-11-20".to_owned(),
+    };
+    run_at_once(make_study(inputs, &mut OneByOne)).unwrap()
 }
 
 /// All of TFC1 of a study, every item for two people, the first instance to learn by, the second

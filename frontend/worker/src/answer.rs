@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared::api::review::{Results, TaskResults, Try};
+use shared::api::study_request::StudyRequest;
 use shared::api::worker::{Manipulate, Printed};
 use shared::api::{
-    Behave, CollectionStats, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export,
-    Inside, InsideQuery, JobScores, List, Look, Problem, Replay, Show, Statistics,
+    Behave, CreateJob, Differ, DifferQueries, DifferQuery, Draw, Endpoint, Export, Inside,
+    InsideQuery, JobScores, List, Look, Problem, Replay, Show, Statistics,
 };
 use shared::collection::text_hash;
 use shared::collection::trec::BroughtScores;
 use shared::differ::{Asking, Source, Who, differ, listing, sample};
 use shared::error::Error;
 use shared::probe::TextNo;
-use shared::review::trial::trial;
 use shared::score::{RankerAbout, RankerKind, Scores};
 use shared::study::{Study, bench};
 use shared::whitebox::WhiteBox;
@@ -32,91 +32,33 @@ pub(crate) fn study_of(request: &str) -> Result<String, Problem> {
 /// The reply to a request, as JSON.
 pub(crate) fn answer(study: &Study, path: &str, request: &str) -> Result<String, Problem> {
     match path {
-        Look::PATH => {
-            let Look { study: _, dials } = parse(request)?;
-            Ok(json(&study.overview(&dials).map_err(refused)?))
-        }
-        Draw::PATH => {
-            let Draw { study: _, choice } = parse(request)?;
-            Ok(json(&study.figures(&choice).map_err(refused)?))
-        }
-        Behave::PATH => {
-            let Behave { study: _, asking } = parse(request)?;
-            Ok(json(&study.behaviours(&asking).map_err(refused)?))
-        }
+        Look::PATH => respond::<Look>(study, request),
+        Draw::PATH => respond::<Draw>(study, request),
+        Behave::PATH => respond::<Behave>(study, request),
         // What was looked into lies with the server.
         Inside::PATH => Ok(json(&Vec::<WhiteBox>::new())),
-        InsideQuery::PATH => {
-            let InsideQuery {
-                study: _,
-                ranker,
-                query,
-            } = parse(request)?;
-            Ok(json(&study.firsts(query, &ranker).map_err(refused)?))
-        }
-        Differ::PATH => {
-            let Differ { study: _, asking } = parse(request)?;
-            Ok(json(&study.differ(&asking).map_err(refused)?))
-        }
-        DifferQueries::PATH => {
-            let DifferQueries {
-                study: _,
-                asking,
-                listing,
-            } = parse(request)?;
-            let page = study.differ_queries(&asking, &listing);
-            Ok(json(&page.map_err(refused)?))
-        }
-        DifferQuery::PATH => {
-            let DifferQuery {
-                study: _,
-                asking,
-                query,
-            } = parse(request)?;
-            let sample = study.differ_query(&asking, &query);
-            Ok(json(&sample.map_err(refused)?))
-        }
-        Replay::PATH => {
-            let Replay { study: _, asked } = parse(request)?;
-            let tables = shared::replay::replay(asked, Some(study));
-            Ok(json(&tables.map_err(refused)?))
-        }
+        InsideQuery::PATH => respond::<InsideQuery>(study, request),
+        Differ::PATH => respond::<Differ>(study, request),
+        DifferQueries::PATH => respond::<DifferQueries>(study, request),
+        DifferQuery::PATH => respond::<DifferQuery>(study, request),
+        Replay::PATH => respond::<Replay>(study, request),
         // What people said lies with the server.
         Results::PATH => Ok(json(&Vec::<TaskResults>::new())),
-        Try::PATH => {
-            let Try { study: _, seed } = parse(request)?;
-            Ok(json(&trial(study, seed).map_err(refused)?))
-        }
-        List::PATH => {
-            let List { study: _, listing } = parse(request)?;
-            Ok(json(&study.list(&listing).map_err(refused)?))
-        }
-        Show::PATH => {
-            let Show {
-                study: _,
-                probe,
-                mode,
-                number,
-                delta_score,
-            } = parse(request)?;
-            Ok(json(
-                &study
-                    .show(probe, mode, number, delta_score)
-                    .map_err(refused)?,
-            ))
-        }
+        Try::PATH => respond::<Try>(study, request),
+        List::PATH => respond::<List>(study, request),
+        Show::PATH => respond::<Show>(study, request),
         Export::PATH => Ok(export(study)),
-        Statistics::PATH => Ok(json(&CollectionStats {
-            analyzer: study.definition.analyzer.clone(),
-            totals: study.totals,
-            terms: study.terms.clone(),
-            words: study.words.clone(),
-        })),
+        Statistics::PATH => respond::<Statistics>(study, request),
         other => {
             let error = format!("{other} needs a server; run `axioscope serve` to have it");
             Err(Problem::new(error, "no-server"))
         }
     }
+}
+
+fn respond<R: StudyRequest>(study: &Study, request: &str) -> Result<String, Problem> {
+    let request: R = parse(request)?;
+    Ok(json(&request.respond(study).map_err(refused)?))
 }
 
 /// The two runs that a request compares, if it compares runs.

@@ -8,10 +8,13 @@ use shared::api::worker::{LOCAL, Made, Stage, Tell};
 use shared::collection::Splits;
 use shared::collection::trec::{BroughtScores, Unknown};
 use shared::collection::{Collection, Doc, Run};
+use shared::error::Error;
 use shared::probe::Pool;
 use shared::probe::transfer::Pairs;
+use shared::rank::Ranker;
 use shared::score::Scores;
-use shared::study::make::{self, Brought, Maker, Progress};
+use shared::study::make::{StudyInputs, make_study};
+use shared::study::prepare::{self, Executor, InputFiles, Progress};
 use shared::study::{Definition, Study, TransferFile};
 use shared::vectors::Vectors;
 
@@ -234,31 +237,16 @@ pub(crate) async fn make(
     definition: Definition,
     made: String,
 ) -> Result<Tell, Problem> {
-    let (mut maker, remarks) = BENCH.with_borrow(|it| begin(it, definition))?;
-    let mut clock = Clock::new(number);
-    loop {
-        let Progress {
-            stage,
-            done,
-            of,
-            n_found,
-        } = maker.step().map_err(refused)?;
-        let (stage, found) = match stage {
-            make::Stage::Index => (Stage::Index, None),
-            make::Stage::Make => (Stage::Make, None),
-            make::Stage::Mine => (Stage::Mine, Some(n_found)),
-            make::Stage::Audit => (Stage::Audit, None),
-            make::Stage::Score => (Stage::Score, None),
-            make::Stage::Done => break,
-        };
-        if clock.at(stage, done, of, found) == Said::Yes {
-            post::give_way().await;
-            if BENCH.with_borrow(|it| it.cancelled == Some(number)) {
-                return Ok(Tell::Stopped);
-            }
-        }
-    }
-    let study = maker.finish(&made).map_err(refused)?;
+    let (inputs, remarks) = BENCH.with_borrow(|it| begin(it, definition, made))?;
+    let mut steps = Steps {
+        number,
+        clock: Clock::new(number),
+    };
+    let study = match make_study(inputs, &mut steps).await {
+        Ok(study) => study,
+        Err(End::Cancelled) => return Ok(Tell::Stopped),
+        Err(End::Refused(error)) => return Err(refused(error)),
+    };
     let tell = BENCH.with_borrow_mut(|it| {
         it.studies.insert(LOCAL.to_owned(), study);
         it.remarks = remarks;
@@ -269,19 +257,77 @@ pub(crate) async fn make(
     Ok(tell)
 }
 
-fn begin(bench: &Bench, definition: Definition) -> Result<(Maker, Vec<String>), Problem> {
+/// Computes one shard after the other, and lets other messages in between.
+struct Steps {
+    /// Of the message that asked for the study.
+    number: u64,
+    clock: Clock,
+}
+
+/// Why a study is not made.
+enum End {
+    Cancelled,
+    Refused(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Refused(error)
+    }
+}
+
+impl Executor for Steps {
+    type Error = End;
+
+    async fn report(&mut self, progress: Progress) -> Result<(), End> {
+        let Progress {
+            stage,
+            done,
+            of,
+            n_found,
+        } = progress;
+        let (stage, found) = match stage {
+            prepare::Stage::Index => (Stage::Index, None),
+            prepare::Stage::Derive => (Stage::Make, None),
+            prepare::Stage::Mine => (Stage::Mine, Some(n_found)),
+            prepare::Stage::AuditIndex => (Stage::Audit, None),
+            // The page counts an audit in documents.
+            prepare::Stage::Audit => return Ok(()),
+            prepare::Stage::Score => (Stage::Score, None),
+        };
+        if self.clock.at(stage, done, of, found) == Said::Yes {
+            post::give_way().await;
+            if BENCH.with_borrow(|it| it.cancelled == Some(self.number)) {
+                return Err(End::Cancelled);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn begin(
+    bench: &Bench,
+    definition: Definition,
+    made: String,
+) -> Result<(StudyInputs, Vec<String>), Problem> {
     let collection = bench.collection()?;
     let remarks = bench.unknown(&collection);
-    let run = bench.run_of(&definition.pool)?;
-    let vectors = bench.vectors_of(&definition);
-    let brought = Brought {
-        run,
-        vectors,
+    let files = InputFiles {
+        run: bench.run_of(&definition.pool)?,
+        vectors: bench.vectors_of(&definition),
         sets: bench.sets_of(&definition)?,
-        ..Brought::default()
+        ..InputFiles::default()
     };
-    let maker = Maker::new(collection, definition, brought).map_err(refused)?;
-    Ok((maker, remarks))
+    let rankers = definition.rankers.iter().map(|it| it.parse());
+    let rankers = rankers.collect::<Result<Vec<Ranker>, Error>>();
+    let inputs = StudyInputs {
+        rankers: rankers.map_err(refused)?,
+        definition,
+        collection,
+        files,
+        made,
+    };
+    Ok((inputs, remarks))
 }
 
 /// Looks once for the local study of an earlier visit.

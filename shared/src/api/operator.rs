@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, Method};
+use super::endpoints;
 use crate::score::RankerAbout;
+
+endpoints! {
+    Get "/api/models" Models => Vec<HeldModel>;
+    Post "/api/model/load" LoadModel => HeldModel;
+    Get "/health" Health => Healthy;
+}
 
 /// Every use of every model that the server was started with. Operators only, except on loopback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Models {}
-
-impl Endpoint for Models {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/models";
-    type Reply = Vec<HeldModel>;
-}
 
 /// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
 /// Operators only, except on loopback.
@@ -23,12 +23,6 @@ impl Endpoint for Models {
 pub struct LoadModel {
     /// [`HeldModel::spec`].
     pub spec: String,
-}
-
-impl Endpoint for LoadModel {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/model/load";
-    type Reply = HeldModel;
 }
 
 /// One use of a model, loaded or not.
@@ -100,12 +94,6 @@ pub struct LoadedModel {
 /// Whether every model that is loaded scores a pair, the same each time. For everybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {}
-
-impl Endpoint for Health {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/health";
-    type Reply = Healthy;
-}
 
 /// Reply to [`Health`] where nothing is wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, Method};
+use super::endpoints;
 use crate::review::PersonNo;
+
+endpoints! {
+    Get "/api/me" Me => Who;
+    // A token in an address would stand in logs.
+    Post "/api/invitation" Invitation => InvitedTo;
+    Post "/api/join" Join => Who;
+    Post "/api/sign-in" SignIn => Who;
+    Post "/api/sign-out" SignOut => Who;
+    Post "/api/me/password" SetPassword => Who;
+    Get "/api/people" People => Everybody;
+    Post "/api/people/invite" Invite => NewInvitation;
+    Post "/api/people/revoke" Revoke => Everybody;
+}
 
 /// The header of [`Who::csrf`].
 pub const CSRF: &str = "x-axioscope-csrf";
@@ -60,12 +73,6 @@ impl Role {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Me {}
 
-impl Endpoint for Me {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/me";
-    type Reply = Who;
-}
-
 /// Who somebody is to this server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -100,13 +107,6 @@ pub struct Invitation {
     pub token: String,
 }
 
-impl Endpoint for Invitation {
-    // A token in an address would stand in logs.
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/invitation";
-    type Reply = InvitedTo;
-}
-
 /// Reply to [`Invitation`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -136,12 +136,6 @@ pub struct Join {
     pub password: Option<String>,
 }
 
-impl Endpoint for Join {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/join";
-    type Reply = Who;
-}
-
 /// Begins a session of somebody with a password.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -152,12 +146,6 @@ pub struct SignIn {
     pub password: String,
 }
 
-impl Endpoint for SignIn {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/sign-in";
-    type Reply = Who;
-}
-
 /// Ends this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -165,12 +153,6 @@ pub struct SignOut {
     /// All others of the person too.
     #[serde(default)]
     pub everywhere: bool,
-}
-
-impl Endpoint for SignOut {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/sign-out";
-    type Reply = Who;
 }
 
 /// Sets the caller's own password; all their other sessions end.
@@ -185,22 +167,10 @@ pub struct SetPassword {
     pub password: Option<String>,
 }
 
-impl Endpoint for SetPassword {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/me/password";
-    type Reply = Who;
-}
-
 /// Everybody with a name, and invitations that are not used. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct People {}
-
-impl Endpoint for People {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/people";
-    type Reply = Everybody;
-}
 
 /// Reply to [`People`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -264,12 +234,6 @@ pub struct Invite {
     pub note: String,
 }
 
-impl Endpoint for Invite {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/people/invite";
-    type Reply = NewInvitation;
-}
-
 /// Reply to [`Invite`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -296,12 +260,6 @@ pub enum Revoke {
         /// [`Invited::no`].
         no: u32,
     },
-}
-
-impl Endpoint for Revoke {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/people/revoke";
-    type Reply = Everybody;
 }
 
 #[cfg(test)]

@@ -6,7 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, Method};
+use super::endpoints;
+
+endpoints! {
+    Post "/rerank" Rerank => Ranking;
+    Post "/v1/rerank" RerankDocuments => RankedDocuments;
+}
 
 /// Ranks texts for a query, best first, with a model of this server. With `texts` it is asked and
 /// answers as text-embeddings-inference does, with `documents` as [`RerankDocuments`].
@@ -53,12 +58,6 @@ pub struct Rerank {
     pub return_documents: Option<bool>,
 }
 
-impl Endpoint for Rerank {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/rerank";
-    type Reply = Ranking;
-}
-
 /// Ranks documents for a query, best first, with a model of this server, as Cohere, Jina, vLLM
 /// and infinity do. What the scores are is said at [`Rerank`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -88,12 +87,6 @@ pub struct RerankDocuments {
 impl RerankDocuments {
     /// The path of Cohere's second version, where the same is asked and answered.
     pub const SECOND: &'static str = "/v2/rerank";
-}
-
-impl Endpoint for RerankDocuments {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/v1/rerank";
-    type Reply = RankedDocuments;
 }
 
 /// A document of a request: a text, or an object with one.

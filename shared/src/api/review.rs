@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Endpoint, Method};
+use super::endpoints;
 use crate::probe::Probe;
 use crate::review::agreement::{Agreements, Coefficients};
 use crate::review::content::Content;
@@ -15,6 +15,30 @@ use crate::review::said::{Dispute, Said};
 use crate::review::task::{Feedback, Item, Task};
 use crate::review::trial::Tried;
 use crate::review::{Entry, Event, ItemNo, Key, PersonNo};
+
+endpoints! {
+    Get "/api/review/tasks" Tasks => Vec<Card>;
+    Get "/api/review/task" OneTask => Sheet;
+    // Promises are kept.
+    Post "/api/review/next" NextItems => Handed;
+    Get "/api/review/item" Again => HandedItem;
+    Get "/api/review/mine" Mine => Vec<Done>;
+    Post "/api/review/send" Send => Sent;
+    // A task with guidelines and known answers is longer than an address may be.
+    Post "/api/review/preview" Preview => Made;
+    Post "/api/review/make" Make => Whole;
+    Get "/api/review/whole" WholeTask => Whole;
+    Post "/api/review/change" Change => Whole;
+    Get "/api/review/progress" AskProgress => Progressed;
+    Get "/api/review/agreement" AskAgreement => Agreed;
+    // Disagreements first.
+    Get "/api/review/disputes" Disputes => Vec<Dispute>;
+    Get "/api/review/history" History => ItemHistory;
+    // The file itself.
+    Get "/api/review/export" Download => String;
+    Get "/api/review/results" Results => Vec<TaskResults>;
+    Get "/api/review/try" Try => Vec<Tried>;
+}
 
 /// One request sends at most so many events.
 pub const MOST_EVENTS: usize = 100;
@@ -46,12 +70,6 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewTasks))]
 pub struct Tasks {}
-
-impl Endpoint for Tasks {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/tasks";
-    type Reply = Vec<Card>;
-}
 
 /// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,12 +119,6 @@ pub struct OneTask {
     pub task: TaskNo,
 }
 
-impl Endpoint for OneTask {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/task";
-    type Reply = Sheet;
-}
-
 /// Reply to [`OneTask`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewSheet))]
@@ -133,13 +145,6 @@ pub struct NextItems {
     pub task: TaskNo,
     /// How many, 1 to [`MOST_OFFERS`].
     pub n: u32,
-}
-
-impl Endpoint for NextItems {
-    // Promises are kept.
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/review/next";
-    type Reply = Handed;
 }
 
 /// Reply to [`NextItems`].
@@ -180,24 +185,12 @@ pub struct Again {
     pub item: ItemNo,
 }
 
-impl Endpoint for Again {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/item";
-    type Reply = HandedItem;
-}
-
 /// What the caller has done, the newest first, at most 200 events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMine))]
 pub struct Mine {
     /// Of which task.
     pub task: TaskNo,
-}
-
-impl Endpoint for Mine {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/mine";
-    type Reply = Vec<Done>;
 }
 
 /// Something that was done, and what has become of it.
@@ -218,12 +211,6 @@ pub struct Send {
     pub task: TaskNo,
     /// In the order in which it was done, 1 to [`MOST_EVENTS`].
     pub events: Vec<Event>,
-}
-
-impl Endpoint for Send {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/review/send";
-    type Reply = Sent;
 }
 
 /// Reply to [`Send`].
@@ -270,13 +257,6 @@ pub struct Preview {
     pub task: Task,
 }
 
-impl Endpoint for Preview {
-    // A task with guidelines and known answers is longer than an address may be.
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/review/preview";
-    type Reply = Made;
-}
-
 /// Reply to [`Preview`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewMade))]
@@ -303,24 +283,12 @@ pub struct Make {
     pub task: Task,
 }
 
-impl Endpoint for Make {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/review/make";
-    type Reply = Whole;
-}
-
 /// Everything of a task. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewWholeTask))]
 pub struct WholeTask {
     /// Which.
     pub task: TaskNo,
-}
-
-impl Endpoint for WholeTask {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/whole";
-    type Reply = Whole;
 }
 
 /// Reply to [`WholeTask`].
@@ -352,12 +320,6 @@ pub struct Change {
     pub guidelines: Option<String>,
 }
 
-impl Endpoint for Change {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/api/review/change";
-    type Reply = Whole;
-}
-
 /// A person with a name, beside numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewNamed))]
@@ -374,12 +336,6 @@ pub struct Named {
 pub struct AskProgress {
     /// Of which task.
     pub task: TaskNo,
-}
-
-impl Endpoint for AskProgress {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/progress";
-    type Reply = Progressed;
 }
 
 /// Reply to [`AskProgress`].
@@ -400,12 +356,6 @@ pub struct AskAgreement {
     pub task: TaskNo,
 }
 
-impl Endpoint for AskAgreement {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/agreement";
-    type Reply = Agreed;
-}
-
 /// Reply to [`AskAgreement`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAgreed))]
@@ -424,13 +374,6 @@ pub struct Disputes {
     pub task: TaskNo,
 }
 
-impl Endpoint for Disputes {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/disputes";
-    /// Disagreements first.
-    type Reply = Vec<Dispute>;
-}
-
 /// Everything about one item. For curators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewHistory))]
@@ -439,12 +382,6 @@ pub struct History {
     pub task: TaskNo,
     /// Which.
     pub item: ItemNo,
-}
-
-impl Endpoint for History {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/history";
-    type Reply = ItemHistory;
 }
 
 /// Reply to [`History`].
@@ -476,13 +413,6 @@ pub struct Download {
     pub names: bool,
 }
 
-impl Endpoint for Download {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/export";
-    /// The file itself.
-    type Reply = String;
-}
-
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewFormat))]
@@ -505,12 +435,6 @@ pub enum Format {
 pub struct Results {
     /// Name of the study.
     pub study: String,
-}
-
-impl Endpoint for Results {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/results";
-    type Reply = Vec<TaskResults>;
 }
 
 /// What came out of a task.
@@ -543,10 +467,4 @@ pub struct Try {
     pub study: String,
     /// Another draws others.
     pub seed: u64,
-}
-
-impl Endpoint for Try {
-    const METHOD: Method = Method::Get;
-    const PATH: &'static str = "/api/review/try";
-    type Reply = Vec<Tried>;
 }

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::{Endpoint, Method, Problem};
+use crate::api::{Problem, endpoints};
 use crate::error::Reading;
 use crate::probe::transfer::Inference;
 use crate::replay::Asked;
@@ -18,6 +18,12 @@ use crate::study::Definition;
 use crate::study::bench::Changing;
 use crate::text::Analyzer;
 use crate::vectors::glove;
+
+endpoints! {
+    // One for each manipulation; none where it changes nothing.
+    Post "/worker/manipulate" Manipulate => Vec<Option<String>>;
+    Post "/worker/printed" Printed => Vec<Table>;
+}
 
 /// The name of the study that is made in the page. It never leaves the browser.
 pub const LOCAL: &str = "local";
@@ -30,25 +36,12 @@ pub struct Manipulate {
     pub changing: Changing,
 }
 
-impl Endpoint for Manipulate {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/worker/manipulate";
-    /// One for each manipulation; none where it changes nothing.
-    type Reply = Vec<Option<String>>;
-}
-
 /// A paper's table without a study, with examples of what is wrong in it. The worker alone answers
 /// it, so that the page does without what the examples are computed by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Printed {
     /// Which table.
     pub asked: Asked,
-}
-
-impl Endpoint for Printed {
-    const METHOD: Method = Method::Post;
-    const PATH: &'static str = "/worker/printed";
-    type Reply = Vec<Table>;
 }
 
 /// An ask or a tell with its number.

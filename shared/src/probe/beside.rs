@@ -136,6 +136,16 @@ impl Workshop<'_> {
     }
 }
 
+/// Documents and queries that a collection does not have of its own.
+pub struct Additions<'a> {
+    /// The derived documents of each query, in the order of queries.
+    pub made: Vec<Vec<Made>>,
+    /// The transfer sets that are asked for.
+    pub sets: &'a [Pairs],
+    /// Seed of the queries that are inferred.
+    pub seed: u64,
+}
+
 /// What is mined of texts beside a collection: for each query its samples, each with the place of
 /// its probe among those that are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -154,14 +164,15 @@ impl Beside {
         self.samples.get(query).map_or(&[], Vec::as_slice)
     }
 
-    /// Puts what was made for each query, in their order, behind the documents of a collection and
-    /// of its index, and the pairs of transfer sets behind them.
+    /// Puts derived documents behind the documents of a collection and of its index, and the pairs
+    /// of transfer sets behind them.
     pub fn add(
         collection: &mut Collection,
         index: &mut Index,
         asked: &[(Probe, Mode)],
-        (made, sets, seed): (Vec<Vec<Made>>, &[Pairs], u64),
+        additions: Additions<'_>,
     ) -> Beside {
+        let Additions { made, sets, seed } = additions;
         let (n_docs, n_queries) = (collection.docs.len(), collection.queries.len());
         let mut beside = Beside {
             samples: vec![Vec::new(); n_queries],

@@ -1,5 +1,7 @@
 //! Which documents of a query are compared with each other.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::collection::{Collection, Run};
@@ -39,51 +41,6 @@ impl Pool {
     /// The largest collection that pool `all` compares as a whole.
     pub const MOST_FOR_ALL: usize = 5000;
 
-    /// Chooses the documents of one query; also how many a run or a judgement names that the
-    /// collection lacks. `number` gives a document's number by its id.
-    pub fn docs_of(
-        &self,
-        query: usize,
-        number: &impl Fn(&str) -> Option<DocNo>,
-        supply: &Supply<'_>,
-    ) -> (Vec<DocNo>, u64) {
-        let Supply {
-            collection,
-            index,
-            source,
-        } = supply;
-        let asked = &collection.queries[query];
-        let known = |ids: Vec<&str>| {
-            let found: Vec<DocNo> = ids.iter().filter_map(|it| number(it)).collect();
-            let missing = (ids.len() - found.len()) as u64;
-            (found, missing)
-        };
-        match (self, source) {
-            (Pool::Run { k, .. }, Source::Run(run)) => known(run.top(&asked.id, *k)),
-            (Pool::Rank { k, .. }, Source::Searcher(searcher)) => {
-                let hits = searcher.top(index, &index.query_terms(&asked.text), *k);
-                (hits.into_iter().map(|it| it.doc).collect(), 0)
-            }
-            (Pool::Judged, _) => {
-                let judged = collection.qrels.0.get(&asked.id);
-                known(
-                    judged
-                        .into_iter()
-                        .flatten()
-                        .map(|it| it.0.as_str())
-                        .collect(),
-                )
-            }
-            (Pool::Group, _) => {
-                let docs = collection.docs.iter().enumerate();
-                let alike = docs.filter(|it| it.1.group.is_some() && it.1.group == asked.group);
-                (alike.map(|it| it.0 as DocNo).collect(), 0)
-            }
-            (Pool::All, _) => ((0..index.n_docs() as DocNo).collect(), 0),
-            (Pool::Run { .. } | Pool::Rank { .. }, _) => (Vec::new(), 0),
-        }
-    }
-
     /// Refuses a pool that cannot be made from a collection.
     pub fn check(&self, collection: &Collection) -> Result<(), Error> {
         let refuse = |reason: &str| {
@@ -108,24 +65,81 @@ impl Pool {
     }
 }
 
-/// What the documents of a pool are chosen from.
-pub struct Supply<'a> {
-    /// Queries, documents, judgements.
-    pub collection: &'a Collection,
-    /// Of the whole collection.
-    pub index: &'a Index,
-    /// That of [`crate::study::make::source`].
-    pub source: &'a Source,
+/// The candidate pools of a collection's queries.
+pub struct CandidatePools<'a> {
+    collection: &'a Collection,
+    index: &'a Index,
+    /// By id, without derived documents.
+    numbers: BTreeMap<&'a str, DocNo>,
+    source: Source<'a>,
 }
 
-/// What a pool is chosen with, beside the collection.
-pub enum Source {
-    /// The run of [`Pool::Run`].
-    Run(Run),
-    /// The ranker of [`Pool::Rank`].
-    Searcher(Searcher),
-    /// The others need nothing.
-    Nothing,
+/// What the documents of a pool are chosen from.
+enum Source<'a> {
+    /// The first `k` of the run.
+    Run(&'a Run, usize),
+    /// The first `k` of the ranker.
+    Searcher(Searcher, usize),
+    Group,
+    Judged,
+    All,
+}
+
+impl<'a> CandidatePools<'a> {
+    /// Prepares the choice over a collection and its index. The run is that of [`Pool::Run`]; a
+    /// pool that lacks it is refused.
+    pub fn new(
+        pool: &Pool,
+        run: Option<&'a Run>,
+        collection: &'a Collection,
+        index: &'a Index,
+    ) -> Result<CandidatePools<'a>, Error> {
+        let source = match (pool, run) {
+            (Pool::Run { k, .. }, Some(run)) => Source::Run(run, *k),
+            (Pool::Run { file, .. }, None) => return Err(Error::unknown("run", file)),
+            (Pool::Rank { ranker, k }, _) => Source::Searcher(Searcher::new(index, *ranker), *k),
+            (Pool::Group, _) => Source::Group,
+            (Pool::Judged, _) => Source::Judged,
+            (Pool::All, _) => Source::All,
+        };
+        let own = collection.docs[..index.n_docs()].iter().zip(0..);
+        Ok(CandidatePools {
+            collection,
+            index,
+            numbers: own.map(|(doc, number)| (doc.id.as_str(), number)).collect(),
+            source,
+        })
+    }
+
+    /// Returns the documents of a query, best first where the pool has an order, and how many the
+    /// run or the judgments name that the collection lacks.
+    pub fn of(&self, query: usize) -> (Vec<DocNo>, u64) {
+        let query = &self.collection.queries[query];
+        let known = |ids: Vec<&str>| {
+            let number = |id: &&str| self.numbers.get(*id).copied();
+            let found: Vec<DocNo> = ids.iter().filter_map(number).collect();
+            let missing = (ids.len() - found.len()) as u64;
+            (found, missing)
+        };
+        match &self.source {
+            Source::Run(run, k) => known(run.top(&query.id, *k)),
+            Source::Searcher(searcher, k) => {
+                let terms = self.index.query_terms(&query.text);
+                let hits = searcher.top(self.index, &terms, *k).into_iter();
+                (hits.map(|it| it.doc).collect(), 0)
+            }
+            Source::Judged => {
+                let judged = self.collection.qrels.0.get(&query.id).into_iter().flatten();
+                known(judged.map(|it| it.0.as_str()).collect())
+            }
+            Source::Group => {
+                let docs = self.collection.docs.iter().zip(0..);
+                let same = docs.filter(|it| it.0.group.is_some() && it.0.group == query.group);
+                (same.map(|it| it.1).collect(), 0)
+            }
+            Source::All => ((0..self.index.n_docs() as DocNo).collect(), 0),
+        }
+    }
 }
 
 impl std::str::FromStr for Pool {

@@ -1,6 +1,7 @@
 //! Studies for tests: one query or several over a few texts, in order.
 
-use super::make::{Brought, Maker, Stage};
+use super::make::{StudyInputs, make_study};
+use super::prepare::{InputFiles, OneByOne, run_at_once};
 use super::{Definition, Lookups, Study};
 use crate::collection::{Collection, Doc, Qrels, Query};
 use crate::probe::{Limits, Mode, Probe};
@@ -19,9 +20,24 @@ pub(crate) fn study_of(queries: &[&str], texts: &[&str], delta: u32) -> Study {
 
 /// Makes a study with formulas.
 pub(crate) fn make(definition: Definition, collection: Collection) -> Study {
-    let mut maker = Maker::new(collection, definition, Brought::default()).unwrap();
-    while maker.step().unwrap().stage != Stage::Done {}
-    maker.finish("2026-11-20").unwrap()
+    make_with(definition, collection, InputFiles::default())
+}
+
+/// Makes a study with formulas and with what it names beside its collection.
+pub(crate) fn make_with(
+    definition: Definition,
+    collection: Collection,
+    files: InputFiles,
+) -> Study {
+    let rankers = definition.rankers.iter().map(|it| it.parse().unwrap());
+    let inputs = StudyInputs {
+        rankers: rankers.collect(),
+        definition,
+        collection,
+        files,
+        made: "2026-11-20".to_owned(),
+    };
+    run_at_once(make_study(inputs, &mut OneByOne)).unwrap()
 }
 
 /// Every lexical axiom under BM25 and QL.

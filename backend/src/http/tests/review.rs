@@ -17,6 +17,7 @@ use super::*;
 use crate::http::access::Caller;
 use crate::http::ask::Ask;
 use crate::http::review::{self, curate};
+use crate::http::studies;
 use crate::review::tests::{decided, event, join, study as rivers, task as wanted};
 
 /// Somebody on the other side of the session.
@@ -420,8 +421,8 @@ async fn visitors_try_it_on_what_is_published() {
         let study = study.to_owned();
         Ask(Try { study, seed: 1 })
     };
-    let tried = review::try_it(table.app(), visitor(), asked("rivers")).await;
+    let tried = studies::respond(table.app(), visitor(), asked("rivers")).await;
     assert_eq!(tried.unwrap().0.len(), 5);
-    let hidden = review::try_it(table.app(), visitor(), asked("hidden")).await;
+    let hidden = studies::respond(table.app(), visitor(), asked("hidden")).await;
     assert_eq!(status(hidden.unwrap_err()).0, 404);
 }

@@ -248,7 +248,7 @@ mod tests {
     use crate::probe::transfer::{Inference, Pairs};
     use crate::replay::{Asked, Paper, replay};
     use crate::report::Value;
-    use crate::study::make::{Brought, Maker, Stage};
+    use crate::study::prepare::InputFiles;
     use crate::study::{Study, TransferFile, fixture};
 
     fn rows(study: Option<&Study>, what: &str) -> Vec<Vec<Value>> {
@@ -302,7 +302,7 @@ mod tests {
         ];
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match:tf:length", false).unwrap();
-        let mut brought = Brought::default();
+        let mut files = InputFiles::default();
         for (name, inference, pairs) in sets {
             let file = TransferFile {
                 name: name.to_owned(),
@@ -313,7 +313,7 @@ mod tests {
             let of = file.transfer().unwrap();
             definition.probes.push(Probe::Transfer(of));
             definition.transfers.push(file);
-            brought.sets.push(Pairs {
+            files.sets.push(Pairs {
                 of,
                 inference,
                 pairs,
@@ -321,9 +321,7 @@ mod tests {
         }
         let texts = ["river river mud", "river bank", "the sea"];
         let collection = fixture::collection(&["river"], &texts);
-        let mut maker = Maker::new(collection, definition, brought).unwrap();
-        while maker.step().unwrap().stage != Stage::Done {}
-        maker.finish("2026-11-20").unwrap()
+        fixture::make_with(definition, collection, files)
     }
 
     #[test]

@@ -1,0 +1,125 @@
+//! Files that a definition names beside its collection: runs, word vectors, what manipulations
+//! look up, and the pairs of transfer sets.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use shared::collection::trec::Unknown;
+use shared::collection::{Collection, Run};
+use shared::probe::Pool;
+use shared::probe::manipulation::Tools;
+use shared::probe::transfer::Pairs;
+use shared::study::prepare::InputFiles;
+use shared::study::{Definition, Lookups};
+use shared::vectors::Vectors;
+
+use crate::error::Error;
+use crate::import;
+
+/// Reads the run of a pool and the word vectors, which lie where runs may lie. Says on standard
+/// error what is wrong with their rows.
+pub(crate) fn read_inputs(
+    pool: &Pool,
+    vectors: Option<&str>,
+    collection: &Collection,
+    folder: &Path,
+) -> Result<InputFiles, Error> {
+    let vectors = vectors.map(|it| read_vectors(it, folder)).transpose()?;
+    let run = match pool {
+        Pool::Run { file, .. } => {
+            let (run, reading) = import::read_run(file, folder)?;
+            import::tell(&reading);
+            tell_misfit(file, &run, collection);
+            Some(run)
+        }
+        Pool::Rank { .. } | Pool::Group | Pool::Judged | Pool::All => None,
+    };
+    Ok(InputFiles {
+        run,
+        vectors: vectors.map(Arc::new),
+        ..InputFiles::default()
+    })
+}
+
+/// As [`read_inputs`], with what the behaviors of a study need.
+pub(super) fn read_study_inputs(
+    definition: &Definition,
+    collection: &Collection,
+    folder: &Path,
+) -> Result<InputFiles, Error> {
+    let vectors = definition.vectors.as_deref();
+    Ok(InputFiles {
+        tools: tools(&definition.lookups, folder)?,
+        sets: sets(definition, folder)?,
+        ..read_inputs(&definition.pool, vectors, collection, folder)?
+    })
+}
+
+fn read_vectors(file: &str, folder: &Path) -> Result<Vectors, Error> {
+    let path = import::locate(file, folder)?;
+    let (vectors, reading) = import::with_bar(&path, |name, bytes, progress| {
+        shared::vectors::read(name, bytes, progress)
+    })?;
+    import::tell(&reading);
+    Ok(vectors)
+}
+
+/// Says on standard error what a run and a collection do not know of each other.
+fn tell_misfit(file: &str, run: &Run, collection: &Collection) {
+    // Queries that were left out on purpose are not told.
+    let queries = collection.queries.iter();
+    let ranked = queries.filter_map(|it| run.0.get_key_value(&it.id));
+    let ranked = Run(ranked
+        .map(|(id, rows)| (id.clone(), rows.clone()))
+        .collect());
+    let (n_ranked, n_queries) = (ranked.0.len(), collection.queries.len());
+    if n_ranked < n_queries {
+        eprintln!("{file}: it ranks documents for {n_ranked} of {n_queries} queries");
+    }
+    let unknown = Unknown::in_run(&ranked, collection);
+    if !unknown.is_empty() {
+        eprintln!("{file}: {unknown}");
+    }
+}
+
+/// Reads the files that manipulations look words up in.
+fn tools(lookups: &Lookups, folder: &Path) -> Result<Tools, Error> {
+    let mut tools = Tools::default();
+    let read = |file: &str| {
+        let path = import::locate(file, folder)?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(Error::file(&path, "check the path and its rights"))?;
+        Ok::<_, Error>((path.display().to_string(), text))
+    };
+    if let Some(file) = &lookups.stop_words {
+        tools.set_stops(&read(file)?.1);
+    }
+    if let Some(file) = &lookups.misspellings {
+        let (name, text) = read(file)?;
+        tools.set_misspellings(&name, &text)?;
+    }
+    if let Some(file) = &lookups.expansions {
+        let (name, text) = read(file)?;
+        let expansions = shared::collection::pairs::expansions(&name, &text)?;
+        tools.set_expansions(expansions.into_iter().collect::<BTreeMap<_, _>>());
+    }
+    Ok(tools)
+}
+
+/// Reads the pairs of every transfer set.
+fn sets(definition: &Definition, folder: &Path) -> Result<Vec<Pairs>, Error> {
+    let read = |file: &shared::study::TransferFile| {
+        let path = import::locate(&file.file, folder)?;
+        let (pairs, reading) = import::with_bar(&path, |name, bytes, progress| {
+            shared::collection::pairs::read(name, bytes, progress)
+        })?;
+        import::tell(&reading);
+        Ok(Pairs {
+            of: file.transfer()?,
+            inference: file.queries,
+            pairs,
+        })
+    };
+    definition.transfers.iter().map(read).collect()
+}
