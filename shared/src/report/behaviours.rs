@@ -59,7 +59,16 @@ fn head(row: &Row) -> Vec<Value> {
 }
 
 fn effects(behaviours: &Behaviours) -> Table {
-    let columns = [columns_of(Kind::Text, "behaviour | documents | ranker"), columns_of(Kind::Number, "δ | samples | positive | neutral | negative | unscored | score"), columns_of(Kind::Estimate, "interval by queries"), columns_of(Kind::Number, "p by queries | mean difference | median difference | p of the t test | p, Bonferroni | queries")].concat();
+    let counts = "δ | samples | positive | neutral | negative | unscored | score";
+    let tests = "p by queries | mean difference | median difference | p of the t test | \
+                 p, Bonferroni | queries";
+    let columns = [
+        columns_of(Kind::Text, "behaviour | documents | ranker"),
+        columns_of(Kind::Number, counts),
+        columns_of(Kind::Estimate, "interval by queries"),
+        columns_of(Kind::Number, tests),
+    ]
+    .concat();
     let mut rows = Vec::new();
     for row in &behaviours.rows {
         for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {

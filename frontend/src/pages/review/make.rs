@@ -150,7 +150,10 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
             </fieldset>
             <fieldset>
                 <legend>"Guidelines"</legend>
-                <label class="field" class:error=move || form.fields.reason(Field::Guidelines).is_some()>
+                <label
+                    class="field"
+                    class:error=move || form.fields.reason(Field::Guidelines).is_some()
+                >
                     <span class="label">"How to decide, in Markdown"</span>
                     <textarea
                         class="written"

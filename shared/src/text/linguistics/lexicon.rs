@@ -30,9 +30,9 @@ struct Lexicon {
     tags: Vec<Tag>,
 }
 
-/// The library's tables as it writes them. It shows neither its dictionary nor a way to put its rules
-/// on another one, but it writes and reads both. It writes in any order, which decides nothing: forms
-/// are only looked up.
+/// Returns the library's tables as it writes them. It shows neither its dictionary nor a way to put
+/// its rules on another one, but it writes and reads both. It writes in any order, which decides
+/// nothing: forms are only looked up.
 pub(super) fn written() -> String {
     let written = serde_json::to_string(&*harper_brill::brill_tagger());
     written.expect("maps of strings are JSON")

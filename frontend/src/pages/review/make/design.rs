@@ -109,7 +109,8 @@ fn PerProbe(form: Form) -> impl IntoView {
             _ => Share::Equal,
         };
     };
-    view! { <Choice form=form.fields label="Items of each probe" options=options.to_vec() get set/> }
+    let options = options.to_vec();
+    view! { <Choice form=form.fields label="Items of each probe" options get set/> }
 }
 
 #[component]
