@@ -205,7 +205,15 @@ impl<'a> Bench<'a> {
                     "--package",
                     "worker",
                 ]);
-                clippy.args(["--target", WASM, "--profile", "web", "--", "-D", "warnings"]);
+                clippy.args([
+                    "--target",
+                    WASM,
+                    "--profile",
+                    "web-dev",
+                    "--",
+                    "-D",
+                    "warnings",
+                ]);
                 check(clippy)
             }
             Step::Cuda => self.cuda(),
