@@ -306,6 +306,7 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
 
     fn study() -> String {
         "demo".to_owned()
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn every_page_is_found_where_it_says_it_is() {
-        let (probe, task) = (Probe::Tfc1, TaskNo(7));
+        let (probe, task) = (Probe::Axiom(Axiom::Tfc1), TaskNo(7));
         let behaviour: Probe = "match:length:relevance".parse().unwrap();
         let pages = [
             (Page::Studies, "/"),
@@ -384,7 +385,7 @@ mod tests {
         assert!(!Page::Review.holds("/replay"));
         let page = Page::Instances {
             study: study(),
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 2,
         };
         assert!(Page::Studies.holds(&page.href()));

@@ -24,7 +24,7 @@ use shared::index::{DocNo, Index, IndexBuilder};
 use shared::probe::counts::{Case, Counted};
 use shared::probe::manipulation::{Manipulation, Source, Tools};
 use shared::probe::mine::{Mined, Miner, Pooled, QueryMined};
-use shared::probe::{Limits, Mode, Probe};
+use shared::probe::{Axiom, Limits, Mode, Probe};
 use shared::rank::Ranker;
 use shared::rank::top::Searcher;
 use shared::text::linguistics::{Analysis, analyze};
@@ -33,7 +33,11 @@ use shared::vectors::glove::{Corpus, Settings, Trainer};
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
-const THREE: [Probe; 3] = [Probe::Tfc1, Probe::Lnc1, Probe::Mtdc];
+const THREE: [Probe; 3] = [
+    Probe::Axiom(Axiom::Tfc1),
+    Probe::Axiom(Axiom::Lnc1),
+    Probe::Axiom(Axiom::Mtdc),
+];
 /// Passes over the texts that word vectors are trained in.
 const PASSES: u32 = 5;
 /// Passages that are manipulated, and threads that do it.

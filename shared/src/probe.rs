@@ -15,15 +15,18 @@ pub mod transfer;
 pub mod beside;
 pub mod mine;
 pub mod column;
+mod instances;
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Field};
-use column::{Column, Lender};
+use crate::error::Error;
+use counts::{Case, Found, Needs};
 
-pub use axiom::{Formula, Further, Probe};
+pub use axiom::{Axiom, Formula, Further};
+pub(crate) use instances::starts_fit;
+pub use instances::{Instances, InstancesHead};
 pub use limits::{Limits, Mode, Source};
 pub use manipulation::Manipulation;
 pub use matching::{Matching, Measure};
@@ -33,6 +36,257 @@ pub use transfer::Transfer;
 
 /// Place of a text in [`Mined::texts`].
 pub type TextNo = u32;
+
+/// What finds instances. Written as its slug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Probe {
+    /// A claim which text of the pool scores higher.
+    Axiom(Axiom),
+    /// Two texts that are equal in one measurement and differ in another.
+    MeasureAndMatch(Matching),
+    /// A changed document and the document.
+    Manipulation(Manipulation),
+    /// A pair of texts of another task.
+    Transfer(Transfer),
+}
+
+/// As it is written: a text.
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Probe {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        String::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Probe {}
+
+impl TryFrom<String> for Probe {
+    type Error = Error;
+
+    fn try_from(word: String) -> Result<Probe, Error> {
+        word.parse()
+    }
+}
+
+impl From<Probe> for String {
+    fn from(it: Probe) -> String {
+        it.slug().into_owned()
+    }
+}
+
+impl From<Axiom> for Probe {
+    fn from(it: Axiom) -> Probe {
+        Probe::Axiom(it)
+    }
+}
+
+/// What there is to say about a probe before seeing any data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// As in the literature: `M-TDC`.
+    pub name: &'static str,
+    /// Two or three words for a column head.
+    pub gist: &'static str,
+    /// One sentence.
+    pub statement: &'static str,
+    /// Premises and claim as a formula.
+    pub formula: &'static str,
+    /// Who stated it first, and whose diagnostic reading is taken.
+    pub source: &'static str,
+    /// What the papers and their published code have wrong or open.
+    pub troubles: &'static str,
+    /// A worked example: query, then the texts in the order of the claim. Empty for an axiom
+    /// that needs word vectors, which somebody has to bring, or scores in a collection.
+    pub example: &'static [&'static str],
+}
+
+impl Probe {
+    /// The name in commands, addresses and files: `mtdc`.
+    pub fn slug(self) -> Cow<'static, str> {
+        match self {
+            Probe::Axiom(it) => it.slug(),
+            Probe::MeasureAndMatch(it) => Cow::Owned(it.to_string()),
+            Probe::Manipulation(it) => it.slug(),
+            Probe::Transfer(it) => Cow::Owned(it.to_string()),
+        }
+    }
+
+    /// The name for people: `M-TDC`.
+    pub fn name(self) -> Cow<'static, str> {
+        match self {
+            Probe::Axiom(it) => it.name(),
+            Probe::MeasureAndMatch(it) => Cow::Borrowed(it.about().name),
+            Probe::Manipulation(it) => it.name(),
+            Probe::Transfer(it) => Cow::Owned(it.name.as_str().to_owned()),
+        }
+    }
+
+    /// What there is to say about it before seeing any data.
+    pub fn about(self) -> &'static About {
+        match self {
+            Probe::Axiom(it) => it.about(),
+            Probe::MeasureAndMatch(it) => it.about(),
+            Probe::Manipulation(it) => it.about(),
+            Probe::Transfer(it) => it.about(),
+        }
+    }
+
+    /// What every instance claims in a mode.
+    pub fn claim(self, mode: Mode) -> ClaimKind {
+        match self {
+            Probe::Axiom(it) => it.claim(mode),
+            Probe::Transfer(it) if it.symmetric => ClaimKind::Apart,
+            Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => {
+                ClaimKind::Above
+            }
+        }
+    }
+
+    /// All instances among the texts of one query, in no particular order.
+    pub fn mine(self, mode: Mode, case: &Case<'_>) -> Found {
+        match self {
+            Probe::Axiom(it) => it.mine(mode, case),
+            Probe::MeasureAndMatch(it) => it.mine(case),
+            // Theirs are texts beside the pool, which are known before it is mined.
+            Probe::Manipulation(_) | Probe::Transfer(_) => Found::default(),
+        }
+    }
+
+    /// The premises of an axiom or a measurement, see [`Axiom::premises`].
+    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+        match self {
+            Probe::Axiom(it) => it.premises(mode, case),
+            Probe::MeasureAndMatch(it) => it.premises(case.pool),
+            Probe::Manipulation(_) | Probe::Transfer(_) => Vec::new(),
+        }
+    }
+
+    /// What mining has to see of the texts.
+    pub(crate) fn needs(self, mode: Mode) -> Needs {
+        match self {
+            Probe::Axiom(it) => it.needs(mode),
+            Probe::MeasureAndMatch(it) => it.needs(),
+            Probe::Manipulation(_) | Probe::Transfer(_) => Needs::default(),
+        }
+    }
+
+    /// Whether it needs word vectors.
+    pub fn needs_vectors(self) -> bool {
+        match self {
+            Probe::Axiom(it) => it.needs_vectors(),
+            Probe::MeasureAndMatch(it) => it.needs_vectors(),
+            Probe::Manipulation(it) => it.needs_vectors(),
+            Probe::Transfer(_) => false,
+        }
+    }
+
+    /// Those of [`Axiom::ALL`] that can be mined with or without word vectors.
+    pub fn minable(with_vectors: bool) -> Vec<Probe> {
+        let all = Axiom::ALL.iter().map(|&it| Probe::Axiom(it));
+        all.filter(|it| with_vectors || !it.needs_vectors())
+            .collect()
+    }
+
+    /// Those of `ir_axioms` that can be mined with or without word vectors.
+    pub fn further(with_vectors: bool) -> Vec<Probe> {
+        let all = Axiom::further().map(Probe::Axiom);
+        all.filter(|it| with_vectors || !it.needs_vectors())
+            .collect()
+    }
+
+    /// What a word of a list stands for: a probe, or one of the groups `all` (every one of
+    /// [`Axiom::ALL`] that can be mined), `ir_axioms` (every further one), `match` (measure and
+    /// match over the paper's measurements), `match:all` (over all that there are) and
+    /// `manipulations` (every one of [`Manipulation::ALL`]).
+    pub fn group(word: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+        let matching = |measures: &[Measure]| {
+            let all = Matching::all(measures)
+                .into_iter()
+                .map(Probe::MeasureAndMatch);
+            all.filter(|it| with_vectors || !it.needs_vectors())
+                .collect()
+        };
+        Ok(match word.trim() {
+            "all" => Probe::minable(with_vectors),
+            "ir_axioms" => Probe::further(with_vectors),
+            "match" => matching(Measure::PUBLISHED),
+            "match:all" => matching(Measure::ALL),
+            "manipulations" => {
+                let all = Manipulation::ALL.iter();
+                all.map(|&it| Probe::Manipulation(it)).collect()
+            }
+            word => vec![word.parse()?],
+        })
+    }
+
+    /// A list as it is typed: `tfc1,prox1,tfc1&lnc1,match`.
+    pub fn parse_list(list: &str, with_vectors: bool) -> Result<Vec<Probe>, Error> {
+        let mut probes = Vec::new();
+        for word in list.split(',') {
+            probes.extend(Probe::group(word, with_vectors)?);
+        }
+        probes.sort_unstable();
+        probes.dedup();
+        match probes.iter().find(|it| it.needs_vectors() && !with_vectors) {
+            Some(probe) => Err(crate::vectors::missing(&probe.slug())),
+            None => Ok(probes),
+        }
+    }
+
+    /// Whether its texts stand beside the collection.
+    pub fn is_beside(self) -> bool {
+        matches!(self, Probe::Manipulation(_) | Probe::Transfer(_))
+    }
+
+    /// Whether its samples are pairs of a transfer set.
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Probe::Transfer(_))
+    }
+
+    /// The axiom that it is, if it is one.
+    pub fn axiom(self) -> Option<Axiom> {
+        match self {
+            Probe::Axiom(it) => Some(it),
+            Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
+        }
+    }
+
+    /// Whether it claims which text should score higher; if not, it is a behaviour, which asks.
+    pub fn is_axiom(self) -> bool {
+        matches!(self, Probe::Axiom(_))
+    }
+}
+
+impl std::str::FromStr for Probe {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Probe, Error> {
+        if let Some(found) = Axiom::named(word) {
+            return Ok(Probe::Axiom(found));
+        }
+        if word.starts_with("match:") {
+            return Ok(Probe::MeasureAndMatch(word.parse()?));
+        }
+        if word.starts_with("transfer:") || word.starts_with("symmetric:") {
+            return Ok(Probe::Transfer(word.parse()?));
+        }
+        if let Some(found) = Manipulation::of(word)? {
+            return Ok(Probe::Manipulation(found));
+        }
+        let is_formula = word.contains(['+', '*', '/', '%', '&', '|', '(', ' ', '-']);
+        if is_formula && !word.trim().is_empty() {
+            return Ok(Probe::Axiom(Axiom::Combined(word.parse()?)));
+        }
+        let shown: String = word.chars().take(80).collect();
+        let others = "all, ir_axioms or one of its axioms, a formula of them as tfc1&lnc1, \
+                      match:CONTROL:VARIABLE, a manipulation, or transfer:NAME";
+        let known = Axiom::ALL.iter().map(|it| it.slug().into_owned());
+        let known = known.chain([others.to_owned()]);
+        Err(Error::not_one_of("probes", shown, known))
+    }
+}
 
 /// A statement about scores. Over texts it is a claim to test; over numbers it has a
 /// verdict.
@@ -348,7 +602,8 @@ pub enum Quantity {
     /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
     Preference {
         /// Which axiom.
-        axiom: Probe,
+        #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
+        axiom: Axiom,
     },
     /// What comes out of a formula.
     Combined,
@@ -421,196 +676,6 @@ impl Measured {
             Relation::AtLeast => value >= bound,
             Relation::Above => value > bound,
             Relation::Equal => value == bound,
-        }
-    }
-}
-
-/// Whether `starts` say for each query where its rows begin, and at last their number.
-pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
-    starts.len() == n_queries + 1
-        && starts[0] == 0
-        && starts.is_sorted()
-        && starts[n_queries] as usize == n_rows
-}
-
-/// Instances without their texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstancesHead {
-    /// The probe that found them.
-    #[serde(rename = "axiom")]
-    pub probe: Probe,
-    /// In which reading.
-    pub mode: Mode,
-    /// [`Instances::found`].
-    pub found: Vec<u32>,
-    /// For each query where its instances begin, and at last their number.
-    pub starts: Vec<u32>,
-}
-
-/// All instances of one axiom in one mode: integers in columns, ordered by query and then by
-/// texts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Instances {
-    /// The probe that found them.
-    #[serde(rename = "axiom")]
-    pub probe: Probe,
-    /// In which reading.
-    pub mode: Mode,
-    /// Every instance of an axiom in a mode makes the same kind of claim.
-    pub claim: ClaimKind,
-    /// How many each query had before a cap; equal to what is kept without one.
-    pub found: Vec<u32>,
-    /// For each query where its instances begin, and at last their number.
-    starts: Vec<u32>,
-    /// `arity` texts for each instance.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
-    texts: Column,
-}
-
-impl Instances {
-    /// Without any query yet.
-    pub fn new(probe: Probe, mode: Mode) -> Instances {
-        Instances {
-            probe,
-            mode,
-            claim: probe.claim(mode),
-            found: Vec::new(),
-            starts: vec![0],
-            texts: Column::Held(Vec::new()),
-        }
-    }
-
-    /// The same instances with their texts from a lender, which has to have the same.
-    pub fn lent(head: InstancesHead, texts: Arc<dyn Lender>) -> Result<Instances, Error> {
-        let InstancesHead {
-            probe,
-            mode,
-            found,
-            starts,
-        } = head;
-        let lent = Instances {
-            probe,
-            mode,
-            claim: probe.claim(mode),
-            found,
-            starts,
-            texts: Column::Lent(texts),
-        };
-        match lent.fit(lent.found.len()) {
-            true => Ok(lent),
-            false => Err(Error::conflict(
-                Field::shown("instances", probe.slug()),
-                "the column of texts is not that of its queries",
-            )),
-        }
-    }
-
-    /// Everything but the texts.
-    pub fn head(&self) -> InstancesHead {
-        InstancesHead {
-            probe: self.probe,
-            mode: self.mode,
-            found: self.found.clone(),
-            starts: self.starts.clone(),
-        }
-    }
-
-    /// The texts of all instances, one instance after the other.
-    pub fn texts(&self) -> &[TextNo] {
-        &self.texts
-    }
-
-    /// Adds the next query: the texts of its instances one after the other, and how many
-    /// instances there were before a cap.
-    pub fn push_query(&mut self, texts: impl IntoIterator<Item = TextNo>, n_found: u32) {
-        self.texts.extend(texts);
-        self.starts
-            .push((self.texts.len() / self.claim.arity()) as u32);
-        self.found.push(n_found);
-    }
-
-    /// Whether these are instances of so many queries: what was read may be anything.
-    pub(crate) fn fit(&self, n_queries: usize) -> bool {
-        let arity = self.claim.arity();
-        self.claim == self.probe.claim(self.mode)
-            && self.found.len() == n_queries
-            && self.texts.len().is_multiple_of(arity)
-            && starts_fit(&self.starts, n_queries, self.texts.len() / arity)
-    }
-
-    /// The same instances where text `t` is called `numbers[t]`, in the same order.
-    pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
-        let texts = self.texts.iter().map(|&it| numbers[it as usize]);
-        Instances {
-            texts: Column::Held(texts.collect()),
-            found: self.found.clone(),
-            starts: self.starts.clone(),
-            ..*self
-        }
-    }
-
-    /// How many instances there are.
-    pub fn len(&self) -> usize {
-        self.texts.len() / self.claim.arity()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
-    /// How many queries were mined.
-    pub fn n_queries(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// How many instances one query has.
-    pub fn len_of(&self, query: usize) -> usize {
-        (self.starts[query + 1] - self.starts[query]) as usize
-    }
-
-    /// The texts of one query's instances, one instance after the other.
-    pub fn texts_of(&self, query: usize) -> &[TextNo] {
-        let arity = self.claim.arity();
-        &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
-    }
-
-    /// The claims of one query.
-    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<TextNo>> + '_ {
-        let each = self.texts_of(query).chunks_exact(self.claim.arity());
-        each.map(|it| self.claim.about(it))
-    }
-
-    /// The claim at a place.
-    pub fn claim(&self, at: usize) -> Claim<TextNo> {
-        let arity = self.claim.arity();
-        self.claim.about(&self.texts[at * arity..(at + 1) * arity])
-    }
-
-    /// The texts of the instance at a place.
-    pub fn texts_at(&self, at: usize) -> &[TextNo] {
-        let arity = self.claim.arity();
-        &self.texts[at * arity..(at + 1) * arity]
-    }
-
-    /// Where the instances of a query begin.
-    pub fn first_of(&self, query: usize) -> usize {
-        self.starts[query] as usize
-    }
-
-    /// The query of the instance at a place.
-    pub fn query(&self, at: usize) -> usize {
-        self.starts.partition_point(|&start| start as usize <= at) - 1
-    }
-
-    /// The share of what was found that a cap has kept; 1 without a cap.
-    pub fn sampled(&self) -> f64 {
-        let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
-        if found == 0 {
-            1.0
-        } else {
-            self.len() as f64 / found as f64
         }
     }
 }

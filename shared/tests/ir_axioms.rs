@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use shared::index::{Index, IndexBuilder};
 use shared::probe::mine::{Miner, Pooled};
-use shared::probe::{Further, Limits, Mined, Mode, Probe};
+use shared::probe::{Axiom, Limits, Mined, Mode, Probe};
 use shared::text::{Analyzer, Stemmer};
 use shared::vectors::{Known, Vectors};
 
@@ -29,7 +29,7 @@ fn stored() -> Stored {
 }
 
 /// For each query and text whether it is preferred to each other.
-fn ours(stored: &Stored, axiom: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
+fn ours(stored: &Stored, probe: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     let analyzer = Analyzer {
         stemmer: Stemmer::None,
         ..Analyzer::default()
@@ -43,7 +43,7 @@ fn ours(stored: &Stored, axiom: Probe, mode: Mode) -> Vec<Vec<Vec<bool>>> {
     }
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
-    let asked = [(axiom, mode)];
+    let asked = [(probe, mode)];
     let miner = Miner {
         index: &index,
         known: Some(&known),
@@ -79,12 +79,11 @@ fn n_differing(a: &[Vec<Vec<bool>>], b: &[Vec<Vec<bool>>]) -> usize {
 #[test]
 fn mode_code_prefers_what_the_package_prefers() {
     let stored = stored();
-    for &axiom in Further::ALL {
-        let axiom = Probe::Further(axiom);
-        let theirs = theirs(&stored, &axiom.slug());
-        assert!(theirs.concat().concat().contains(&true), "{axiom:?}");
-        let ours = ours(&stored, axiom, Mode::CodeCamara2020);
-        assert_eq!(n_differing(&ours, &theirs), 0, "{axiom:?}");
+    for probe in Axiom::further().map(Probe::Axiom) {
+        let theirs = theirs(&stored, &probe.slug());
+        assert!(theirs.concat().concat().contains(&true), "{probe:?}");
+        let ours = ours(&stored, probe, Mode::CodeCamara2020);
+        assert_eq!(n_differing(&ours, &theirs), 0, "{probe:?}");
     }
 }
 
@@ -98,9 +97,9 @@ fn a_formula_prefers_what_the_package_prefers() {
         .collect();
     assert_eq!(formulas.len(), 5);
     for name in formulas {
-        let axiom: Probe = name.parse().unwrap();
-        assert!(matches!(axiom, Probe::Combined(_)));
-        let ours = ours(&stored, axiom, Mode::CodeCamara2020);
+        let probe: Probe = name.parse().unwrap();
+        assert!(matches!(probe, Probe::Axiom(Axiom::Combined(_))));
+        let ours = ours(&stored, probe, Mode::CodeCamara2020);
         assert_eq!(n_differing(&ours, &theirs(&stored, name)), 0, "{name}");
     }
 }
@@ -109,17 +108,16 @@ fn a_formula_prefers_what_the_package_prefers() {
 #[test]
 fn the_mended_defects_are_those_that_are_told_of() {
     let stored = stored();
-    for &axiom in Further::ALL {
-        let axiom = Probe::Further(axiom);
-        let fixed = ours(&stored, axiom, Mode::Fixed);
-        let n = n_differing(&fixed, &theirs(&stored, &axiom.slug()));
-        let told = axiom.about().troubles.contains("mode code");
-        assert_eq!(n > 0, told, "{axiom:?} differs in {n}");
+    for probe in Axiom::further().map(Probe::Axiom) {
+        let fixed = ours(&stored, probe, Mode::Fixed);
+        let n = n_differing(&fixed, &theirs(&stored, &probe.slug()));
+        let told = probe.about().troubles.contains("mode code");
+        assert_eq!(n > 0, told, "{probe:?} differs in {n}");
         // Whatever is preferred, the reverse is not.
         for query in &fixed {
             for (a, row) in query.iter().enumerate() {
                 for (b, &preferred) in row.iter().enumerate() {
-                    assert!(!(preferred && query[b][a]), "{axiom:?} {a} {b}");
+                    assert!(!(preferred && query[b][a]), "{probe:?} {a} {b}");
                 }
             }
         }

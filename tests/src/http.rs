@@ -8,7 +8,7 @@ use shared::api::{
     About, Cancel, CreateJob, Endpoint, Export, Fetch, Job, JobState, Jobs, List, Look, Problem,
     Resume, Score, Show, Statistics, Studies, Watch,
 };
-use shared::probe::{Mode, Probe};
+use shared::probe::{Axiom, Mode, Probe};
 use shared::study::cell::Listing;
 use shared::study::dials::Dials;
 
@@ -86,7 +86,7 @@ fn the_demo_study_is_read_through_every_endpoint() {
 
     let shown = server.ask(&Show {
         study: DEMO.to_owned(),
-        probe: Probe::Tfc1,
+        probe: Probe::Axiom(Axiom::Tfc1),
         mode: Mode::Fixed,
         number: page.rows[0].number,
         delta_score: None,
@@ -158,7 +158,7 @@ fn what_is_not_there_is_unknown() {
     unknown(server.try_ask(&asked).unwrap_err());
     let show = Show {
         study: DEMO.to_owned(),
-        probe: Probe::Tp,
+        probe: Probe::Axiom(Axiom::Tp),
         mode: Mode::Fixed,
         number: u64::MAX,
         delta_score: None,

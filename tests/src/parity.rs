@@ -46,9 +46,10 @@ fn the_demo_has_the_same_bits_in_the_browser() {
         .rankers
         .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
     definition.vectors = Some("words.txt".to_owned());
-    let semantic = Probe::AXIOMS.iter().filter(|it| it.needs_vectors());
+    let axioms = Probe::minable(true);
+    let semantic = axioms.iter().filter(|it| it.needs_vectors());
     definition.probes.extend(semantic);
-    let axioms = Probe::AXIOMS.iter();
+    let axioms = axioms.iter();
     assert_eq!(
         axioms.filter(|it| definition.probes.contains(it)).count(),
         9
@@ -94,7 +95,7 @@ fn the_meaning_of_words_has_the_same_bits_in_the_browser() {
         return;
     };
     let vectors = "glove.6B.50d.10k.txt.gz";
-    let axioms = Probe::AXIOMS.iter().copied();
+    let axioms = Probe::minable(true).into_iter();
     let formula = "prox1 | 2 * stmc1@ir_axioms - tfc1@ir_axioms"
         .parse()
         .unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use shared::error::Error as InputError;
-use shared::probe::{Limits, Manipulation, Pool, Probe};
+use shared::probe::{Axiom, Limits, Manipulation, Pool, Probe};
 use shared::replay::printed::TRANSFER_SETS;
 use shared::replay::{Asked, Paper, replay};
 use shared::report::{self, Table};
@@ -268,7 +268,12 @@ impl Replay {
 
     fn probes(&self, transfers: &[TransferFile]) -> Result<Vec<Probe>, Error> {
         match self.paper {
-            Paper::Rennings2019 => Ok(vec![Probe::Tfc1, Probe::Tfc2, Probe::Mtdc, Probe::Lnc2]),
+            Paper::Rennings2019 => Ok(vec![
+                Probe::Axiom(Axiom::Tfc1),
+                Probe::Axiom(Axiom::Tfc2),
+                Probe::Axiom(Axiom::Mtdc),
+                Probe::Axiom(Axiom::Lnc2),
+            ]),
             Paper::Camara2020 => Ok(Probe::minable(self.vectors.is_some())),
             Paper::Abnirml => {
                 let mut probes = Probe::group("match", false)?;
@@ -281,7 +286,7 @@ impl Replay {
                 }
                 Ok(probes)
             }
-            Paper::Padigela2019 => Ok(vec![Probe::Tfc1]),
+            Paper::Padigela2019 => Ok(vec![Probe::Axiom(Axiom::Tfc1)]),
         }
     }
 

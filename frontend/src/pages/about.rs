@@ -8,7 +8,7 @@ mod method;
 mod reviewing;
 
 use leptos::prelude::*;
-use shared::probe::{Further, Probe};
+use shared::probe::Axiom;
 
 use crate::browser::Address;
 use crate::keys::KEYS;
@@ -26,9 +26,9 @@ use reviewing::Reviewing;
 #[component]
 pub(crate) fn About() -> impl IntoView {
     follow_anchor();
-    let axioms = Probe::AXIOMS
+    let axioms = Axiom::ALL
         .iter()
-        .map(|&probe| view! { <One probe/> })
+        .map(|&axiom| view! { <One axiom/> })
         .collect_view();
     view! {
         <div class="about">
@@ -104,7 +104,7 @@ fn follow_anchor() {
 #[component]
 fn Contents() -> impl IntoView {
     let axioms = || {
-        let axioms = Probe::AXIOMS.iter().map(|it| {
+        let axioms = Axiom::ALL.iter().map(|it| {
             view! { <li><a href=anchor(&it.slug())>{it.name()}</a></li> }
         });
         view! { <ul>{axioms.collect_view()}</ul> }
@@ -164,23 +164,23 @@ fn Symbols() -> impl IntoView {
 
 /// One axiom with its worked example.
 #[component]
-fn One(probe: Probe) -> impl IntoView {
-    let about = probe.about();
+fn One(axiom: Axiom) -> impl IntoView {
+    let about = axiom.about();
     let [premises, claim] = sides(about.formula);
-    let example = match probe {
-        Probe::Further(_) | Probe::Combined(_) if about.example.is_empty() => ().into_any(),
-        Probe::Further(_) | Probe::Combined(_) => {
-            view! { <p><a href=playground(probe)>"See an example in the Playground"</a></p> }
+    let example = match axiom {
+        Axiom::Further(_) | Axiom::Combined(_) if about.example.is_empty() => ().into_any(),
+        Axiom::Further(_) | Axiom::Combined(_) => {
+            view! { <p><a href=playground(axiom)>"See an example in the Playground"</a></p> }
                 .into_any()
         }
-        _ => view! { <Example probe/> }.into_any(),
+        _ => view! { <Example axiom/> }.into_any(),
     };
-    let title = format!("{}-title", probe.slug());
+    let title = format!("{}-title", axiom.slug());
     let heading = title.clone();
     view! {
-        <section class="axiom-about" id=probe.slug() aria-labelledby=title>
+        <section class="axiom-about" id=axiom.slug() aria-labelledby=title>
             <h3 id=heading>
-                <a href=anchor(&probe.slug())>{about.name}</a>
+                <a href=anchor(&axiom.slug())>{about.name}</a>
                 <span class="note">{about.gist}</span>
             </h3>
             <p class="statement">{about.statement}</p>
@@ -202,9 +202,8 @@ fn One(probe: Probe) -> impl IntoView {
 /// Those of the package, each with a link to its worked example.
 #[component]
 fn Others() -> impl IntoView {
-    let axioms = Further::ALL
-        .iter()
-        .map(|&it| view! { <One probe=Probe::Further(it)/> })
+    let axioms = Axiom::further()
+        .map(|axiom| view! { <One axiom/> })
         .collect_view();
     view! {
         <Section id="ir_axioms" name="The axioms of ir_axioms">
@@ -265,8 +264,8 @@ fn Formulas() -> impl IntoView {
 }
 
 /// The page of the Playground with the worked example of an axiom.
-fn playground(probe: Probe) -> String {
-    let words = Sheet::example(probe).to_words();
+fn playground(axiom: Axiom) -> String {
+    let words = Sheet::example(axiom.into()).to_words();
     let words = words.into_iter().filter(|it| !it.1.is_empty());
     Page::Playground.href() + &query_string(words)
 }
@@ -413,10 +412,9 @@ mod tests {
 
     #[test]
     fn every_formula_has_premises_and_a_claim() {
-        let further = Probe::further(true);
-        for probe in Probe::AXIOMS.iter().chain(&further) {
-            let [premises, claim] = sides(probe.about().formula);
-            assert!(!premises.is_empty() && claim.starts_with("S("), "{probe:?}");
+        for axiom in Axiom::ALL.iter().copied().chain(Axiom::further()) {
+            let [premises, claim] = sides(axiom.about().formula);
+            assert!(!premises.is_empty() && claim.starts_with("S("), "{axiom:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::probe::Probe;
+use crate::probe::{Axiom, Probe};
 use crate::report::fixture;
 use crate::study::cell::Histogram;
 use crate::study::overview::Card;
@@ -295,7 +295,7 @@ fn a_card_has_a_small_map() {
         n_instances: 23_842,
         n_behaviours: 0,
         rankers: vec!["BM25".to_owned(), "a ranker with a long name".to_owned()],
-        probes: vec![Probe::Tfc1, Probe::Mtdc],
+        probes: vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Mtdc)],
         fractions: vec![vec![Some(0.93), Some(0.5)], vec![None, Some(0.07)]],
         published: true,
     };

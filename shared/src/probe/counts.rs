@@ -188,6 +188,15 @@ impl Needs {
         positions: true,
         words: true,
     };
+
+    /// What any of several needs.
+    pub(crate) fn of_all(all: impl Iterator<Item = Needs>) -> Needs {
+        all.fold(Needs::default(), |a, b| Needs {
+            others: a.others || b.others,
+            positions: a.positions || b.positions,
+            words: a.words || b.words,
+        })
+    }
 }
 
 /// Counts the documents of an index for one query.

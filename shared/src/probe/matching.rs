@@ -12,9 +12,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use super::axiom::About;
-use super::counts::{Case, Counted, Found};
-use super::{Measured, Quantity, Relation};
+use super::counts::{Case, Counted, Found, Needs};
+use super::{About, Measured, Quantity, Relation};
 use crate::error::{Error, Field};
 
 use serde::{Deserialize, Serialize};
@@ -190,13 +189,17 @@ impl Matching {
         self.control.needs_vectors() || self.variable.needs_vectors()
     }
 
-    /// Whether it needs [`Counted::positions`].
-    pub(super) fn needs_positions(self) -> bool {
-        [self.control, self.variable].contains(&Measure::Position)
+    /// What mining has to see of the texts.
+    pub(super) fn needs(self) -> Needs {
+        Needs {
+            positions: [self.control, self.variable].contains(&Measure::Position),
+            ..Needs::default()
+        }
     }
 
     /// All samples among the texts of one query.
-    pub(super) fn mine(self, case: &Case<'_>, found: &mut Found) {
+    pub(super) fn mine(self, case: &Case<'_>) -> Found {
+        let mut found = Found::default();
         let larger = |a: usize, b: usize| {
             let (a, b) = (&case.pool[a], &case.pool[b]);
             self.variable.compare(a, b)
@@ -206,6 +209,7 @@ impl Matching {
             Some(Ordering::Less) => found.pair(b, a),
             Some(Ordering::Equal) | None => {}
         });
+        found
     }
 
     /// Calls `take` with every unordered pair of texts that are equal in the control.
@@ -409,8 +413,7 @@ mod tests {
             alike: &[],
         };
         let matching: Matching = word.parse().unwrap();
-        let mut found = Found::default();
-        matching.mine(&case, &mut found);
+        let found = matching.mine(&case);
         let pairs = found.places.as_chunks::<2>().0.iter();
         let mut pairs: Vec<(u32, u32)> = pairs.map(|it| (it[0], it[1])).collect();
         pairs.sort_unstable();

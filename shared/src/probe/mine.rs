@@ -11,9 +11,8 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::axiom::Probe;
 use super::counts::{Case, Counted, Counting, Found, Needs};
-use super::{Instances, Limits, Mode, TextNo};
+use super::{Instances, Limits, Mode, Probe, TextNo};
 use crate::collection::hex;
 use crate::index::{DocNo, Index};
 use crate::vectors::Known;
@@ -216,13 +215,10 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         limits,
     } = *miner;
     let terms = index.query_terms(query);
-    let any = |needs: &dyn Fn(Probe, Mode) -> bool| asked.iter().any(|it| needs(it.0, it.1));
-    let needs = Needs {
-        others: any(&Probe::needs_others),
-        positions: any(&|probe, _| probe.needs_positions()),
-        words: any(&|probe, _| probe.needs_words()),
-    };
-    let compares = any(&|probe, _| probe.needs_vectors() && !probe.is_beside());
+    let needs = Needs::of_all(asked.iter().map(|&(probe, mode)| probe.needs(mode)));
+    let compares = asked
+        .iter()
+        .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
     let known = known.filter(|_| compares);
     let counting = Counting::new(index, known, (query, &terms), needs);
     let counted = pool.iter().enumerate().map(|(place, &doc)| Counted {

@@ -19,7 +19,7 @@ use crate::error::{Error, Field};
 use crate::text::linguistics::{Analysis, Tag, analyze};
 use crate::text::stopwords::EN_FUNCTION;
 
-use super::axiom::About;
+use super::About;
 
 /// The most letters of a set's name.
 const LONGEST: usize = 24;

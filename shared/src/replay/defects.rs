@@ -10,7 +10,7 @@ use super::compared::Compared;
 use super::ours::{Numbers, Ours, Reading};
 use super::printed;
 use super::{Asked, Paper, number};
-use crate::probe::{Mode, Probe};
+use crate::probe::{Axiom, Mode, Probe};
 use crate::report::{Column, Kind, Table, Value};
 use crate::stats::correlation::pearson;
 use crate::study::Study;
@@ -135,7 +135,7 @@ impl<'a> Defects<'a> {
 
     fn camara(&mut self) {
         let (fixed, printed, code) = (Mode::Fixed, Mode::PaperCamara2020, Mode::CodeCamara2020);
-        for (ranker, one, other) in self.cells(Probe::Tp, [code, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Tp), [code, fixed]) {
             self.add(
                 "TP is upside down in the published code: it prefers the text whose query terms \
                  stand farther apart",
@@ -143,7 +143,7 @@ impl<'a> Defects<'a> {
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
-        for (ranker, one, other) in self.cells(Probe::Stmc1, [printed, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Stmc1), [printed, fixed]) {
             self.add(
                 "STMC1 takes a distance for a similarity: as printed it prefers the text that is \
                  less like the query",
@@ -151,7 +151,7 @@ impl<'a> Defects<'a> {
                 fraction("1 − fixed − ties", turned(&other)),
             );
         }
-        for (ranker, one, other) in self.cells(Probe::Stmc1, [code, printed]) {
+        for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Stmc1), [code, printed]) {
             self.add(
                 "STMC1 in the published code also asks for as many occurrences of query terms in \
                  place of as many distinct ones: the effect of that premise alone",
@@ -163,11 +163,11 @@ impl<'a> Defects<'a> {
             "STMC1 with that premise has other instances",
             (
                 "instances, mode code".to_owned(),
-                self.instances(Probe::Stmc1, code),
+                self.instances(Probe::Axiom(Axiom::Stmc1), code),
             ),
             (
                 "mode paper".to_owned(),
-                self.instances(Probe::Stmc1, printed),
+                self.instances(Probe::Axiom(Axiom::Stmc1), printed),
             ),
         );
         self.lnc1();
@@ -176,9 +176,12 @@ impl<'a> Defects<'a> {
              documents",
             (
                 "instances, mode code".to_owned(),
-                self.instances(Probe::Mtdc, code),
+                self.instances(Probe::Axiom(Axiom::Mtdc), code),
             ),
-            ("fixed".to_owned(), self.instances(Probe::Mtdc, fixed)),
+            (
+                "fixed".to_owned(),
+                self.instances(Probe::Axiom(Axiom::Mtdc), fixed),
+            ),
         );
         self.add(
             "M-TDC's length test was the wrong way round when the paper's instances were mined",
@@ -221,14 +224,18 @@ impl<'a> Defects<'a> {
     fn lnc1(&mut self) {
         let (fixed, code) = (Mode::Fixed, Mode::CodeCamara2020);
         let Some(study) = self.study else { return };
-        let Ok(instances) = study.instances_of(Probe::Lnc1, code) else {
+        let Ok(instances) = study.instances_of(Probe::Axiom(Axiom::Lnc1), code) else {
             return;
         };
         let pairs = study.pools.iter().map(|it| it.len() as u64);
         let pairs: u64 = pairs.map(|n| n * n.saturating_sub(1)).sum();
         let kept = instances.found.iter().map(|&it| u64::from(it)).sum::<u64>();
         let overview = self.overview(code);
-        let column = overview.and_then(|it| it.probes.iter().find(|it| it.probe == Probe::Lnc1));
+        let column = overview.and_then(|it| {
+            it.probes
+                .iter()
+                .find(|it| it.probe == Probe::Axiom(Axiom::Lnc1))
+        });
         let both = column.map_or(0, |it| it.n_both_orders);
         let share = |part: u64, whole: u64| match whole {
             0 => Value::Missing,
@@ -243,7 +250,7 @@ impl<'a> Defects<'a> {
                 share(both, instances.len() as u64),
             ),
         );
-        for (ranker, one, other) in self.cells(Probe::Lnc1, [code, fixed]) {
+        for (ranker, one, other) in self.cells(Probe::Axiom(Axiom::Lnc1), [code, fixed]) {
             self.add(
                 "LNC1 by that code, and as the axiom says",
                 fraction(format!("{ranker}, mode code"), one.micro.value),
@@ -261,7 +268,7 @@ impl<'a> Defects<'a> {
             let column = overview?
                 .probes
                 .iter()
-                .position(|it| it.probe == Probe::Tfc1)?;
+                .position(|it| it.probe == Probe::Axiom(Axiom::Tfc1))?;
             Some(row.cells[column].as_ref()?.micro.value)
         };
         let value = |it: Option<f64>| it.map_or(Value::Missing, Value::Fraction);

@@ -1,7 +1,7 @@
 //! A study small enough to check by eye, for the tests of tables and figures.
 
 use crate::index::Totals;
-use crate::probe::{ClaimKind, Limits, Mode, Probe};
+use crate::probe::{Axiom, ClaimKind, Limits, Mode, Probe};
 use crate::score::certificate::Condition;
 use crate::score::{RankerAbout, RankerKind};
 use crate::stats::Estimate;
@@ -56,8 +56,8 @@ pub(crate) fn overview() -> Overview {
             },
         ],
         probes: vec![
-            column(Probe::Tfc1, ClaimKind::Above, 14_057),
-            column(Probe::Lnc2, ClaimKind::NotBelow, 9_785),
+            column(Probe::Axiom(Axiom::Tfc1), ClaimKind::Above, 14_057),
+            column(Probe::Axiom(Axiom::Lnc2), ClaimKind::NotBelow, 9_785),
         ],
         n_behaviours: 0,
         n_tests: 3,
@@ -128,6 +128,7 @@ fn column(probe: Probe, claim: ClaimKind, n_instances: u64) -> Column {
         n_relevant: n_instances / 3,
         n_both_orders: 0,
         sampled: 1.0,
-        relevance: (probe == Probe::Tfc1).then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
+        relevance: (probe == Probe::Axiom(Axiom::Tfc1))
+            .then(|| cell([79, 0, 21], [0.7, 0.86], 0.0003)),
     }
 }

@@ -2,7 +2,7 @@
 //! rankers.
 
 use super::{Column, Kind, Table, Value, columns_of, format};
-use crate::probe::{Limits, Probe};
+use crate::probe::{Axiom, Limits, Probe};
 use crate::score::RankerKind;
 use crate::stats::bootstrap;
 use crate::study::certified::Certified;
@@ -397,7 +397,8 @@ fn limits(limits: &Limits, axioms: impl Iterator<Item = Probe>) -> String {
         None => "all instances kept".to_owned(),
         Some(most) => format!("at most {most} instances of an axiom per query, seed {seed}"),
     };
-    let mut theirs = axioms.filter(|it| matches!(it, Probe::Further(_) | Probe::Combined(_)));
+    let mut theirs =
+        axioms.filter(|it| matches!(it, Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_))));
     let shares = match theirs.next().is_some() {
         true => format!(
             " Axioms of ir_axioms: about equal within {share} of the larger (STMC2 \

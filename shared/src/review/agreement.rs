@@ -202,6 +202,7 @@ mod tests {
     use super::super::fixture::{entries, entry, item};
     use super::super::{Answer, log::Fate};
     use super::*;
+    use crate::probe::Axiom;
 
     use Answer::{CannotSay, Equal, First, Second};
 
@@ -209,7 +210,7 @@ mod tests {
         let drawn = |number: u64| item(number, number as u32, Role::Drawn { probability: 0.5 });
         let mut items: Vec<Item> = (0..6).map(drawn).collect();
         items.push(item(6, 6, Role::Gold { answer: First }));
-        items[5].place.probe = Probe::Lnc1;
+        items[5].place.probe = Probe::Axiom(Axiom::Lnc1);
         items
     }
 
@@ -248,7 +249,7 @@ mod tests {
         let ordinal = found.overall.alpha_ordinal.unwrap().estimate.value;
         assert!((ordinal - 0.625_694_444_444).abs() < 1e-9, "{ordinal}");
         assert_eq!(found.probes.len(), 2);
-        assert_eq!(found.probes[1].probe, Probe::Lnc1);
+        assert_eq!(found.probes[1].probe, Probe::Axiom(Axiom::Lnc1));
         assert_eq!(found.probes[1].coefficients.alpha, None);
         let [one_two, one_three, two_three] = &found.pairs[..] else {
             panic!("{:?}", found.pairs)

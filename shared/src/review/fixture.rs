@@ -3,7 +3,7 @@
 use super::event::{Decision, Entry, Event, What};
 use super::task::{Design, Item, Place, Role, Task, Wanted};
 use super::{Answer, ItemNo, Key, PersonNo, Sides};
-use crate::probe::{Mode, Probe};
+use crate::probe::{Axiom, Mode, Probe};
 use crate::study::Study;
 
 /// Five texts, and two queries with instances of TFC1 among them.
@@ -62,7 +62,7 @@ pub(crate) fn entries(answers: &[(u32, u32, Answer)]) -> Vec<Entry> {
 pub(crate) fn item(number: u64, query: u32, role: Role) -> Item {
     Item {
         place: Place {
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             mode: Mode::Fixed,
             number,
         },
@@ -76,7 +76,7 @@ pub(crate) fn task() -> Task {
     Task {
         title: "Rivers".to_owned(),
         study: "local".to_owned(),
-        probes: vec![Probe::Tfc1],
+        probes: vec![Probe::Axiom(Axiom::Tfc1)],
         wanted: Wanted::default(),
         n_items: 10,
         design: Design::Uniform,

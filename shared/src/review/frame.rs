@@ -138,6 +138,7 @@ fn keeps(task: &Task, verdict: Option<Verdict>) -> bool {
 mod tests {
     use super::super::fixture;
     use super::*;
+    use crate::probe::Axiom;
     use crate::probe::Probe;
     use crate::study::cell::{Listing, Sort};
     use crate::verdict::Outcome;
@@ -163,7 +164,7 @@ mod tests {
     fn the_frame_is_what_the_instances_page_lists() {
         let study = fixture::study();
         let mut task = fixture::task();
-        task.probes = vec![Probe::Tfc1, Probe::Lnc1];
+        task.probes = vec![Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Lnc1)];
         task.design = Design::ByMargin {
             ranker: 1,
             favour: super::super::task::Favour::Close,
@@ -194,7 +195,7 @@ mod tests {
         };
         let found = frame(&study, &task).unwrap();
         let against = found.iter().filter(|it| it.disagrees == Some(true));
-        let satisfied = listed(&study, Probe::Tfc1, Some(Outcome::Satisfied));
+        let satisfied = listed(&study, Probe::Axiom(Axiom::Tfc1), Some(Outcome::Satisfied));
         assert_eq!(against.count(), found.len() - satisfied.len());
         let between = Between::Rankers {
             first: 0,

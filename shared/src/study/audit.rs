@@ -98,6 +98,7 @@ impl Auditor<'_> {
 mod tests {
     use super::*;
     use crate::index::Index;
+    use crate::probe::Axiom;
     use crate::probe::Limits;
     use crate::study::fixture;
     use crate::text::{Analyzer, Stemmer};
@@ -123,12 +124,12 @@ mod tests {
         let miner = |index| Miner {
             index,
             known: None,
-            asked: &[(Probe::Tfc1, Mode::Fixed)],
+            asked: &[(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)],
             limits: &limits,
         };
         let (stems, words) = (index(Stemmer::Porter), index(Stemmer::None));
         let shard = miner(&stems).mine(&Pooled::unjudged("river", &[0, 1, 2]));
-        let mined = Mined::collect(&[(Probe::Tfc1, Mode::Fixed)], vec![shard]);
+        let mined = Mined::collect(&[(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)], vec![shard]);
         let collection = fixture::collection(&["river"], &TEXTS);
         let held = |index| {
             let miner = miner(index);

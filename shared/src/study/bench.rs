@@ -32,7 +32,7 @@ pub struct Typed {
     pub mode: Mode,
     /// Lexical rankers, as on the command line.
     pub rankers: Vec<String>,
-    /// Axioms beside [`Probe::AXIOMS`].
+    /// Axioms beside [`crate::probe::Axiom::ALL`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<Probe>,
 }
@@ -78,7 +78,7 @@ pub struct Applied {
 /// The longest text that is taken, in bytes: enough for a document, and quick at every key.
 pub const LONGEST: usize = 200_000;
 
-/// The most axioms that are taken beside [`Probe::AXIOMS`].
+/// The most axioms that are taken beside [`crate::probe::Axiom::ALL`].
 pub const MOST_FURTHER: usize = 64;
 
 /// What is known of the collection that texts are compared in.
@@ -287,6 +287,7 @@ fn orders(n: u32, arity: usize) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Axiom;
 
     fn typed(query: &str, texts: &[&str]) -> Typed {
         Typed {
@@ -313,12 +314,15 @@ mod tests {
             }
         );
         assert_eq!(tfc1.said.len(), 2);
-        let tfc2 = answer.axioms.iter().find(|it| it.probe == Probe::Tfc2);
+        let tfc2 = answer
+            .axioms
+            .iter()
+            .find(|it| it.probe == Probe::Axiom(Axiom::Tfc2));
         assert!(tfc2.is_none(), "two texts are no triple");
         let lnc2 = answer
             .axioms
             .iter()
-            .find(|it| it.probe == Probe::Lnc2)
+            .find(|it| it.probe == Probe::Axiom(Axiom::Lnc2))
             .unwrap();
         assert!(!lnc2.applies);
     }

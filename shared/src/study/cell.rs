@@ -170,6 +170,7 @@ fn round_width(width: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Axiom;
     use crate::study::fixture;
 
     #[test]
@@ -269,7 +270,7 @@ mod tests {
     fn first_five() -> Listing {
         Listing {
             dials: Dials::default(),
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             ranker: 0,
             outcome: None,
             query: String::new(),

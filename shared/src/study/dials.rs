@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Study;
 use crate::error::Error;
-use crate::probe::{Claim, Instances, Mode, Probe, TextNo};
+use crate::probe::{Axiom, Claim, Instances, Mode, Probe, TextNo};
 use crate::score::Scores;
 use crate::text::Vocabulary;
 
@@ -155,7 +155,7 @@ impl<'a> Filter<'a> {
         };
         // The published code of STMC3 asks for less than δ, not for at most.
         let most_gap = match (probe, mode) {
-            (Probe::Stmc3, Mode::CodeCamara2020) => delta.checked_sub(1),
+            (Probe::Axiom(Axiom::Stmc3), Mode::CodeCamara2020) => delta.checked_sub(1),
             _ => Some(*delta),
         };
         let (mut least, mut most) = (u32::MAX, 0);
@@ -195,11 +195,11 @@ impl Study {
 /// Whether an axiom has δ among its premises.
 fn needs_equal_length(probe: Probe) -> bool {
     match probe {
-        Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc | Probe::Stmc3 => true,
-        Probe::Lnc1 | Probe::Lnc2 | Probe::Tp | Probe::Stmc1 | Probe::Stmc2 => false,
+        Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc | Axiom::Stmc3) => true,
+        Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp | Axiom::Stmc1 | Axiom::Stmc2) => false,
         // Theirs is a share of the longer text.
-        Probe::Further(_) | Probe::Combined(_) => false,
-        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => false,
+        Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => false,
     }
 }
 

@@ -152,6 +152,7 @@ fn candidates(overview: &Overview) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Axiom;
     use crate::report::fixture::overview;
 
     #[test]
@@ -164,7 +165,7 @@ mod tests {
         let Finding::Apart {
             more: 0,
             less: 1,
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             ..
         } = apart
         else {
@@ -172,7 +173,7 @@ mod tests {
         };
         let Finding::Follows {
             ranker: 0,
-            probe: Probe::Lnc2,
+            probe: Probe::Axiom(Axiom::Lnc2),
             ..
         } = follows
         else {

@@ -1,6 +1,6 @@
 //! The About page: every axiom with an example that is computed when the page opens.
 
-use shared::probe::{Manipulation, Probe};
+use shared::probe::{Axiom, Manipulation};
 
 use super::site;
 use super::tab::{Role, with_tab};
@@ -9,7 +9,7 @@ use super::tab::{Role, with_tab};
 fn every_axiom_is_told_with_a_live_example() {
     with_tab(site::origin(), |tab| {
         tab.open("/about");
-        for axiom in Probe::AXIOMS {
+        for axiom in Axiom::ALL {
             let part = tab.text(&format!("#{}", axiom.slug()));
             let example: &[&str] = if axiom.needs_vectors() {
                 &["needs word vectors"]

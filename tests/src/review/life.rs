@@ -10,7 +10,7 @@ use shared::api::review::{
     Agreed, AskAgreement, AskProgress, Disputes, Download, Format, History, Make, Mine, NextItems,
     OneTask, Preview, Results, State, TaskNo, Tasks,
 };
-use shared::probe::{Mode, Probe};
+use shared::probe::{Axiom, Mode, Probe};
 use shared::review::event::{Adjudication, Report, Skip, SkipReason, Standing, What};
 use shared::review::export::Whose;
 use shared::review::log::Fate;
@@ -95,7 +95,7 @@ fn live(home: &Home) {
 fn whole() -> Task {
     let known = |number: u32| Known {
         place: Place {
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             mode: Mode::Fixed,
             number: u64::from(number) * 100,
         },

@@ -98,17 +98,18 @@ impl Lender for Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
     use shared::probe::{Mode, Probe};
 
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
-        let mut pairs = Instances::new(Probe::Tfc1, Mode::Fixed);
+        let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), Mode::Fixed);
         pairs.push_query([0, 1, 2, 1], 2);
         pairs.push_query([], 0);
         pairs.push_query([7, 3], 1);
-        let mut triples = Instances::new(Probe::Tfc2, Mode::Fixed);
+        let mut triples = Instances::new(Probe::Axiom(Axiom::Tfc2), Mode::Fixed);
         (0..3).for_each(|it| triples.push_query([it, 5, 70_000], 1));
-        let none = Instances::new(Probe::Tp, Mode::Fixed);
+        let none = Instances::new(Probe::Axiom(Axiom::Tp), Mode::Fixed);
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");

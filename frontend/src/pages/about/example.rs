@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::error::Error;
-use shared::probe::Probe;
+use shared::probe::{Axiom, Probe};
 use shared::report::format;
 use shared::study::bench::{Answer, Applied, Typed, answer};
 use shared::verdict::Verdict;
@@ -18,9 +18,10 @@ use crate::widgets::marked::MarkedText;
 /// Query, texts, premises, and what BM25 and QL say.
 #[component]
 pub(crate) fn Example(
-    /// Whose.
-    probe: Probe,
+    /// The axiom whose example it is.
+    axiom: Axiom,
 ) -> impl IntoView {
+    let probe = Probe::Axiom(axiom);
     if probe.needs_vectors() {
         return view! {
             <p class="note">

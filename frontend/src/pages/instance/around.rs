@@ -125,6 +125,7 @@ async fn ask(place: &Place, list: &ListView, row: usize, at: u64) -> Result<Page
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
     use shared::study::cell::Histogram;
 
     fn page(numbers: &[u64]) -> Page {
@@ -158,12 +159,12 @@ mod tests {
             (found.at, found.previous, found.next),
             (5, Some((4, 70)), Some((6, 31)))
         );
-        assert_eq!(found.said(Probe::Tp), "instance 6 of 9");
+        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "instance 6 of 9");
         let found = Around {
             outcome: Some(Outcome::Violated),
             ..found
         };
-        assert_eq!(found.said(Probe::Tp), "violation 6 of 9");
+        assert_eq!(found.said(Probe::Axiom(Axiom::Tp)), "violation 6 of 9");
         let behaviour: Probe = "shuffle-words".parse().unwrap();
         assert_eq!(found.said(behaviour), "negative sample 6 of 9");
     }

@@ -1,6 +1,6 @@
 //! Why an instance is one, and what a ranker made of it, in sentences.
 
-use shared::probe::{ClaimKind, Probe, Quantity};
+use shared::probe::{Axiom, ClaimKind, Probe, Quantity};
 use shared::report::{format, premise};
 use shared::study::instance::{Said, Shown};
 use shared::verdict::Outcome;
@@ -21,7 +21,7 @@ pub(super) fn says(shown: &Shown) -> String {
     match shown.probe {
         Probe::Manipulation(_) => return "Positive: the manipulated text is preferred".to_owned(),
         Probe::Transfer(it) if it.symmetric => return "Positive: the scores differ".to_owned(),
-        Probe::Transfer(_) | Probe::Matching(_) => {
+        Probe::Transfer(_) | Probe::MeasureAndMatch(_) => {
             return "Positive: text 1 is preferred".to_owned();
         }
         _ => {}
@@ -39,23 +39,23 @@ pub(super) fn says(shown: &Shown) -> String {
 /// What tells the texts apart.
 fn apart(shown: &Shown) -> String {
     match shown.probe {
-        Probe::Tfc1 => match more(shown, 0, 1) {
+        Probe::Axiom(Axiom::Tfc1) => match more(shown, 0, 1) {
             Some(more) => format!("Text 1 holds {more}{}", lengths(shown)),
             None => format!("Text 1 holds more query terms{}", lengths(shown)),
         },
-        Probe::Tfc2 => match (more(shown, 1, 0), more(shown, 2, 1)) {
+        Probe::Axiom(Axiom::Tfc2) => match (more(shown, 1, 0), more(shown, 2, 1)) {
             (Some(first), Some(second)) if first == second => {
                 format!("From text 1 to text 2, and from text 2 to text 3, comes {first}")
             }
             _ => "From text to text come as many query terms".to_owned(),
         },
-        Probe::Mtdc => match (more(shown, 0, 1), more(shown, 1, 0)) {
+        Probe::Axiom(Axiom::Mtdc) => match (more(shown, 0, 1), more(shown, 1, 0)) {
             (Some(first), Some(second)) => format!(
                 "Text 1 holds {first}, text 2 {second}, and the terms of text 1 are the rarer ones"
             ),
             _ => "Text 1 holds the rarer query terms".to_owned(),
         },
-        Probe::Lnc1 => {
+        Probe::Axiom(Axiom::Lnc1) => {
             let same = equal_counts(shown);
             let terms = if same {
                 "Both texts hold the same query terms"
@@ -67,11 +67,11 @@ fn apart(shown: &Shown) -> String {
                 _ => format!("{terms}, and text 2 holds another word once more"),
             }
         }
-        Probe::Lnc2 => match times(shown) {
+        Probe::Axiom(Axiom::Lnc2) => match times(shown) {
             Some(times) => format!("Text 1 is text 2, repeated {} times", format::count(times)),
             None => "Text 1 repeats text 2".to_owned(),
         },
-        Probe::Tp => match distances(shown) {
+        Probe::Axiom(Axiom::Tp) => match distances(shown) {
             Some((first, second)) => format!(
                 "The two nearest query terms stand {} apart in text 1 and {} in text 2",
                 terms_said(first),
@@ -79,16 +79,16 @@ fn apart(shown: &Shown) -> String {
             ),
             None => "Two query terms stand closer together in text 1".to_owned(),
         },
-        Probe::Stmc1 => similar(
+        Probe::Axiom(Axiom::Stmc1) => similar(
             shown,
             "The other words of text 1 are closer in meaning to the query than those of text 2",
             "The other words of text 1 are farther in meaning from the query than those of text 2",
         ),
-        Probe::Stmc2 => {
+        Probe::Axiom(Axiom::Stmc2) => {
             "Text 1 holds more query terms than text 2, whose other words mean about the same"
                 .to_owned()
         }
-        Probe::Stmc3 => similar(
+        Probe::Axiom(Axiom::Stmc3) => similar(
             shown,
             "Text 2 repeats query terms more often, but the other words of text 1 are closer to \
              the query",
@@ -102,12 +102,12 @@ fn apart(shown: &Shown) -> String {
             "Text 1 and text 2 are a pair of the set {}",
             it.name.as_str()
         ),
-        Probe::Matching(it) => format!(
+        Probe::MeasureAndMatch(it) => format!(
             "Both texts are equal in {}, and text 1 is larger in {}",
             it.control.slug(),
             it.variable.slug()
         ),
-        Probe::Further(_) | Probe::Combined(_) => match shown.premises.last() {
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => match shown.premises.last() {
             Some(last) => format!(
                 "Text 1 is ahead of text 2 ({}: {})",
                 premise::label(last.quantity, last.relation),
@@ -302,7 +302,8 @@ mod tests {
         }
     }
 
-    fn shown(probe: Probe, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
+    fn shown(probe: impl Into<Probe>, counts: [[u32; 2]; 2], lengths: [u32; 2]) -> Shown {
+        let probe = probe.into();
         let term = |written: &str, rarity| Term {
             term: written.to_owned(),
             written: written.to_owned(),
@@ -357,11 +358,11 @@ mod tests {
     #[test]
     fn a_claim_says_what_tells_the_texts_apart() {
         let said = [
-            claim(&shown(Probe::Tfc1, [[2, 5], [2, 4]], [88, 80])),
-            claim(&shown(Probe::Mtdc, [[2, 1], [1, 2]], [80, 80])),
-            claim(&shown(Probe::Lnc1, [[2, 1], [2, 1]], [80, 81])),
-            claim(&shown(Probe::Lnc2, [[6, 3], [2, 1]], [90, 30])),
-            claim(&shown(Probe::Tp, [[1, 1], [1, 1]], [1, 12])),
+            claim(&shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80])),
+            claim(&shown(Axiom::Mtdc, [[2, 1], [1, 2]], [80, 80])),
+            claim(&shown(Axiom::Lnc1, [[2, 1], [2, 1]], [80, 81])),
+            claim(&shown(Axiom::Lnc2, [[6, 3], [2, 1]], [90, 30])),
+            claim(&shown(Axiom::Tp, [[1, 1], [1, 1]], [1, 12])),
         ];
         assert_eq!(
             said,
@@ -382,14 +383,18 @@ mod tests {
 
     #[test]
     fn a_behaviour_says_when_it_is_positive_and_prefers_no_text_itself() {
-        let manipulated = shown("case-fold".parse().unwrap(), [[1, 1], [1, 1]], [9, 9]);
+        let manipulated = shown(
+            "case-fold".parse::<Probe>().unwrap(),
+            [[1, 1], [1, 1]],
+            [9, 9],
+        );
         assert_eq!(
             claim(&manipulated),
             "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
              manipulated text is preferred."
         );
         let pair = shown(
-            "transfer:fluency".parse().unwrap(),
+            "transfer:fluency".parse::<Probe>().unwrap(),
             [[1, 1], [1, 1]],
             [9, 9],
         );
@@ -431,7 +436,7 @@ mod tests {
 
     #[test]
     fn the_term_that_decided_has_the_sign_of_the_margin() {
-        let shown = shown(Probe::Tfc1, [[2, 5], [2, 4]], [88, 80]);
+        let shown = shown(Axiom::Tfc1, [[2, 5], [2, 4]], [88, 80]);
         let by = |margin: f64, outcome| {
             let verdict = Some(Verdict { outcome, margin });
             said(

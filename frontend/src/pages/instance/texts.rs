@@ -107,8 +107,8 @@ fn role(shown: &Shown, at: usize) -> &'static str {
         (Probe::Manipulation(_), _) => return "the document as it is",
         (Probe::Transfer(_), 0) => return "first of its pair",
         (Probe::Transfer(_), _) => return "second of its pair",
-        (Probe::Matching(_), 0) => return "ahead in what is measured",
-        (Probe::Matching(_), _) => return "",
+        (Probe::MeasureAndMatch(_), 0) => return "ahead in what is measured",
+        (Probe::MeasureAndMatch(_), _) => return "",
         _ => {}
     }
     match (shown.claim.kind(), at) {

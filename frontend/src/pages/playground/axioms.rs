@@ -2,7 +2,7 @@
 //! of them.
 
 use leptos::prelude::*;
-use shared::probe::{Claim, Probe};
+use shared::probe::{Axiom, Claim, Probe};
 use shared::study::bench::{Answer, Applied};
 use shared::verdict::Verdict;
 
@@ -62,14 +62,13 @@ pub(super) fn Axioms(
 /// Those on the meaning of words stand there where the collection has word vectors.
 fn shown(answer: Option<&Answer>) -> Vec<Probe> {
     let with_vectors = answer.is_some_and(|it| it.axioms.iter().any(|it| it.probe.needs_vectors()));
-    let answered = answer.into_iter().flat_map(|it| &it.axioms);
-    let further = answered
-        .map(|it| it.probe)
-        .filter(|it| !Probe::AXIOMS.contains(it));
-    Probe::minable(with_vectors)
-        .into_iter()
-        .chain(further)
-        .collect()
+    let mut shown = Probe::minable(with_vectors);
+    for applied in answer.into_iter().flat_map(|it| &it.axioms) {
+        if !shown.contains(&applied.probe) {
+            shown.push(applied.probe);
+        }
+    }
+    shown
 }
 
 fn n_applying(answer: &Answer) -> u64 {
@@ -204,7 +203,7 @@ fn Row(desk: Desk, standing: Standing) -> impl IntoView {
         }
     };
     let anchor = match probe {
-        Probe::Combined(_) => "formulas".into(),
+        Probe::Axiom(Axiom::Combined(_)) => "formulas".into(),
         other => other.slug(),
     };
     let href = format!("{}#{anchor}", Page::About.href());
@@ -332,7 +331,7 @@ mod tests {
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
-        let found = answered(Sheet::example(Probe::Tfc1));
+        let found = answered(Sheet::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             told(&found.axioms[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
@@ -341,11 +340,14 @@ mod tests {
 
     #[test]
     fn an_axiom_about_three_texts_wants_a_third() {
-        let found = answered(Sheet::example(Probe::Tfc1));
+        let found = answered(Sheet::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
-            standing(Probe::Tfc2, Some(&found), &[]).state,
+            standing(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
             Stand::WantsTexts
         );
-        assert_eq!(standing(Probe::Tfc2, None, &[]).state, Stand::Unanswered);
+        assert_eq!(
+            standing(Probe::Axiom(Axiom::Tfc2), None, &[]).state,
+            Stand::Unanswered
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! out.
 
 use shared::error::Error;
-use shared::probe::{Further, Limits, Mode, Probe};
+use shared::probe::{Axiom, Further, Limits, Mode, Probe};
 use shared::rank::Ranker;
 use shared::text::{Analyzer, Stopwords};
 
@@ -263,7 +263,9 @@ impl Sheet {
             texts,
             settings: Settings {
                 further: match probe {
-                    Probe::Further(_) | Probe::Combined(_) => probe.slug().into_owned(),
+                    Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => {
+                        probe.slug().into_owned()
+                    }
                     _ => String::new(),
                 },
                 ..Settings::usual()
@@ -315,13 +317,13 @@ impl Sheet {
 pub(crate) fn beside(probe: Probe) -> Option<&'static str> {
     match probe {
         // `valley` is the more common of the two terms.
-        Probe::Mtdc => Some("valley"),
-        Probe::Further(Further::MtdcIrAxioms | Further::LenMtdc) => Some("valley"),
-        Probe::Further(Further::Tfc3) => Some("bank"),
-        Probe::Tfc1 | Probe::Tfc2 | Probe::Lnc1 | Probe::Lnc2 | Probe::Tp => None,
-        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => None,
-        Probe::Further(_) | Probe::Combined(_) => None,
-        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
+        Probe::Axiom(Axiom::Mtdc) => Some("valley"),
+        Probe::Axiom(Axiom::Further(Further::MtdcIrAxioms | Further::LenMtdc)) => Some("valley"),
+        Probe::Axiom(Axiom::Further(Further::Tfc3)) => Some("bank"),
+        Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Lnc1 | Axiom::Lnc2 | Axiom::Tp) => None,
+        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => None,
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => None,
+        Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => None,
     }
 }
 
@@ -339,7 +341,7 @@ fn further(list: &str) -> Result<Vec<Probe>, String> {
             let found = Probe::parse_list(list, true).map_err(Error::reason)?;
             Ok(found
                 .into_iter()
-                .filter(|it| !Probe::AXIOMS.contains(it))
+                .filter(|it| !Probe::minable(true).contains(it))
                 .collect())
         }
     }
@@ -369,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_link_gives_the_sheet_back() {
-        let mut sheet = Sheet::example(Probe::Tfc2);
+        let mut sheet = Sheet::example(Probe::Axiom(Axiom::Tfc2));
         sheet.texts[2] = "a & b = c #1 %".to_owned();
         sheet.settings.delta = "inf".to_owned();
         sheet.settings.study = Some("demo".to_owned());
@@ -382,7 +384,7 @@ mod tests {
 
     #[test]
     fn usual_settings_are_not_in_a_link() {
-        let keys: Vec<&str> = Sheet::example(Probe::Tp)
+        let keys: Vec<&str> = Sheet::example(Probe::Axiom(Axiom::Tp))
             .to_words()
             .iter()
             .map(|it| it.0)

@@ -387,6 +387,7 @@ pub(crate) fn query_string(pairs: impl IntoIterator<Item = Pair>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
 
     fn get(pairs: &[Pair]) -> impl Fn(&str) -> Option<String> {
         |key| pairs.iter().find(|it| it.0 == key).map(|it| it.1.clone())
@@ -409,7 +410,7 @@ mod tests {
             sort: Sort::Closest,
         };
         assert_eq!(ListView::read(&get(&view.pairs())), view);
-        let href = view.href("demo", Probe::Tp, 3);
+        let href = view.href("demo", Probe::Axiom(Axiom::Tp), 3);
         assert_eq!(
             href,
             "/study/demo/tp/3?mode=code&delta=4&tie=0.05&only=relevant&split=dev\
@@ -423,7 +424,7 @@ mod tests {
         assert_eq!(StudyView::default().href("demo"), "/study/demo");
         let cell = Some(Spot {
             who: Who::Relevance,
-            probe: Probe::Mtdc,
+            probe: Probe::Axiom(Axiom::Mtdc),
         });
         let view = StudyView {
             cell,

@@ -219,7 +219,7 @@ fn WhoseMatrix(scene: Scene) -> impl IntoView {
         scene.turn(|it| {
             it.ranker = row;
             // The selected cell stays where it is, and becomes one of the other ranker.
-            if let Some((Probe::Matching(_), ranker)) = &mut it.cell {
+            if let Some((Probe::MeasureAndMatch(_), ranker)) = &mut it.cell {
                 *ranker = row;
             }
         });

@@ -7,7 +7,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use shared::api::{List, Look};
 use shared::plot;
-use shared::probe::{Mode, Probe};
+use shared::probe::{Axiom, Mode, Probe};
 use shared::report::format;
 use shared::stats::FEW_UNITS;
 use shared::stats::correction::LEVEL;
@@ -412,21 +412,12 @@ pub(crate) fn margin_digits(histogram: &Histogram) -> u8 {
 /// What a margin is on an axiom.
 pub(crate) fn margin_label(probe: Probe) -> &'static str {
     match probe {
-        Probe::Tfc2 => "Margin, gain of the first step less gain of the second",
-        Probe::Tfc1
-        | Probe::Mtdc
-        | Probe::Lnc1
-        | Probe::Lnc2
-        | Probe::Tp
-        | Probe::Stmc1
-        | Probe::Stmc2
-        | Probe::Stmc3
-        | Probe::Further(_)
-        | Probe::Combined(_)
-        | Probe::Matching(_)
-        | Probe::Manipulation(_) => "Margin, score of text 1 less score of text 2",
+        Probe::Axiom(Axiom::Tfc2) => "Margin, gain of the first step less gain of the second",
         Probe::Transfer(it) if it.symmetric => "Margin, difference of the scores",
-        Probe::Transfer(_) => "Margin, score of text 1 less score of text 2",
+        Probe::Axiom(_)
+        | Probe::MeasureAndMatch(_)
+        | Probe::Manipulation(_)
+        | Probe::Transfer(_) => "Margin, score of text 1 less score of text 2",
     }
 }
 

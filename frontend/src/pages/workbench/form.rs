@@ -298,11 +298,11 @@ fn Parameter(
 /// Axioms and readings.
 #[component]
 fn Probes(form: Fields<Settings, Field>) -> impl IntoView {
-    let probes = Probe::AXIOMS.iter().map(|&axiom| {
+    let probes = Probe::minable(true).into_iter().map(|axiom| {
         let on = move || form.values.with(|it| it.probes.contains(&axiom));
         let turn = move |_| {
             form.values
-                .update(|it| it.probes = turned(Probe::AXIOMS, &it.probes, axiom));
+                .update(|it| it.probes = turned(&Probe::minable(true), &it.probes, axiom));
         };
         view! {
             <label title=axiom.about().gist>

@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) pool: String,
     /// How many texts of a ranked pool.
     pub(crate) k: String,
-    /// In the order of [`Probe::AXIOMS`].
+    /// In the order of [`shared::probe::Axiom::ALL`].
     pub(crate) probes: Vec<Probe>,
     /// Other axioms and formulas, as typed.
     pub(crate) further: String,
@@ -532,9 +532,8 @@ impl Settings {
 }
 
 fn chosen(list: &str) -> Vec<Probe> {
-    Probe::AXIOMS
-        .iter()
-        .copied()
+    Probe::minable(true)
+        .into_iter()
         .filter(|it| list.split(',').any(|word| word == it.slug()))
         .collect()
 }
@@ -563,6 +562,7 @@ fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
 
     fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
         let mut settings = Settings::standard();
@@ -574,7 +574,8 @@ mod tests {
 
     #[test]
     fn axioms_on_meaning_need_word_vectors() {
-        let wrong = refused(|it| it.probes = vec![Probe::Tp, Probe::Stmc1]);
+        let wrong =
+            refused(|it| it.probes = vec![Probe::Axiom(Axiom::Tp), Probe::Axiom(Axiom::Stmc1)]);
         assert_eq!(wrong[0].field, Field::Probes);
         assert_eq!(
             wrong[0].reason,
@@ -585,7 +586,7 @@ mod tests {
             ..Beside::default()
         };
         let settings = Settings {
-            probes: vec![Probe::Stmc1],
+            probes: vec![Probe::Axiom(Axiom::Stmc1)],
             ..Settings::standard()
         };
         let definition = settings.definition(&beside).unwrap();
@@ -649,7 +650,7 @@ mod tests {
             .rankers
             .push(RankerRow::usual(Formula::JelinekMercer));
         settings.delta = "inf".to_owned();
-        settings.probes = vec![Probe::Tp];
+        settings.probes = vec![Probe::Axiom(Axiom::Tp)];
         let query = settings.to_query();
         let again =
             Settings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));

@@ -1,7 +1,7 @@
 //! Where everything stands on the map: rows, columns, and the tracks of its grid.
 
 use shared::plot::rows::{self, COUNTS, Row};
-use shared::probe::Probe;
+use shared::probe::{Axiom, Probe};
 use shared::study::overview::Overview;
 
 use super::Who;
@@ -128,13 +128,13 @@ pub(super) fn measure_track(frame: &Overview, measure: usize) -> usize {
 /// What the axioms of a kind are about.
 pub(crate) fn family(probe: Probe) -> &'static str {
     match probe {
-        Probe::Tfc1 | Probe::Tfc2 | Probe::Mtdc => "Term frequency",
-        Probe::Lnc1 | Probe::Lnc2 => "Length",
-        Probe::Tp => "Proximity",
-        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => "Meaning",
-        Probe::Further(_) => "ir_axioms",
-        Probe::Combined(_) => "Formulas",
-        Probe::Matching(_) => "Measure and match",
+        Probe::Axiom(Axiom::Tfc1 | Axiom::Tfc2 | Axiom::Mtdc) => "Term frequency",
+        Probe::Axiom(Axiom::Lnc1 | Axiom::Lnc2) => "Length",
+        Probe::Axiom(Axiom::Tp) => "Proximity",
+        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => "Meaning",
+        Probe::Axiom(Axiom::Further(_)) => "ir_axioms",
+        Probe::Axiom(Axiom::Combined(_)) => "Formulas",
+        Probe::MeasureAndMatch(_) => "Measure and match",
         Probe::Manipulation(_) => "Manipulations",
         Probe::Transfer(_) => "Dataset transfer",
     }
@@ -183,17 +183,17 @@ mod tests {
     #[test]
     fn keys_move_inside_the_map() {
         let rows = [Who::Ranker(0), Who::Ranker(2), Who::Relevance];
-        let axioms = [Probe::Tfc1, Probe::Tp];
+        let axioms = [Probe::Axiom(Axiom::Tfc1), Probe::Axiom(Axiom::Tp)];
         let from = Spot {
             who: Who::Ranker(2),
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
         };
         let grid = rows.map(|who| axioms.map(|probe| Some(Spot { who, probe })).to_vec());
         let to = |key: &str| step(&grid, from, key);
         assert_eq!(
             to("ArrowRight"),
             Some(Spot {
-                probe: Probe::Tp,
+                probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })
         );
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(
             to("End"),
             Some(Spot {
-                probe: Probe::Tp,
+                probe: Probe::Axiom(Axiom::Tp),
                 ..from
             })
         );
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn axioms_of_a_family_stand_together() {
-        let names: Vec<&str> = Probe::AXIOMS.iter().map(|&it| family(it)).collect();
+        let names: Vec<&str> = Probe::minable(true).into_iter().map(family).collect();
         let mut parts = names.clone();
         parts.dedup();
         assert_eq!(parts, ["Term frequency", "Length", "Proximity", "Meaning"]);

@@ -22,7 +22,7 @@ mod tests;
 
 use std::fmt;
 
-use super::{Further, Probe};
+use super::Axiom;
 use crate::probe::counts::Case;
 use crate::probe::{Measured, Mode, Quantity, Relation};
 
@@ -41,7 +41,7 @@ const LONGEST: usize = 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     /// Place in [`leaves`].
-    Probe(u8),
+    Axiom(u8),
     /// In hundredths.
     Number(u16),
     Plus,
@@ -61,7 +61,7 @@ enum Op {
 impl Op {
     fn write(self, code: &mut Vec<u8>) {
         match self {
-            Op::Probe(it) => code.extend([0, it]),
+            Op::Axiom(it) => code.extend([0, it]),
             Op::Number(it) => {
                 code.push(1);
                 code.extend(it.to_be_bytes());
@@ -83,21 +83,20 @@ impl Op {
 }
 
 /// Axioms that a formula can name: those that prefer one of two texts of the pool.
-fn leaves() -> impl Iterator<Item = Probe> {
+fn leaves() -> impl Iterator<Item = Axiom> {
     let ours = [
-        Probe::Tfc1,
-        Probe::Mtdc,
-        Probe::Lnc1,
-        Probe::Tp,
-        Probe::Stmc1,
-        Probe::Stmc2,
-        Probe::Stmc3,
+        Axiom::Tfc1,
+        Axiom::Mtdc,
+        Axiom::Lnc1,
+        Axiom::Tp,
+        Axiom::Stmc1,
+        Axiom::Stmc2,
+        Axiom::Stmc3,
     ];
-    let further = Further::ALL.iter().map(|&it| Probe::Further(it));
-    ours.into_iter().chain(further)
+    ours.into_iter().chain(Axiom::further())
 }
 
-fn leaf(place: u8) -> Probe {
+fn leaf(place: u8) -> Axiom {
     let found = leaves().nth(usize::from(place));
     found.expect("written with a place that there is")
 }
@@ -114,7 +113,7 @@ impl Formula {
                 rest[place]
             };
             Some(match head {
-                0 => Op::Probe(byte(0)),
+                0 => Op::Axiom(byte(0)),
                 1 => Op::Number(u16::from_be_bytes([byte(0), byte(1)])),
                 2 => Op::Plus,
                 3 => Op::Minus,
@@ -133,10 +132,10 @@ impl Formula {
     }
 
     /// The axioms it names, each once.
-    pub fn axioms(&self) -> Vec<Probe> {
-        let mut found: Vec<Probe> = Vec::new();
+    pub fn axioms(&self) -> Vec<Axiom> {
+        let mut found: Vec<Axiom> = Vec::new();
         for op in self.ops() {
-            if let Op::Probe(place) = op
+            if let Op::Axiom(place) = op
                 && !found.contains(&leaf(place))
             {
                 found.push(leaf(place));
@@ -164,9 +163,9 @@ impl Formula {
     }
 
     /// What each axiom prefers, for its place among the leaves: 1, 0 or −1 for each pair.
-    fn known(&self, mode: Mode, case: &Case<'_>) -> Vec<(Probe, Vec<i8>)> {
+    fn known(&self, mode: Mode, case: &Case<'_>) -> Vec<(Axiom, Vec<i8>)> {
         let n = case.pool.len();
-        let table = |axiom: Probe| {
+        let table = |axiom: Axiom| {
             let mut table = vec![0_i8; n * n];
             // What is an instance in both orders prefers neither.
             axiom.each_preferred(mode, case, |a, b| {
@@ -179,13 +178,13 @@ impl Formula {
     }
 
     /// Above 0 where the first text is preferred.
-    fn value(&self, known: &[(Probe, Vec<i8>)], case: &Case<'_>, (a, b): (usize, usize)) -> f64 {
+    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &Case<'_>, (a, b): (usize, usize)) -> f64 {
         let n = case.pool.len();
         let mut stack: Vec<f64> = Vec::new();
         for op in self.ops() {
             let mut pop = || stack.pop().expect("checked when it was read");
             let value = match op {
-                Op::Probe(place) => {
+                Op::Axiom(place) => {
                     let axiom = leaf(place);
                     let table = known.iter().find(|it| it.0 == axiom);
                     f64::from(table.expect("every axiom of it is known").1[a * n + b])
@@ -311,7 +310,7 @@ impl fmt::Display for Formula {
                 (bond, format!("{}{sign}{right}", pop(bond)))
             };
             let part = match op {
-                Op::Probe(place) => (Bond::Name, leaf(place).slug().into_owned()),
+                Op::Axiom(place) => (Bond::Name, leaf(place).slug().into_owned()),
                 Op::Number(it) => (Bond::Name, format!("{}", f64::from(it) / 100.0)),
                 Op::Plus => between('+', Bond::Sum, Bond::Product),
                 Op::Minus => between('-', Bond::Sum, Bond::Product),

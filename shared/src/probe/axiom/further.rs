@@ -26,7 +26,7 @@ mod frequency;
 mod proximity;
 mod sight;
 
-use super::super::counts::{Case, Found};
+use super::super::counts::{Case, Found, Needs};
 use super::super::{Measured, Mode, Quantity, Relation};
 use super::About;
 use sight::Sight;
@@ -221,20 +221,19 @@ impl Further {
         }
     }
 
-    /// Whether it needs the terms of a text outside of the query.
-    pub(crate) fn needs_others(self) -> bool {
-        matches!(
-            self,
-            Further::Div | Further::LenDiv | Further::Stmc2IrAxioms
-        )
-    }
-
-    /// Whether it needs the places of the query terms in a text.
-    pub(crate) fn needs_positions(self) -> bool {
-        matches!(
-            self,
-            Further::Prox1 | Further::Prox2 | Further::Prox3 | Further::Prox4 | Further::Prox5
-        )
+    /// What mining has to see of the texts.
+    pub(super) fn needs(self) -> Needs {
+        Needs {
+            others: matches!(
+                self,
+                Further::Div | Further::LenDiv | Further::Stmc2IrAxioms
+            ),
+            positions: matches!(
+                self,
+                Further::Prox1 | Further::Prox2 | Further::Prox3 | Further::Prox4 | Further::Prox5
+            ),
+            words: self.needs_vectors(),
+        }
     }
 
     /// Whether it needs word vectors.

@@ -22,7 +22,7 @@ const ANY_LENGTH: Limits = Limits {
 };
 
 /// Lines `query …`, then `name …` for each document; all instances with their premises.
-fn check(axiom: Probe, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
+fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Expect) {
     let mut lines = fixture.trim().lines().map(str::trim);
     let query = lines.next().unwrap().strip_prefix("query").unwrap().trim();
     let docs: Vec<(&str, &str)> = lines
@@ -33,11 +33,11 @@ fn check(axiom: Probe, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
     let miner = Miner {
         index: &index,
         known: None,
-        asked: &[(axiom, mode)],
+        asked: &[(Probe::Axiom(axiom), mode)],
         limits,
     };
     let shard = miner.mine(&Pooled::unjudged(query, &pool));
-    let mined = Mined::collect(&[(axiom, mode)], vec![shard]);
+    let mined = Mined::collect(&[(Probe::Axiom(axiom), mode)], vec![shard]);
     let terms = index.query_terms(query);
     let mut out = String::new();
     for claim in mined.instances[0].of(0) {
@@ -86,7 +86,7 @@ fn check(axiom: Probe, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
 #[test]
 fn more_query_terms_win() {
     check(
-        Probe::Tfc1,
+        Axiom::Tfc1,
         Mode::Fixed,
         &EXACT,
         "query  river bank
@@ -104,7 +104,7 @@ fn more_query_terms_win() {
 #[test]
 fn a_term_that_is_rarer_in_the_winner_spoils_tfc1() {
     check(
-        Probe::Tfc1,
+        Axiom::Tfc1,
         Mode::Fixed,
         &EXACT,
         "query  river bank
@@ -119,13 +119,13 @@ fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
     let fixture = "query river
                    d1 river mud
                    d2 mud mud";
-    check(Probe::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     let none = Limits {
         min_terms: 0,
         ..EXACT
     };
     check(
-        Probe::Tfc1,
+        Axiom::Tfc1,
         Mode::Fixed,
         &none,
         fixture,
@@ -141,7 +141,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
                    long river river mud mud mud mud
                    short river mud";
     check(
-        Probe::Tfc1,
+        Axiom::Tfc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
@@ -150,9 +150,9 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
     let fixture = "query river
                    short river river mud
                    long river mud mud mud mud mud";
-    check(Probe::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Probe::Tfc1,
+        Axiom::Tfc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
@@ -165,7 +165,7 @@ fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip()
 #[test]
 fn equal_steps_make_a_triple() {
     check(
-        Probe::Tfc2,
+        Axiom::Tfc2,
         Mode::Fixed,
         &EXACT,
         "query river bank
@@ -187,7 +187,7 @@ fn the_rarer_term_wins() {
                    d2 glacier valley valley
                    d3 valley mud mud";
     check(
-        Probe::Mtdc,
+        Axiom::Mtdc,
         Mode::Fixed,
         &EXACT,
         fixture,
@@ -196,7 +196,7 @@ fn the_rarer_term_wins() {
     "#]],
     );
     check(
-        Probe::Mtdc,
+        Axiom::Mtdc,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -211,9 +211,9 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
     let fixture = "query glacier valley
                    d1 glacier glacier valley
                    d2 glacier valley valley";
-    check(Probe::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Probe::Mtdc,
+        Axiom::Mtdc,
         Mode::PaperRennings2019,
         &EXACT,
         fixture,
@@ -227,7 +227,7 @@ fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
 #[test]
 fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
     check(
-        Probe::Mtdc,
+        Axiom::Mtdc,
         Mode::Fixed,
         &EXACT,
         "query glacier valley valley
@@ -241,7 +241,7 @@ fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
 #[test]
 fn extra_words_do_not_help() {
     check(
-        Probe::Lnc1,
+        Axiom::Lnc1,
         Mode::Fixed,
         &EXACT,
         "query river bank
@@ -260,16 +260,16 @@ fn lnc1_of_the_published_code_forgets_the_query_terms() {
     let fixture = "query river
                    d1 river mud stone
                    d2 river river mud mud";
-    check(Probe::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(Axiom::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
     check(
-        Probe::Lnc1,
+        Axiom::Lnc1,
         Mode::PaperCamara2020,
         &EXACT,
         fixture,
         expect![""],
     );
     check(
-        Probe::Lnc1,
+        Axiom::Lnc1,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -286,7 +286,7 @@ fn a_repeated_text_does_not_lose() {
         ..Limits::STANDARD
     };
     check(
-        Probe::Lnc2,
+        Axiom::Lnc2,
         Mode::Fixed,
         &short,
         "query river bank
@@ -313,7 +313,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
                    d3 mud mud mud mud
                    d4";
     check(
-        Probe::Lnc2,
+        Axiom::Lnc2,
         Mode::PaperCamara2020,
         &short,
         fixture,
@@ -323,7 +323,7 @@ fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
     "#]],
     );
     check(
-        Probe::Lnc2,
+        Axiom::Lnc2,
         Mode::CodeCamara2020,
         &short,
         fixture,
@@ -340,7 +340,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
                    far the river has a bank
                    one the river";
     check(
-        Probe::Tp,
+        Axiom::Tp,
         Mode::Fixed,
         &EXACT,
         fixture,
@@ -349,7 +349,7 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
     "#]],
     );
     check(
-        Probe::Tp,
+        Axiom::Tp,
         Mode::CodeCamara2020,
         &EXACT,
         fixture,
@@ -362,15 +362,15 @@ fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
 #[test]
 fn the_worked_examples_are_instances() {
     // Whether LB1 applies hangs on the whole collection.
-    let lb1 = Probe::Further(Further::Lb1);
-    let further = Probe::further(false).into_iter().filter(|it| *it != lb1);
-    for axiom in Probe::minable(false).into_iter().chain(further) {
+    let lb1 = Axiom::Further(Further::Lb1);
+    let all = Axiom::ALL.iter().copied().chain(Axiom::further());
+    for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
         let [query, texts @ ..] = axiom.about().example else {
             panic!("{axiom:?}")
         };
         // Beside the example a document that makes the second term of M-TDC the more common, and
         // that of TFC3 as common as the first.
-        let beside = if axiom == Probe::Further(Further::Tfc3) {
+        let beside = if axiom == Axiom::Further(Further::Tfc3) {
             "bank"
         } else {
             "valley"
@@ -428,7 +428,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let mut n_mined: BTreeMap<(Probe, Mode), usize> = BTreeMap::new();
+    let mut n_mined: BTreeMap<(Axiom, Mode), usize> = BTreeMap::new();
     for query in ["river bank tide", "river river bank", "river unseen"] {
         let terms = index.query_terms(query);
         let asked = known.query(query);
@@ -457,17 +457,17 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
         ] {
             for &mode in Mode::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
-                let formulas = formulas.map(|it| it.parse().unwrap());
-                let further = Probe::further(true).into_iter().chain(formulas);
+                let formulas = formulas.map(|it| Axiom::Combined(it.parse().unwrap()));
+                let further = Axiom::further().chain(formulas);
                 for axiom in further.chain([
-                    Probe::Tfc1,
-                    Probe::Mtdc,
-                    Probe::Lnc1,
-                    Probe::Tp,
-                    Probe::Stmc1,
-                    Probe::Stmc2,
-                    Probe::Stmc3,
-                    Probe::Tfc2,
+                    Axiom::Tfc1,
+                    Axiom::Mtdc,
+                    Axiom::Lnc1,
+                    Axiom::Tp,
+                    Axiom::Stmc1,
+                    Axiom::Stmc2,
+                    Axiom::Stmc3,
+                    Axiom::Tfc2,
                 ]) {
                     let arity = axiom.claim(mode).arity();
                     let case = Case {
@@ -534,7 +534,7 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
     let mine = |mode| {
-        let asked = [(Probe::Stmc1, mode)];
+        let asked = [(Probe::Axiom(Axiom::Stmc1), mode)];
         let miner = Miner {
             index: &index,
             known: Some(&known),
@@ -579,7 +579,7 @@ fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
     let texts = texts(40);
     let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
     let pool: Vec<u32> = (0..texts.len() as u32).collect();
-    let asked = [(Probe::Tfc1, Mode::Fixed)];
+    let asked = [(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)];
     let mine = |limits: &Limits| {
         let miner = Miner {
             index: &index,
@@ -701,9 +701,9 @@ fn the_operators_are_those_of_the_package() {
         ),
     ] {
         let axiom = match formula {
-            "tfc1" => Probe::Tfc1,
-            "tp" => Probe::Tp,
-            formula => Probe::Combined(formula.parse().unwrap()),
+            "tfc1" => Axiom::Tfc1,
+            "tp" => Axiom::Tp,
+            formula => Axiom::Combined(formula.parse().unwrap()),
         };
         check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
     }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::Manipulation;
-use crate::probe::axiom::About;
+use crate::probe::About;
 
 /// Each after its word.
 static ALL: LazyLock<Vec<(&str, About)>> = LazyLock::new(|| {

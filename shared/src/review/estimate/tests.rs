@@ -5,7 +5,7 @@ use super::super::sample::draw;
 use super::super::task::{Design, Favour, Place, Role};
 use super::super::{Answer, PersonNo, seeded};
 use super::*;
-use crate::probe::Mode;
+use crate::probe::{Axiom, Mode};
 use crate::review::frame::Candidate;
 
 fn preference(letter: char) -> Option<Preference> {
@@ -35,7 +35,7 @@ fn items(rows: &str) -> Vec<Reviewed> {
             })
         });
         Reviewed {
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Above,
             query: parts[0].parse().unwrap(),
             probability: 1.0 / parts[1].parse::<f64>().unwrap(),
@@ -211,7 +211,7 @@ fn samples_tell_the_truth_about_the_frame() {
         let margin = 4.0 * unit();
         frame.push(Candidate {
             place: Place {
-                probe: Probe::Tfc1,
+                probe: Probe::Axiom(Axiom::Tfc1),
                 mode: Mode::Fixed,
                 number: at,
             },
@@ -230,7 +230,7 @@ fn samples_tell_the_truth_about_the_frame() {
     for seed in 0..40 {
         let drawn = draw(&frame, &design, 60, seed).unwrap();
         let drawn = drawn.iter().map(|it| Reviewed {
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             claim: ClaimKind::Above,
             query: frame[it.at].query,
             probability: it.probability,
@@ -267,7 +267,9 @@ fn samples_tell_the_truth_about_the_frame() {
 #[test]
 fn what_a_study_and_a_log_say_of_an_item() {
     let study = fixture::study();
-    let instances = study.instances_of(Probe::Tfc1, Mode::Fixed).unwrap();
+    let instances = study
+        .instances_of(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)
+        .unwrap();
     let items: Vec<Item> = (0..instances.len())
         .map(|at| fixture::item(at as u64, 0, Role::Drawn { probability: 0.5 }))
         .chain([fixture::item(

@@ -5,7 +5,7 @@ use super::super::fixture::{self, decided, entry, key};
 use super::super::task::Role;
 use super::super::{Answer, Key};
 use super::*;
-use crate::probe::Probe;
+use crate::probe::{Axiom, Probe};
 use crate::report::to_csv;
 
 fn named(query: &str, texts: &[&str]) -> Named {
@@ -24,7 +24,7 @@ fn items() -> (Vec<Item>, Vec<Named>) {
         _ => Role::Drawn { probability: 0.25 },
     };
     let mut items: Vec<Item> = (0..4).map(|it| fixture::item(it, 0, role(it))).collect();
-    items[2].place.probe = Probe::Tfc2;
+    items[2].place.probe = Probe::Axiom(Axiom::Tfc2);
     let named = vec![
         named("q7", &["421", "17"]),
         named("q8", &["17#lnc2:3", "17"]),

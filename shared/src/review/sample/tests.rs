@@ -2,14 +2,14 @@ use super::super::Answer;
 use super::super::fixture;
 use super::super::task::{Between, Known};
 use super::*;
-use crate::probe::Mode;
+use crate::probe::{Axiom, Mode};
 
 /// 60 candidates of two probes, a third of them of TFC1; margins from −2.9 to 3, and every fifth
 /// disagrees.
 fn frame() -> Vec<Candidate> {
     let candidate = |at: u64| Candidate {
         place: Place {
-            probe: if at < 20 { Probe::Tfc1 } else { Probe::Lnc1 },
+            probe: Probe::Axiom(if at < 20 { Axiom::Tfc1 } else { Axiom::Lnc1 }),
             mode: Mode::Fixed,
             number: at,
         },
@@ -191,7 +191,9 @@ fn what_is_known_is_not_drawn() {
     let names: Vec<&str> = made.items.iter().map(|it| it.role.name()).collect();
     assert_eq!(names[..3], ["training", "gold", "drawn"]);
     assert_eq!(made.items.len(), all.items.len());
-    let instances = study.instances_of(Probe::Tfc1, Mode::Fixed).unwrap();
+    let instances = study
+        .instances_of(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)
+        .unwrap();
     for item in &made.items {
         assert_eq!(
             item.query as usize,

@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::index::{Index, Totals};
 use crate::probe::counts::{self, Counted, Counting, Needs};
-use crate::probe::{Instances, Limits, Measured, Mode, Probe, Quantity, Relation};
+use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Probe, Quantity, Relation};
 use crate::stats::quantile::median;
 use crate::vectors::Known;
 
@@ -174,7 +174,7 @@ impl Study {
             })
         });
         Case {
-            repeated: match self.definition.probes.contains(&Probe::Lnc2) {
+            repeated: match self.definition.probes.contains(&Probe::Axiom(Axiom::Lnc2)) {
                 true => repeated.collect(),
                 false => Vec::new(),
             },
@@ -204,7 +204,7 @@ fn steps(
         })
     };
     let candidates = match (probe, probe.claim(instances.mode).arity()) {
-        (Probe::Lnc2, _) => count(&|it| it.repeated.len() as u64),
+        (Probe::Axiom(Axiom::Lnc2), _) => count(&|it| it.repeated.len() as u64),
         (_, arity) => count(&|it| choices(it.pool.len(), arity)),
     };
     let mut steps = vec![(Reading::Candidates, candidates)];
@@ -212,7 +212,7 @@ fn steps(
     let close = |a: &Counted, b: &Counted| limits.same_length(a.len, b.len);
     let enough = |it: &Counted| it.total >= limits.min_terms;
     match probe {
-        Probe::Tfc1 => {
+        Probe::Axiom(Axiom::Tfc1) => {
             let more =
                 |case: &Case, a: &Counted, b: &Counted| case.query.len() == 1 && a.total > b.total;
             let every = |a: &Counted, b: &Counted| {
@@ -232,14 +232,14 @@ fn steps(
                 pairs(&|_, a, b| every(a, b) && close(a, b)),
             ));
         }
-        Probe::Tfc2 => {
+        Probe::Axiom(Axiom::Tfc2) => {
             steps.push((
                 Reading::Original,
                 count(&|it| steps_of_one(it, equal, Some(1))),
             ));
             steps.push((Reading::Relaxed, count(&|it| steps_of_one(it, close, None))));
         }
-        Probe::Mtdc => {
+        Probe::Axiom(Axiom::Mtdc) => {
             let swapped = |case: &Case, a: &Counted, b: &Counted| match case.query.as_slice() {
                 [one, two] => {
                     let rarer = usize::from(one.df > two.df);
@@ -259,7 +259,7 @@ fn steps(
                 pairs(&|case, a, b| swapped(case, a, b) && close(a, b)),
             ));
         }
-        Probe::Lnc1 => {
+        Probe::Axiom(Axiom::Lnc1) => {
             let one_more = |a: &Counted, b: &Counted| {
                 a.len + 1 == b.len && a.counts == b.counts && a.once_more(b).all == 1 && {
                     // One more word, and all others as often: no other count differs.
@@ -269,7 +269,7 @@ fn steps(
             };
             steps.push((Reading::Original, pairs(&|_, a, b| one_more(a, b))));
         }
-        Probe::Lnc2 => {
+        Probe::Axiom(Axiom::Lnc2) => {
             let repeats = |a: &Counted, b: &Counted| {
                 b.total > 0 && a.len > b.len && a.times(b).is_some_and(|it| it >= 2)
             };
@@ -280,7 +280,7 @@ fn steps(
             ));
             steps.push((Reading::Extended, pairs(&|_, a, b| repeats(a, b))));
         }
-        Probe::Tp => {
+        Probe::Axiom(Axiom::Tp) => {
             let closer = |case: &Case, a: &Counted, b: &Counted| {
                 let distances = a.distance().zip(b.distance());
                 case.query.len() == 2
@@ -292,9 +292,9 @@ fn steps(
                 pairs(&|case, a, b| closer(case, a, b) && equal(a, b)),
             ));
         }
-        Probe::Stmc1 | Probe::Stmc2 | Probe::Stmc3 => (),
-        Probe::Further(_) | Probe::Combined(_) => (),
-        Probe::Matching(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
+        Probe::Axiom(Axiom::Stmc1 | Axiom::Stmc2 | Axiom::Stmc3) => (),
+        Probe::Axiom(Axiom::Further(_) | Axiom::Combined(_)) => (),
+        Probe::MeasureAndMatch(_) | Probe::Manipulation(_) | Probe::Transfer(_) => (),
     }
     let step = |(reading, n)| Step { reading, n };
     let last = last_step(instances, queries);
@@ -307,7 +307,7 @@ fn last_step(instances: &Instances, queries: &[usize]) -> Step {
     Step {
         n: found.map(u64::from).sum(),
         reading: match instances.probe {
-            Probe::Lnc2 => Reading::Built,
+            Probe::Axiom(Axiom::Lnc2) => Reading::Built,
             _ => Reading::Mined,
         },
     }
@@ -355,7 +355,7 @@ fn missed(
 ) -> (Vec<Missed>, u64) {
     let arity = probe.claim(mode).arity();
     let candidates = |case: &Case| match probe {
-        Probe::Lnc2 => case.repeated.len() as u64,
+        Probe::Axiom(Axiom::Lnc2) => case.repeated.len() as u64,
         _ => choices(case.pool.len(), arity),
     };
     let all: u64 = cases.iter().map(candidates).sum();
@@ -392,13 +392,13 @@ fn missed(
 
 /// Which stream of random numbers an axiom draws from.
 fn stream(probe: Probe) -> u128 {
-    let place = Probe::AXIOMS.iter().position(|it| *it == probe);
-    place.unwrap_or(Probe::AXIOMS.len()) as u128
+    let place = Axiom::ALL.iter().position(|&it| Probe::Axiom(it) == probe);
+    place.unwrap_or(Axiom::ALL.len()) as u128
 }
 
 /// The candidate at a place, in the order of the claim.
 fn texts_at(probe: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted> {
-    if probe == Probe::Lnc2 {
+    if probe == Probe::Axiom(Axiom::Lnc2) {
         let (of, repeated) = &case.repeated[place as usize];
         return vec![repeated.clone(), case.pool[*of].clone()];
     }
@@ -515,7 +515,7 @@ mod tests {
     fn tfc1_is_relaxed_and_extended_step_by_step() {
         // Originally 1 > 2, 1 > 4 and 2 > 4 (all of two words). With δ = 1 and a query term in
         // both also 1 > 3, but no longer those with 4. Of lengths alone: 1 > 2, 3, 4, 2 > 4, 3 > 4.
-        let found = funnel(Probe::Tfc1, 1);
+        let found = funnel(Probe::Axiom(Axiom::Tfc1), 1);
         let expected = [
             (Reading::Candidates, 12),
             (Reading::Original, 3),
@@ -529,7 +529,7 @@ mod tests {
 
     #[test]
     fn each_premise_says_how_many_it_sends_away_and_by_how_much() {
-        let found = funnel(Probe::Tfc1, 0);
+        let found = funnel(Probe::Axiom(Axiom::Tfc1), 0);
         let missed = |quantity: Quantity| {
             let mut all = found.missed.iter();
             let it = all.find(|it| it.quantity == quantity).unwrap();
@@ -549,7 +549,7 @@ mod tests {
         let index = study.index().unwrap();
         let case = study.case(0, &index, None);
         let mut seen: Vec<Vec<(u32, u32)>> = (0..24)
-            .map(|it| texts_at(Probe::Tfc2, &case, it, 3))
+            .map(|it| texts_at(Probe::Axiom(Axiom::Tfc2), &case, it, 3))
             .map(|it| it.iter().map(|it| (it.len, it.total)).collect())
             .collect();
         seen.sort();

@@ -2,7 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use shared::probe::Probe;
+use shared::probe::{Axiom, Probe};
 use shared::review::event::SkipReason;
 use shared::review::written::LONGEST_NOTE;
 
@@ -155,10 +155,10 @@ pub(super) fn ExampleDialog(
     let body = move || {
         probe.get().map(|probe| {
             let about = probe.about();
-            let example = Probe::AXIOMS.contains(&probe);
+            let example = probe.axiom().filter(|it| Axiom::ALL.contains(it));
             view! {
                 <p class="statement">{about.statement}</p>
-                {example.then(|| view! { <Example probe/> })}
+                {example.map(|axiom| view! { <Example axiom/> })}
                 <p class="note">
                     <a href=Page::About.href() target="_blank">"About every axiom"</a>
                     ", in another tab"

@@ -366,11 +366,12 @@ pub(super) fn forget() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
 
     fn draft() -> Draft {
         Draft {
             title: "First".to_owned(),
-            probes: vec![Probe::Tfc1],
+            probes: vec![Probe::Axiom(Axiom::Tfc1)],
             ..Draft::of("demo")
         }
     }

@@ -47,13 +47,14 @@ pub(super) fn place(text: &str, study: &str) -> Result<Place, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shared::probe::Axiom;
     use shared::probe::Probe;
 
     #[test]
     fn an_instance_is_found_by_its_address() {
         let address = "https://example.org/study/demo/tfc1/fixed/instance/12?delta=3#x";
         let found = place(address, "demo").unwrap();
-        assert_eq!((found.probe, found.number), (Probe::Tfc1, 12));
+        assert_eq!((found.probe, found.number), (Probe::Axiom(Axiom::Tfc1), 12));
         assert_eq!(place("TFC1 fixed 12", "demo").unwrap(), found);
         assert!(place(address, "other").unwrap_err().contains("demo"));
         for none in [

@@ -24,7 +24,7 @@ impl Part {
     /// Whether a behaviour is of this kind.
     pub(super) fn has(self, probe: Probe) -> bool {
         match self {
-            Part::Matching => matches!(probe, Probe::Matching(_)),
+            Part::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
             Part::Manipulations => matches!(probe, Probe::Manipulation(_)),
             Part::Transfers => matches!(probe, Probe::Transfer(_)),
         }
@@ -144,7 +144,7 @@ impl Layout {
 /// Controls × variables of one ranker, with the count of samples in a cell.
 fn matrix(found: &Behaviours, ranker: usize) -> Layout {
     let asked = found.rows.iter().filter_map(|row| match row.probe {
-        Probe::Matching(matching) => Some((matching, row)),
+        Probe::MeasureAndMatch(matching) => Some((matching, row)),
         _ => None,
     });
     let asked: Vec<(Matching, &Row)> = asked.collect();

@@ -2,7 +2,7 @@
 
 use super::{Formula, LONGEST, Op, leaves};
 use crate::error::{Error, Field};
-use crate::probe::Probe;
+use crate::probe::Axiom;
 
 /// The deepest nesting of parentheses that is read.
 const DEEPEST: usize = 24;
@@ -287,7 +287,7 @@ impl Reader<'_> {
             self.push(Op::Number(libm::round(hundredths) as u16));
             return Ok(Kind::Number);
         }
-        let named = (!word.is_empty()).then(|| Probe::named(&word)).flatten();
+        let named = (!word.is_empty()).then(|| Axiom::named(&word)).flatten();
         let place = named.and_then(|it| leaves().position(|leaf| leaf == it));
         let Some(place) = place else {
             self.at = before;
@@ -298,7 +298,7 @@ impl Reader<'_> {
                 None => "the name of an axiom was expected",
             }));
         };
-        self.push(Op::Probe(place as u8));
+        self.push(Op::Axiom(place as u8));
         Ok(Kind::Preference)
     }
 }

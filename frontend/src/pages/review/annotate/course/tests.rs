@@ -1,5 +1,5 @@
 use shared::api::review::Standing;
-use shared::probe::{ClaimKind, Mode, Probe};
+use shared::probe::{Axiom, ClaimKind, Mode, Probe};
 use shared::review::content::Content;
 use shared::review::event::{Skip, SkipReason};
 use shared::review::queue::Offer;
@@ -21,7 +21,7 @@ fn item(number: u32, part: Part) -> HandedItem {
             part,
         },
         content: Content {
-            probe: Probe::Tfc1,
+            probe: Probe::Axiom(Axiom::Tfc1),
             mode: Mode::Fixed,
             claim: ClaimKind::Above,
             query: text("query"),

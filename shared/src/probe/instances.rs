@@ -1,0 +1,199 @@
+//! Instances in columns.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::column::{Column, Lender};
+use super::{Claim, ClaimKind, Mode, Probe, TextNo};
+use crate::error::{Error, Field};
+
+/// Whether `starts` say for each query where its rows begin, and at last their number.
+pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> bool {
+    starts.len() == n_queries + 1
+        && starts[0] == 0
+        && starts.is_sorted()
+        && starts[n_queries] as usize == n_rows
+}
+
+/// Instances without their texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstancesHead {
+    /// The probe that found them.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: Mode,
+    /// [`Instances::found`].
+    pub found: Vec<u32>,
+    /// For each query where its instances begin, and at last their number.
+    pub starts: Vec<u32>,
+}
+
+/// All instances of one axiom in one mode: integers in columns, ordered by query and then by
+/// texts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Instances {
+    /// The probe that found them.
+    #[serde(rename = "axiom")]
+    pub probe: Probe,
+    /// In which reading.
+    pub mode: Mode,
+    /// Every instance of an axiom in a mode makes the same kind of claim.
+    pub claim: ClaimKind,
+    /// How many each query had before a cap; equal to what is kept without one.
+    pub found: Vec<u32>,
+    /// For each query where its instances begin, and at last their number.
+    starts: Vec<u32>,
+    /// `arity` texts for each instance.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>))]
+    texts: Column,
+}
+
+impl Instances {
+    /// Without any query yet.
+    pub fn new(probe: Probe, mode: Mode) -> Instances {
+        Instances {
+            probe,
+            mode,
+            claim: probe.claim(mode),
+            found: Vec::new(),
+            starts: vec![0],
+            texts: Column::Held(Vec::new()),
+        }
+    }
+
+    /// The same instances with their texts from a lender, which has to have the same.
+    pub fn lent(head: InstancesHead, texts: Arc<dyn Lender>) -> Result<Instances, Error> {
+        let InstancesHead {
+            probe,
+            mode,
+            found,
+            starts,
+        } = head;
+        let lent = Instances {
+            probe,
+            mode,
+            claim: probe.claim(mode),
+            found,
+            starts,
+            texts: Column::Lent(texts),
+        };
+        match lent.fit(lent.found.len()) {
+            true => Ok(lent),
+            false => Err(Error::conflict(
+                Field::shown("instances", probe.slug()),
+                "the column of texts is not that of its queries",
+            )),
+        }
+    }
+
+    /// Everything but the texts.
+    pub fn head(&self) -> InstancesHead {
+        InstancesHead {
+            probe: self.probe,
+            mode: self.mode,
+            found: self.found.clone(),
+            starts: self.starts.clone(),
+        }
+    }
+
+    /// The texts of all instances, one instance after the other.
+    pub fn texts(&self) -> &[TextNo] {
+        &self.texts
+    }
+
+    /// Adds the next query: the texts of its instances one after the other, and how many
+    /// instances there were before a cap.
+    pub fn push_query(&mut self, texts: impl IntoIterator<Item = TextNo>, n_found: u32) {
+        self.texts.extend(texts);
+        self.starts
+            .push((self.texts.len() / self.claim.arity()) as u32);
+        self.found.push(n_found);
+    }
+
+    /// Whether these are instances of so many queries: what was read may be anything.
+    pub(crate) fn fit(&self, n_queries: usize) -> bool {
+        let arity = self.claim.arity();
+        self.claim == self.probe.claim(self.mode)
+            && self.found.len() == n_queries
+            && self.texts.len().is_multiple_of(arity)
+            && starts_fit(&self.starts, n_queries, self.texts.len() / arity)
+    }
+
+    /// The same instances where text `t` is called `numbers[t]`, in the same order.
+    pub fn renumbered(&self, numbers: &[TextNo]) -> Instances {
+        let texts = self.texts.iter().map(|&it| numbers[it as usize]);
+        Instances {
+            texts: Column::Held(texts.collect()),
+            found: self.found.clone(),
+            starts: self.starts.clone(),
+            ..*self
+        }
+    }
+
+    /// How many instances there are.
+    pub fn len(&self) -> usize {
+        self.texts.len() / self.claim.arity()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// How many queries were mined.
+    pub fn n_queries(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many instances one query has.
+    pub fn len_of(&self, query: usize) -> usize {
+        (self.starts[query + 1] - self.starts[query]) as usize
+    }
+
+    /// The texts of one query's instances, one instance after the other.
+    pub fn texts_of(&self, query: usize) -> &[TextNo] {
+        let arity = self.claim.arity();
+        &self.texts[self.starts[query] as usize * arity..self.starts[query + 1] as usize * arity]
+    }
+
+    /// The claims of one query.
+    pub fn of(&self, query: usize) -> impl Iterator<Item = Claim<TextNo>> + '_ {
+        let each = self.texts_of(query).chunks_exact(self.claim.arity());
+        each.map(|it| self.claim.about(it))
+    }
+
+    /// The claim at a place.
+    pub fn claim(&self, at: usize) -> Claim<TextNo> {
+        let arity = self.claim.arity();
+        self.claim.about(&self.texts[at * arity..(at + 1) * arity])
+    }
+
+    /// The texts of the instance at a place.
+    pub fn texts_at(&self, at: usize) -> &[TextNo] {
+        let arity = self.claim.arity();
+        &self.texts[at * arity..(at + 1) * arity]
+    }
+
+    /// Where the instances of a query begin.
+    pub fn first_of(&self, query: usize) -> usize {
+        self.starts[query] as usize
+    }
+
+    /// The query of the instance at a place.
+    pub fn query(&self, at: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= at) - 1
+    }
+
+    /// The share of what was found that a cap has kept; 1 without a cap.
+    pub fn sampled(&self) -> f64 {
+        let found: u64 = self.found.iter().map(|&it| u64::from(it)).sum();
+        if found == 0 {
+            1.0
+        } else {
+            self.len() as f64 / found as f64
+        }
+    }
+}
