@@ -64,9 +64,14 @@ pub(crate) fn attention(model: &Parameters, text: Input<'_>, layer: usize) -> Op
         if at != layer {
             return;
         }
+        let rows = TextRows {
+            qkv,
+            n: l,
+            n_attended: seen,
+        };
         let heads = (0..model.config.num_attention_heads).flat_map(|head| {
             let mut scores = vec![0.0; l * seen];
-            pass.weights((qkv, 0), (l, seen), head, &mut scores);
+            pass.weights(&rows, head, &mut scores);
             scores
         });
         found = Some(heads.collect());
@@ -294,9 +299,14 @@ impl Pass<'_, Parameters> {
         for text in self.texts {
             let (l, seen) = (text.ids.len(), text.attended);
             let scores = &mut scores[..l * seen];
+            let rows = TextRows {
+                qkv: &qkv[first * 3 * h..],
+                n: l,
+                n_attended: seen,
+            };
             for head in 0..h / d {
-                self.weights((qkv, first), (l, seen), head, scores);
-                let value = self.part((qkv, first), 2, head, seen); // [seen, d]
+                self.weights(&rows, head, scores);
+                let value = self.part(&rows, 2, head, seen); // [seen, d]
                 let weights = View::new(scores, [l, seen], seen);
                 let gathered = Rows::new(&mut gathered[first * h + head * d..], h);
                 multiply(weights, value, gathered, self.parallelism); // [l, d]
@@ -305,34 +315,30 @@ impl Pass<'_, Parameters> {
         }
     }
 
-    /// The weights of a head, `[l, seen]`, of the text whose first piece is at `first`.
-    fn weights(
-        &self,
-        qkv: (&[f32], usize),
-        (l, seen): (usize, usize),
-        head: usize,
-        scores: &mut [f32],
-    ) {
-        let query = self.part(qkv, 0, head, l); // [l, d]
-        let key = self.part(qkv, 1, head, seen); // [seen, d]
-        let matrix = Rows::new(scores, seen);
-        multiply(query, key.transposed(), matrix, self.parallelism); // [l, seen]
-        self.arch.dispatch(Step::Softmax(scores, seen));
+    /// The weights of a head for one text, `[n, n_attended]`.
+    fn weights(&self, text: &TextRows<'_>, head: usize, scores: &mut [f32]) {
+        let query = self.part(text, 0, head, text.n); // [n, d]
+        let key = self.part(text, 1, head, text.n_attended); // [n_attended, d]
+        let matrix = Rows::new(scores, text.n_attended);
+        multiply(query, key.transposed(), matrix, self.parallelism); // [n, n_attended]
+        self.arch.dispatch(Step::Softmax(scores, text.n_attended));
     }
 
-    /// A head's queries (0), keys (1) or values (2) of some rows, from `first` on.
-    fn part<'b>(
-        &self,
-        (qkv, first): (&'b [f32], usize),
-        part: usize,
-        head: usize,
-        rows: usize,
-    ) -> View<'b> {
+    /// A head's queries (0), keys (1) or values (2) of the first `n` rows of a text.
+    fn part<'b>(&self, text: &TextRows<'b>, part: usize, head: usize, n: usize) -> View<'b> {
         let h = self.model.config.hidden_size;
         let d = h / self.model.config.num_attention_heads;
-        let from = first * 3 * h + part * h + head * d;
-        View::new(&qkv[from..], [rows, d], 3 * h)
+        View::new(&text.qkv[part * h + head * d..], [n, d], 3 * h)
     }
+}
+
+/// Queries, keys and values of one text among those of a batch.
+struct TextRows<'a> {
+    /// `[n, 3h]`, and what follows it.
+    qkv: &'a [f32],
+    n: usize,
+    /// The first so many rows are attended to.
+    n_attended: usize,
 }
 
 /// One pass over rows in place, compiled once for each vector unit.

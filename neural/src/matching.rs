@@ -119,7 +119,8 @@ impl Encoded {
 
     /// From the hidden states of all pieces, `[pieces, h]`.
     pub(crate) fn new(
-        (matching, sentence): (Matching, &Sentence),
+        matching: Matching,
+        sentence: &Sentence,
         hidden: &[f32],
         text: &Pieces,
     ) -> Result<Encoded, Error> {
@@ -236,7 +237,8 @@ pub struct Matches {
 
 /// The score of two texts encoded with the same `matching`.
 pub(crate) fn score(
-    (matching, similarity): (Matching, Similarity),
+    matching: Matching,
+    similarity: Similarity,
     query: &Encoded,
     text: &Encoded,
 ) -> f64 {

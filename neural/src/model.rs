@@ -98,8 +98,7 @@ impl Model {
         let states = states.of(&inputs);
         let of = |model: &&Model| {
             let each = states.iter().zip(batch);
-            let how = (model.matching, &model.sentence);
-            each.map(|(own, text)| Encoded::new(how, own, text))
+            each.map(|(own, text)| Encoded::new(model.matching, &model.sentence, own, text))
                 .collect()
         };
         models.iter().map(of).collect()
@@ -111,7 +110,7 @@ impl Model {
     /// pieces and scores -1, the least cosine, for each piece of the query: no text is below it.
     /// An empty query scores 0 with every text.
     pub fn score(&self, query: &Encoded, text: &Encoded) -> f64 {
-        matching::score((self.matching, self.sentence.similarity), query, text)
+        matching::score(self.matching, self.sentence.similarity, query, text)
     }
 
     /// What a late interaction's score is made of; `None` for a bi-encoder.

@@ -126,23 +126,23 @@ impl Sentence {
                 "Transformer" => {}
                 // Without its settings it would be the mean, whatever they say.
                 "Pooling" if module.path != POOLING_FOLDER => {
-                    return refuse((MODULES, "path"), &module.path, POOLING_FOLDER);
+                    return refuse(MODULES, "path", &module.path, POOLING_FOLDER);
                 }
                 "Pooling" if files.pooling.is_none() => {
                     let expected = "a folder with config.json";
-                    return refuse((MODULES, "path"), &module.path, expected);
+                    return refuse(MODULES, "path", &module.path, expected);
                 }
                 "Pooling" => pooled = true,
                 "Dense" | "Normalize" if !pooled => {
                     let expected = "after Pooling: vectors of pieces are taken as they are";
-                    return refuse((MODULES, "type"), &module.r#type, expected);
+                    return refuse(MODULES, "type", &module.r#type, expected);
                 }
                 "Normalize" => steps.push(Step::Normalize),
                 "Dense" => {
                     let path = &module.path;
                     let Some(own) = files.further.iter().find(|it| it.path == *path) else {
                         let expected = "a folder with config.json and model.safetensors";
-                        return refuse((MODULES, "path"), path, expected);
+                        return refuse(MODULES, "path", path, expected);
                     };
                     let dense = dense(own, width).map_err(|source| Error::Module {
                         path: path.clone(),
@@ -153,7 +153,7 @@ impl Sentence {
                 }
                 _ => {
                     let expected = "Transformer, Pooling, Dense or Normalize";
-                    return refuse((MODULES, "type"), &module.r#type, expected);
+                    return refuse(MODULES, "type", &module.r#type, expected);
                 }
             }
         }
@@ -161,7 +161,7 @@ impl Sentence {
             None | Some("cosine") => Similarity::Cosine,
             Some("dot") => Similarity::Dot,
             Some(other) => {
-                return refuse((SETTINGS, "similarity_fn_name"), other, "cosine or dot");
+                return refuse(SETTINGS, "similarity_fn_name", other, "cosine or dot");
             }
         };
         Ok(Sentence {
@@ -185,8 +185,8 @@ impl Sentence {
             Some(name) => match named(name) {
                 Some(prompt) => Some(prompt),
                 None => {
-                    let field = (SETTINGS, "default_prompt_name");
-                    return refuse(field, name, "the name of one of its `prompts`");
+                    let expected = "the name of one of its `prompts`";
+                    return refuse(SETTINGS, "default_prompt_name", name, expected);
                 }
             },
         };
@@ -203,7 +203,7 @@ impl Sentence {
         let pooling: PoolingSettings = pooling.transpose()?.unwrap_or_default();
         if pooling.include_prompt == Some(false) && prompts != Prompts::default() {
             let expected = "true: pieces of a prompt are pooled with the others";
-            return refuse((POOLING, "include_prompt"), "false", expected);
+            return refuse(POOLING, "include_prompt", "false", expected);
         }
         Ok(prompts)
     }
@@ -241,10 +241,10 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(Linear, Activation), Err
     if config.in_features != width {
         let expected = format!("{width}, as many as come in");
         let found = config.in_features.to_string();
-        return refuse((FILE, "in_features"), &found, &expected);
+        return refuse(FILE, "in_features", &found, &expected);
     }
     if config.out_features == 0 {
-        return refuse((FILE, "out_features"), "0", "positive");
+        return refuse(FILE, "out_features", "0", "positive");
     }
     for (field, name) in [
         ("module_input_name", &config.module_input_name),
@@ -253,22 +253,18 @@ fn dense(module: &ModuleFiles, width: usize) -> Result<(Linear, Activation), Err
         if let Some(name) = name
             && name != "sentence_embedding"
         {
-            return refuse((FILE, field), name, "sentence_embedding");
+            return refuse(FILE, field, name, "sentence_embedding");
         }
     }
     if config.use_residual == Some(true) {
-        return refuse((FILE, "use_residual"), "true", "false or absent");
+        return refuse(FILE, "use_residual", "true", "false or absent");
     }
     let activation = config.activation_function.as_deref().unwrap_or("Tanh");
     let activation = match activation.rsplit('.').next() {
         Some("Tanh") => Activation::Tanh,
         Some("Identity") => Activation::Identity,
         _ => {
-            return refuse(
-                (FILE, "activation_function"),
-                activation,
-                "Tanh or Identity",
-            );
+            return refuse(FILE, "activation_function", activation, "Tanh or Identity");
         }
     };
     let weights = Weights::open(&module.weights, "")?;
@@ -290,7 +286,7 @@ fn json<T: DeserializeOwned>(file: &str, bytes: &[u8]) -> Result<T, Error> {
     })
 }
 
-fn refuse<T>((file, field): (&str, &'static str), found: &str, expected: &str) -> Result<T, Error> {
+fn refuse<T>(file: &str, field: &'static str, found: &str, expected: &str) -> Result<T, Error> {
     Err(Error::Sentence {
         file: file.to_owned(),
         field,

@@ -129,8 +129,12 @@ pub enum Font {
     Cell,
 }
 
+/// The size and the color of words.
+#[derive(Debug, Clone, Copy)]
+struct TextStyle(Font, Ink);
+
 /// Secondary words.
-const NOTE: (Font, Ink) = (Font::Label, Ink::Ink2);
+const NOTE: TextStyle = TextStyle(Font::Label, Ink::Ink2);
 
 fn rect(at: [f64; 2], size: [f64; 2], round: f64, fill: Ink) -> Mark {
     Mark::Rect {
@@ -152,7 +156,7 @@ fn line(from: [f64; 2], to: [f64; 2], stroke: Ink) -> Mark {
     }
 }
 
-fn text(at: [f64; 2], anchor: Anchor, (font, fill): (Font, Ink), text: String) -> Mark {
+fn text(at: [f64; 2], anchor: Anchor, TextStyle(font, fill): TextStyle, text: String) -> Mark {
     Mark::Text {
         at,
         anchor,

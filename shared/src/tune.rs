@@ -95,7 +95,8 @@ impl Candidates {
     /// Counts the documents of a query; `doc_id` names a document.
     pub fn new(
         index: &Index,
-        (id, query): (&str, &str),
+        id: &str,
+        query: &str,
         docs: &[DocNo],
         doc_id: impl Fn(DocNo) -> String,
     ) -> Candidates {
@@ -128,7 +129,8 @@ pub fn value(
     queries: &[Candidates],
     ranker: &Ranker,
     totals: &Totals,
-    (qrels, measure): (&Qrels, Measure),
+    qrels: &Qrels,
+    measure: Measure,
 ) -> Option<(f64, u64)> {
     let each = queries.iter();
     let run = each.map(|it| (it.id.clone(), it.ranked(ranker, totals)));
@@ -168,14 +170,14 @@ mod tests {
         let index = index.unwrap();
         let ids = ["a", "b", "c", "d"];
         let name = |it: DocNo| ids[it as usize].to_owned();
-        let queries = [Candidates::new(&index, ("q", "river"), &[0, 1, 2, 3], name)];
+        let queries = [Candidates::new(&index, "q", "river", &[0, 1, 2, 3], name)];
         let mut qrels = Qrels::default();
         qrels.0.insert("q".to_owned(), [("a".to_owned(), 1)].into());
         let grid = Grid::around(&Ranker::Bm25(Bm25::STANDARD)).unwrap();
         assert_eq!(grid.rankers.len(), grid.rows.len() * grid.columns.len());
         let measure: Measure = "AP".parse().unwrap();
         let values = grid.rankers.iter();
-        let values = values.map(|it| value(&queries, it, &index.totals(), (&qrels, measure)));
+        let values = values.map(|it| value(&queries, it, &index.totals(), &qrels, measure));
         let values: Vec<(f64, u64)> = values.collect::<Option<_>>().unwrap();
         let found = surface("AP", values).unwrap();
         // The first row, k1 = .1, begins with b = 0.

@@ -82,7 +82,7 @@ impl Mine {
         let probes = &input.settings.probes;
         // A few queries at a time: there may be more instances than memory.
         let mut writer = instances::Writer::new(&self.out, probes.iter().copied())?;
-        let mut hashing = Hashing::new(probes.len());
+        let mut hashing = Hashing::new(probes.iter().copied());
         let mut found: Vec<(Probe, Mode, Vec<u32>)> = Vec::new();
         found.extend(probes.iter().map(|it| (it.0, it.1, Vec::new())));
         let mut kept: BTreeMap<Probe, u64> = probes.iter().map(|it| (it.0, 0)).collect();

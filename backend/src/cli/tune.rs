@@ -145,13 +145,13 @@ impl Tune {
             .map(|(at, docs)| {
                 let query = &collection.queries[at];
                 let doc_id = |doc: u32| collection.docs[doc as usize].id.clone();
-                Candidates::new(&index, (&query.id, &query.text), docs, doc_id)
+                Candidates::new(&index, &query.id, &query.text, docs, doc_id)
             })
             .collect();
         let bar = Bar::of("tune", grid.rankers.len() as u64, "points");
         let totals = index.totals();
         let values = grid.rankers.par_iter().map(|ranker| {
-            let value = value(&queries, ranker, &totals, (&collection.qrels, self.measure));
+            let value = value(&queries, ranker, &totals, &collection.qrels, self.measure);
             bar.one_more();
             value
         });

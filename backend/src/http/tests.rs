@@ -232,7 +232,11 @@ fn study(name: &str) -> Study {
         },
         "made": "2026-11-20", "software": "0.1.0", "collection_hash": "",
         // Of no instances.
-        "instances_hash": shared::probe::mine::Hashing::new(1).finish(),
+        "instances_hash": shared::probe::mine::Hashing::new([(
+            "tfc1".parse().unwrap(),
+            shared::probe::Mode::Fixed,
+        )])
+        .finish(),
         "totals": {"n_docs": 0, "n_terms": 0},
         "terms": {}, "queries": [], "docs": [], "qrels": {}, "texts": [], "pools": [],
         "instances": [{

@@ -107,7 +107,7 @@ pub(super) fn load_wikipassageqa(folder: &Path) -> Result<Loaded, Error> {
             continue;
         };
         let (queries, qrels, of_split) = with_bar(&path, |name, bytes, progress| {
-            wikipassageqa::read_questions((name, split), bytes, progress)
+            wikipassageqa::read_questions(name, split, bytes, progress)
         })?;
         reading.absorb(of_split);
         collection.queries.extend(queries);

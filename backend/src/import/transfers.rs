@@ -122,7 +122,7 @@ pub(crate) fn mspc(from: &Path) -> Result<Gathered, Error> {
 pub(crate) fn wnc(from: &Path) -> Result<Gathered, Error> {
     each_table(
         tables_of(from, &[&["biased.full"]])?,
-        |named, bytes, progress| tables::read_wnc(named.1, bytes, progress),
+        |_, name, bytes, progress| tables::read_wnc(name, bytes, progress),
     )
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn factuality(from: &Path, seed: u64) -> Result<Gathered, Error> {
         return Err(Unreadable::file(&path, reason).into());
     }
     let converted = with_bar(from, |name, bytes, progress| {
-        factuality::read((name, seed), bytes, progress)
+        factuality::read(name, seed, bytes, progress)
     })?;
     Ok(Gathered {
         converted,
@@ -281,13 +281,13 @@ fn tables_of(from: &Path, names: &[&[&str]]) -> Result<Vec<PathBuf>, Error> {
 /// Reads tables one after another, each by the name of its set and its own.
 fn each_table(
     paths: Vec<PathBuf>,
-    read: impl Fn((&str, &str), File, &mut dyn FnMut(u64)) -> Result<Converted, Unreadable>,
+    read: impl Fn(&str, &str, File, &mut dyn FnMut(u64)) -> Result<Converted, Unreadable>,
 ) -> Result<Gathered, Error> {
     let mut gathered = Gathered::default();
     for path in paths {
         let set = set_of(&path);
         let converted = with_bar(&path, |name, bytes, progress| {
-            read((&set, name), bytes, progress)
+            read(&set, name, bytes, progress)
         })?;
         gathered.converted.absorb(converted);
         gathered.files.push(path);

@@ -261,7 +261,8 @@ pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error>
         pools: vec![Vec::new(); origin.n_queries],
         instances,
     };
-    let mut hashing = Hashing::new(mined.instances.len());
+    let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
+    let mut hashing = Hashing::new(asked);
     let queries = &ids.queries[..origin.n_queries];
     hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
     reader.check(hashing)?;

@@ -65,7 +65,7 @@ impl WithSimd for Step<'_> {
             Step::Activate(rows, width, how) => activate(rows, width, how),
             Step::Multiply(product) => multiply(simd, product),
             Step::Gather(queries, seen, heads, gathered) => {
-                gather(simd, (queries, seen, heads), gathered);
+                gather(simd, queries, seen, heads, gathered);
             }
         }
     }
@@ -137,10 +137,10 @@ fn multiply<S: Simd>(simd: S, product: Product<'_>) {
     for y in y.chunks_mut(4 * outputs) {
         let x = &x[first * stride..];
         match y.len() / outputs {
-            4 => multiply_few::<S, 4>(simd, (x, stride), weight, y),
-            3 => multiply_few::<S, 3>(simd, (x, stride), weight, y),
-            2 => multiply_few::<S, 2>(simd, (x, stride), weight, y),
-            _ => multiply_few::<S, 1>(simd, (x, stride), weight, y),
+            4 => multiply_few::<S, 4>(simd, x, stride, weight, y),
+            3 => multiply_few::<S, 3>(simd, x, stride, weight, y),
+            2 => multiply_few::<S, 2>(simd, x, stride, weight, y),
+            _ => multiply_few::<S, 1>(simd, x, stride, weight, y),
         }
         first += 4;
     }
@@ -150,7 +150,8 @@ fn multiply<S: Simd>(simd: S, product: Product<'_>) {
 #[inline(always)]
 fn multiply_few<S: Simd, const N: usize>(
     simd: S,
-    (x, stride): (&[f32], usize),
+    x: &[f32],
+    stride: usize,
     weight: &[f32],
     y: &mut [f32],
 ) {
@@ -199,7 +200,9 @@ fn dots<S: Simd, const N: usize>(simd: S, rows: [&[f32]; N], weight: &[f32]) -> 
 #[inline(always)]
 fn gather<S: Simd>(
     simd: S,
-    (queries, seen, heads): (&[f32], &[Seen<'_>], usize),
+    queries: &[f32],
+    seen: &[Seen<'_>],
+    heads: usize,
     gathered: &mut [f32],
 ) {
     let inner = queries.len() / seen.len();

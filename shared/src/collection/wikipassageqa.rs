@@ -45,7 +45,8 @@ pub fn read_passages(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -
 /// Reads the questions of one split from the file of a name. `progress` hears how many bytes of
 /// the file have been read.
 pub fn read_questions(
-    (name, split): (&str, &str),
+    name: &str,
+    split: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(Vec<Query>, Qrels, Reading), Error> {
@@ -217,13 +218,13 @@ mod tests {
                     8\tshort\n\
                     3086\tagain?\t1\tx\t2\n";
         let (queries, qrels, reading) =
-            read_questions(("dev.tsv", "dev"), file.as_bytes(), &mut |_| ()).unwrap();
+            read_questions("dev.tsv", "dev", file.as_bytes(), &mut |_| ()).unwrap();
         assert_eq!(queries.len(), 1);
         assert_eq!(queries[0].group.as_deref(), Some("672"));
         assert_eq!(queries[0].split.as_deref(), Some("dev"));
         assert_eq!(qrels.grade("3086", "672-11"), Some(1));
         assert_eq!((reading.n_rows, reading.n_refused), (1, 3));
-        let other = read_questions(("x.tsv", "x"), "a\tb\n".as_bytes(), &mut |_| ()).unwrap();
+        let other = read_questions("x.tsv", "x", "a\tb\n".as_bytes(), &mut |_| ()).unwrap();
         assert!(other.2.refused[0].to_string().contains("QID"));
     }
 }

@@ -92,7 +92,7 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
             grade,
             relevant: grade.is_some_and(|it| it >= asked.relevant_from),
             cut: shown.zip(body.as_deref()).is_some_and(|it| it.0 != it.1),
-            text: shown.map(|it| marked(&asked.analyzer, (&terms, &wanted), it)),
+            text: shown.map(|it| marked(&asked.analyzer, &terms, &wanted, it)),
         }
     };
     let lists = source.lists(query).unwrap_or_default();
@@ -106,7 +106,8 @@ fn sample(source: &Source<'_>, asked: &Asked, values: &Values) -> Sample {
         row: row(query, values),
         query: marked(
             &asked.analyzer,
-            (&terms, &wanted),
+            &terms,
+            &wanted,
             first_characters(&query.text),
         ),
         firsts,
@@ -135,11 +136,7 @@ fn terms(analyzer: &Analyzer, query: &Query) -> Vec<Term> {
     terms
 }
 
-fn marked(
-    analyzer: &Analyzer,
-    (terms, wanted): (&[Term], &BTreeSet<String>),
-    text: &str,
-) -> Marked {
+fn marked(analyzer: &Analyzer, terms: &[Term], wanted: &BTreeSet<String>, text: &str) -> Marked {
     let found = analyzer.terms(text).into_iter();
     let marks = found.filter_map(|(term, span)| {
         wanted.get(&term)?;

@@ -1,7 +1,7 @@
 //! Funnels: how many candidates are left, one row for each reading of an axiom, on a scale of
 //! powers of ten; and means in thirds, one panel for each ranker.
 
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, rect, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, rect, text};
 use crate::report::{format, reading};
 use crate::study::figures::funnel::Funnel;
 use crate::study::figures::overlap::Thirds;
@@ -21,7 +21,7 @@ pub fn funnel(funnels: &[Funnel]) -> Figure {
     let mut y = 8.0;
     for funnel in funnels {
         let name = funnel.probe.name().into_owned();
-        let head = (Font::Head, Ink::Ink);
+        let head = TextStyle(Font::Head, Ink::Ink);
         marks.push(text([4.0, y + 14.0], Anchor::Start, head, name));
         let last = funnel.steps.len().saturating_sub(1);
         for (at, step) in funnel.steps.iter().enumerate() {
@@ -77,7 +77,7 @@ pub fn thirds(names: &[String], measure: &str, thirds: &Thirds) -> Figure {
     for (at, (name, row)) in names.iter().zip(&thirds.rows).enumerate() {
         let left = (at % PANELS_A_ROW) as f64 * PANEL + 8.0;
         let top = (at / PANELS_A_ROW) as f64 * (HIGH + 76.0) + 30.0;
-        let head = (Font::Head, Ink::Ink);
+        let head = TextStyle(Font::Head, Ink::Ink);
         marks.push(text([left, top - 14.0], Anchor::Start, head, fit(name, 20)));
         for (third, mean) in row.iter().enumerate() {
             let x = left + third as f64 * BAR;

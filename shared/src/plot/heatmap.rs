@@ -2,7 +2,7 @@
 //! and counts below.
 
 use super::rows::{Count, Row, rows};
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, rect, step_of_fraction, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, rect, step_of_fraction, text};
 use crate::report::format;
 use crate::report::markup::one_line;
 use crate::stats::Estimate;
@@ -28,7 +28,7 @@ const COUNT: f64 = 26.0;
 const LEGEND: f64 = 58.0;
 const LEAST: f64 = 640.0;
 /// Names of rows and measures.
-const BASE: (Font, Ink) = (Font::Base, Ink::Ink);
+const BASE: TextStyle = TextStyle(Font::Base, Ink::Ink);
 
 /// Draws every cell with its number, a line from 0 to 1 with a tick at .5 and the interval, and
 /// a dot that is hollow where the corrected test cannot tell it from chance.
@@ -113,8 +113,12 @@ impl Drawing<'_> {
             let x = column_at(n) + 2.0;
             // What is longer would stand in the next column.
             let name = fit(&column.probe.name(), 8);
-            self.marks
-                .push(text([x, 16.0], Anchor::Start, (Font::Head, Ink::Ink), name));
+            self.marks.push(text(
+                [x, 16.0],
+                Anchor::Start,
+                TextStyle(Font::Head, Ink::Ink),
+                name,
+            ));
             let lines = two_lines(about.gist).into_iter().zip([32.0, 47.0]);
             for (line, y) in lines.filter(|it| !it.0.is_empty()) {
                 self.marks.push(text([x, y], Anchor::Start, NOTE, line));
@@ -252,7 +256,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&Cell>) -> Mark {
         return text(
             number,
             Anchor::Middle,
-            (Font::Cell, Ink::Ink3),
+            TextStyle(Font::Cell, Ink::Ink3),
             format::MISSING.to_owned(),
         );
     };
@@ -261,7 +265,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&Cell>) -> Mark {
     let shown = format::fraction_within(cell.micro.value, cell.micro.interval);
     let mut marks = vec![
         rect([x, y], CELL, 2.0, ground),
-        text(number, Anchor::Middle, (Font::Cell, ink), shown),
+        text(number, Anchor::Middle, TextStyle(Font::Cell, ink), shown),
     ];
     let fill = if cell.p_holm >= LEVEL { ground } else { ink };
     marks.extend(whisker([x + 8.0, y + 34.5], &cell.micro, ink, fill));
@@ -274,7 +278,7 @@ fn drawn([x, y]: [f64; 2], name: &str, cell: Option<&Cell>) -> Mark {
 fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<Mark> {
     let number = [x, y + 21.0];
     let Some(value) = value else {
-        let ink = (Font::Cell, Ink::Ink3);
+        let ink = TextStyle(Font::Cell, Ink::Ink3);
         return vec![text(number, Anchor::Start, ink, format::MISSING.to_owned())];
     };
     let length = MEASURE - 8.0;
@@ -283,7 +287,7 @@ fn measured([x, y]: [f64; 2], value: Option<f64>) -> Vec<Mark> {
         text(
             number,
             Anchor::Start,
-            (Font::Cell, Ink::Ink),
+            TextStyle(Font::Cell, Ink::Ink),
             format::fraction(value),
         ),
         rect([x, y + 34.0], [length, 1.0], 0.0, Ink::Rule),

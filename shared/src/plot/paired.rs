@@ -4,7 +4,7 @@
 //! What can be pointed at is a [`Mark::Group`]; its place among the groups of the figure says what
 //! it is.
 
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, queries, rect, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, queries, rect, text};
 use crate::differ::Differences;
 use crate::differ::groups::{Both, Side};
 use crate::report::differ::{bucket_label, length_label, type_label};
@@ -72,7 +72,8 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
             Row::Together(both) => both.rr.map(|rr| (both.n_queries, rr)),
             Row::Apart([first, second]) => [first, second].map(|it| (it.n_queries, it.rr)),
         };
-        let bars = [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side]));
+        let bars =
+            [0, 1].map(|side| bar(side, y + side as f64 * BAR, sides[side].0, sides[side].1));
         let said = [0, 1].map(|side| {
             let (n, rr) = sides[side];
             let rr = rr.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
@@ -125,7 +126,7 @@ fn legend(names: [&str; 2]) -> Vec<Mark> {
     for (side, name) in names.iter().enumerate() {
         let left = LEFT + side as f64 * 200.0;
         marks.extend(filled(side, [left, 6.0], 18.0));
-        let words = (Font::Label, Ink::Ink);
+        let words = TextStyle(Font::Label, Ink::Ink);
         marks.push(text(
             [left + 26.0, 16.0],
             Anchor::Start,
@@ -147,7 +148,7 @@ fn filled(side: usize, at: [f64; 2], width: f64) -> Vec<Mark> {
     marks
 }
 
-fn bar(side: usize, y: f64, (n, rr): (u64, Option<Estimate>)) -> Vec<Mark> {
+fn bar(side: usize, y: f64, n: u64, rr: Option<Estimate>) -> Vec<Mark> {
     let baseline = y + BAR - 2.0;
     let Some(rr) = rr else {
         let none = format!("{} ({})", format::MISSING, format::count(n));

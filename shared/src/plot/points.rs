@@ -2,7 +2,7 @@
 //! and pieces by idf and what was found of them.
 
 use super::scale::Linear;
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, line, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, text};
 use crate::report::{Column, Kind, Table, Value, format};
 use crate::stats::correlation::Correlation;
 use crate::whitebox::{PieceRow, WhiteBox, WordRow};
@@ -203,7 +203,7 @@ pub fn points(of: &Points, named: &[&str]) -> Figure {
             true => (Anchor::End, at[0] - 8.0),
             false => (Anchor::Start, at[0] + 8.0),
         };
-        let font = (Font::Head, Ink::Ink);
+        let font = TextStyle(Font::Head, Ink::Ink);
         let free = apart(&taken, [beside, at[1] + 4.0]);
         taken.push(free);
         marks.push(Mark::Group {

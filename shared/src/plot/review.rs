@@ -1,7 +1,7 @@
 //! What people say: estimates as dots with their intervals, and decisions by day as bars.
 
 use super::scale::Linear;
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, fit, line, rect, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, rect, text};
 use crate::report::format;
 use crate::review::agreement::Agreements;
 use crate::review::estimate::Estimates;
@@ -89,7 +89,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> Figure {
     }
     let mut y = TOP;
     for group in groups {
-        let head = (Font::Head, Ink::Ink);
+        let head = TextStyle(Font::Head, Ink::Ink);
         let name = fit(&group.name, 22);
         marks.push(text([0.0, y + 18.0], Anchor::Start, head, name));
         y += GAP;
@@ -172,7 +172,7 @@ fn one(dot: &Dot, y: f64, scale: Linear) -> Vec<Mark> {
             stroke: Ink::Paper,
         });
     }
-    let font = (Font::Label, Ink::Ink);
+    let font = TextStyle(Font::Label, Ink::Ink);
     marks.push(text(
         [RIGHT + 12.0, y + 4.0],
         Anchor::Start,

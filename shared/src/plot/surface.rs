@@ -1,6 +1,6 @@
 //! How good each point of a grid is: rows from above, the darkest cell the best.
 
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, rect, text};
+use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, rect, text};
 use crate::report::format;
 use crate::tune::{Grid, Surface};
 
@@ -53,7 +53,7 @@ pub fn surface(grid: &Grid, found: &Surface) -> Figure {
         }
         let name = number_of(value);
         let middle = [corner[0] + size[0] / 2.0, corner[1] + 14.0];
-        let words = (Font::Label, Ink::OnStep(step));
+        let words = TextStyle(Font::Label, Ink::OnStep(step));
         marks.push(Mark::Group {
             title: format!("{}: {name}", grid.rankers[at]),
             marks: vec![

@@ -213,7 +213,8 @@ impl<'a> Counting<'a> {
     pub(crate) fn new(
         index: &'a Index,
         known: Option<&'a Known<'a>>,
-        (query, terms): (&str, &'a QueryTerms),
+        query: &str,
+        terms: &'a QueryTerms,
         needs: Needs,
     ) -> Counting<'a> {
         let known = known.map(|it| (it, it.query(query), it.words_of_query(query, terms)));

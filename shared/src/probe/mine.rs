@@ -220,7 +220,7 @@ fn mine_query(miner: &Miner<'_>, pooled: &Pooled<'_>) -> QueryMined {
         .iter()
         .any(|(probe, _)| probe.needs_vectors() && !probe.is_beside());
     let known = known.filter(|_| compares);
-    let counting = Counting::new(index, known, (query, &terms), needs);
+    let counting = Counting::new(index, known, query, &terms, needs);
     let counted = pool.iter().enumerate().map(|(place, &doc)| Counted {
         grade: grades.get(place).copied().flatten(),
         ..counting.document(doc)
@@ -328,15 +328,16 @@ pub(super) fn draw(n: usize, most: u32, seed: u64, what: &str) -> Vec<usize> {
 /// and text ids, parted by tabs. The whole is the digest over these digests, in hex and a line
 /// each.
 pub struct Hashing {
-    parts: Vec<Sha256>,
+    parts: Vec<(Probe, Mode, Sha256)>,
     line: String,
 }
 
 impl Hashing {
-    /// Of so many axioms and modes.
-    pub fn new(n_asked: usize) -> Hashing {
+    /// Of some probes and modes, without an instance yet.
+    pub fn new(asked: impl IntoIterator<Item = (Probe, Mode)>) -> Hashing {
+        let parts = asked.into_iter().map(|it| (it.0, it.1, Sha256::new()));
         Hashing {
-            parts: vec![Sha256::new(); n_asked],
+            parts: parts.collect(),
             line: String::new(),
         }
     }
@@ -349,29 +350,28 @@ impl Hashing {
             .map(|it| it.id(&doc_id(it.doc())))
             .collect();
         for (part, instances) in mined.instances.iter().enumerate() {
-            let probe = (instances.probe, instances.mode);
             for (query, id) in query_ids.iter().enumerate() {
                 let texts = instances.texts_of(query).chunks(instances.claim.arity());
                 for texts in texts {
                     let texts = texts.iter().map(|&it| ids[it as usize].as_str());
-                    self.add_row(part, probe, id, texts);
+                    self.add_row(part, id, texts);
                 }
             }
         }
     }
 
-    /// The next instance of an axiom and mode.
+    /// The next instance of the probe and mode at a place.
     pub fn add_row<'a>(
         &mut self,
         part: usize,
-        (probe, mode): (Probe, Mode),
         query_id: &'a str,
         text_ids: impl Iterator<Item = &'a str>,
     ) {
         let Hashing { parts, line } = self;
+        let (probe, mode, hash) = &mut parts[part];
         line.clear();
         line.push_str(&probe.slug());
-        for field in [mode.name(), probe.claim(mode).name(), query_id]
+        for field in [mode.name(), probe.claim(*mode).name(), query_id]
             .into_iter()
             .chain(text_ids)
         {
@@ -379,13 +379,13 @@ impl Hashing {
             line.push_str(field);
         }
         line.push('\n');
-        parts[part].update(line.as_bytes());
+        hash.update(line.as_bytes());
     }
 
     /// In hex.
     pub fn finish(self) -> String {
         let mut whole = Sha256::new();
-        for part in self.parts {
+        for (_, _, part) in self.parts {
             whole.update(hex(&part.finalize()));
             whole.update("\n");
         }
@@ -428,7 +428,7 @@ impl Mined {
 
     /// [`Hashing`] of all of them. Two results are compared only if their hashes are equal.
     pub fn hash(&self, query_ids: &[&str], doc_id: impl Fn(DocNo) -> String) -> String {
-        let mut hashing = Hashing::new(self.instances.len());
+        let mut hashing = Hashing::new(self.instances.iter().map(|it| (it.probe, it.mode)));
         hashing.add(self, query_ids, doc_id);
         hashing.finish()
     }

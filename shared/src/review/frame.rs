@@ -61,7 +61,7 @@ pub fn frame(study: &Study, task: &Task) -> Result<Vec<Candidate>, Error> {
                     let (scored, width) = judged(chooser?, query, claim)?;
                     Some(scored.verdict(width))
                 };
-                if !filter.passes((probe, mode), query, claim, chooser) || !keeps(task, verdict()) {
+                if !filter.passes(instances, query, claim, chooser) || !keeps(task, verdict()) {
                     continue;
                 }
                 let (mut margin, mut disagrees) = (None, None);

@@ -167,7 +167,7 @@ impl<'a> Works<'a> {
         let gold: Vec<bool> = made.iter().filter_map(|it| self.is_right(it.1)).collect();
         let others: Vec<bool> = made
             .iter()
-            .filter_map(|it| self.is_with_others(*it))
+            .filter_map(|it| self.is_with_others(it.0, it.1))
             .collect();
         OfPerson {
             person,
@@ -207,7 +207,7 @@ impl<'a> Works<'a> {
     }
 
     /// On drawn items, whether the answer is what the others say; none where either says nothing.
-    fn is_with_others(&self, (entry, decision): (&Entry, &Decision)) -> Option<bool> {
+    fn is_with_others(&self, entry: &Entry, decision: &Decision) -> Option<bool> {
         let at = decision.item.0 as usize;
         let own = decision.answer.preference()?;
         if !matches!(self.items[at].role, Role::Drawn { .. }) {

@@ -43,16 +43,16 @@ fn two_sided(t: f64, freedom: f64) -> f64 {
     // The fraction converges quickly below (a + 1) / (a + b + 2), and I(x; a, b) is
     // 1 - I(1 - x; b, a).
     if x < (a + 1.0) / (a + b + 2.0) {
-        incomplete_beta(x, 1.0 - x, (a, b))
+        incomplete_beta(x, 1.0 - x, a, b)
     } else {
-        1.0 - incomplete_beta(t * t / (freedom + t * t), x, (b, a))
+        1.0 - incomplete_beta(t * t / (freedom + t * t), x, b, a)
     }
 }
 
 /// `I(x; a, b)` by its continued fraction (Abramowitz and Stegun, Handbook of Mathematical
 /// Functions, 26.5.8), evaluated from the left after Lentz (Applied Optics 15, 1976). `rest` is
 /// 1 − x.
-fn incomplete_beta(x: f64, rest: f64, (a, b): (f64, f64)) -> f64 {
+fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
     /// Far more than t distributions need.
     const MOST_STEPS: u32 = 10_000;
     const TINY: f64 = 1e-300;

@@ -76,9 +76,8 @@ impl Study {
             });
             for query in queries {
                 for instances in shown {
-                    let of = (instances.probe, instances.mode);
                     for claim in instances.of(query) {
-                        if filter.passes(of, query, claim, Some(scores)) {
+                        if filter.passes(instances, query, claim, Some(scores)) {
                             judge(query, claim);
                         }
                     }

@@ -66,8 +66,7 @@ impl Study {
                 let stats = self.terms.get(term).copied().unwrap_or_default();
                 (vocabulary.number(term), stats.df, stats.cf)
             });
-            let asked_for = (asked.text.as_str(), &terms);
-            let counting = Counting::new(&index, known.as_ref(), asked_for, Needs::ALL);
+            let counting = Counting::new(&index, known.as_ref(), &asked.text, &terms, Needs::ALL);
             let texts = self.pairs.of(query);
             let count = |&text: &TextNo| {
                 let text = self.texts[text as usize];

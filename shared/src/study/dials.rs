@@ -134,7 +134,7 @@ impl<'a> Filter<'a> {
     /// Whether an instance counts; for [`Only::Whole`] that depends on the ranker.
     pub(crate) fn passes(
         &self,
-        probe: (Probe, Mode),
+        instances: &Instances,
         query: usize,
         claim: Claim<TextNo>,
         scores: Option<&Scores>,
@@ -144,11 +144,12 @@ impl<'a> Filter<'a> {
             (Only::Whole, Some(scores)) => !self.study.truncated(scores, query, claim),
             (Only::Relevant, _) => self.study.has_relevant(query, claim),
         };
-        fits && self.is_close(probe, claim) && self.takes(query)
+        fits && self.is_close(instances, claim) && self.takes(query)
     }
 
     /// Whether its texts are as equally long as δ wants them.
-    pub(super) fn is_close(&self, (probe, mode): (Probe, Mode), claim: Claim<TextNo>) -> bool {
+    pub(super) fn is_close(&self, instances: &Instances, claim: Claim<TextNo>) -> bool {
+        let Instances { probe, mode, .. } = *instances;
         let Some((delta, lengths)) = self.delta.as_ref().filter(|_| needs_equal_length(probe))
         else {
             return true;

@@ -102,7 +102,8 @@ impl Study {
             funnels: self.funnels(&shown, &filter)?,
             compared: self.compare(&shown, &filter, choice),
             overlap: Overlap::of(
-                (self, &filter),
+                self,
+                &filter,
                 &overview.measures[measure],
                 measure,
                 &per_query,

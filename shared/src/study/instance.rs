@@ -454,12 +454,14 @@ impl<'a> Read<'a> {
     ) -> Option<Likeness> {
         let Meaning { rest, to_query, .. } = self.counted[at].meaning.as_ref()?;
         let asked = bag_of_query(vectors, analyzer, self.query.0);
-        let query = (&self.terms, &asked);
+        let text = self.bodies[at].0;
+        let mut nearest = nearest(vectors, analyzer, text, &self.terms, &asked);
+        nearest.truncate(NEAREST);
         Some(Likeness {
             to_query: *to_query,
             n_known: rest.n_known,
             n_words: rest.n_words,
-            nearest: nearest(vectors, analyzer, self.bodies[at].0, query, NEAREST),
+            nearest,
         })
     }
 

@@ -304,23 +304,14 @@ impl Study {
         let width = dials.tie_width(scores);
         let cells = shown.iter().map(|instances| {
             let verdict = |query: usize, claim: Claim<TextNo>| {
-                let counts = filter.passes(
-                    (instances.probe, instances.mode),
-                    query,
-                    claim,
-                    Some(scores),
-                );
+                let counts = filter.passes(instances, query, claim, Some(scores));
                 counts.then(|| self.verdict(scores, query, claim, width))
             };
             let cell = cell(instances, verdict)?;
             let whole = (!scores.truncated.is_empty()).then(|| {
                 let of_whole = tallies(instances, |query, claim| {
-                    let counts = filter.passes(
-                        (instances.probe, instances.mode),
-                        query,
-                        claim,
-                        Some(scores),
-                    ) && !self.truncated(scores, query, claim);
+                    let counts = filter.passes(instances, query, claim, Some(scores))
+                        && !self.truncated(scores, query, claim);
                     counts.then(|| self.verdict(scores, query, claim, width))
                 });
                 let mut sum = Tally::default();
@@ -382,7 +373,7 @@ impl Study {
             let n_before = n_instances;
             for claim in instances
                 .of(query)
-                .filter(|&it| filter.passes((probe, instances.mode), query, it, None))
+                .filter(|&it| filter.passes(instances, query, it, None))
             {
                 n_instances += 1;
                 n_relevant += u64::from(self.has_relevant(query, claim));
@@ -397,7 +388,7 @@ impl Study {
         let relevance = cell(instances, |query, claim| {
             let graded = claim.scored(|text| grade(query, text))?;
             let differ = graded.texts().windows(2).any(|it| it[0] != it[1]);
-            let counts = differ && filter.passes((probe, instances.mode), query, claim, None);
+            let counts = differ && filter.passes(instances, query, claim, None);
             counts.then(|| Some(graded.verdict(0.0)))
         });
         Column {

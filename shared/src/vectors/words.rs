@@ -41,13 +41,13 @@ pub struct NearWord {
     pub cosine: f64,
 }
 
-/// The words of a text outside of the query that mean most of what the query means, at most `n`.
+/// The words of a text outside of the query, those that mean most of what the query means first.
 pub(crate) fn nearest(
     vectors: &Vectors,
     analyzer: &Analyzer,
     text: &str,
-    (query, asked): (&QueryTerms, &Bag),
-    n: usize,
+    query: &QueryTerms,
+    asked: &Bag,
 ) -> Vec<NearWord> {
     let mut rows = BTreeSet::new();
     each_word(analyzer, text, |token, term| {
@@ -62,7 +62,6 @@ pub(crate) fn nearest(
     });
     let mut words: Vec<NearWord> = words.collect();
     words.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.word.cmp(&b.word)));
-    words.truncate(n);
     words
 }
 

@@ -145,7 +145,7 @@ fn tally(
 ) -> Result<Vec<Vec<Vec<verdict::Tally>>>, Error> {
     let none = vec![verdict::Tally::default(); file.origin.n_queries];
     let mut all = vec![vec![none; file.origin.found.len()]; scores.len()];
-    let mut hashing = Hashing::new(file.origin.found.len());
+    let mut hashing = Hashing::new(file.origin.found.iter().map(|it| (it.0, it.1)));
     file.scan(|group| {
         let numbers: Vec<u32> = group
             .texts
@@ -166,7 +166,6 @@ fn tally(
                 all[group.probe][query as usize].add(verdict);
             }
         }
-        let (probe, mode, _) = file.origin.found[group.probe];
         let docs = &work.loaded.collection.docs;
         let names: Vec<String> = group
             .texts
@@ -176,7 +175,7 @@ fn tally(
         for (rows, &query) in group.rows.chunks(arity).zip(&group.queries) {
             let query_id = &work.loaded.collection.queries[query as usize].id;
             let texts = rows.iter().map(|&it| names[it as usize].as_str());
-            hashing.add_row(group.probe, (probe, mode), query_id, texts);
+            hashing.add_row(group.probe, query_id, texts);
         }
         Ok(())
     })?;

@@ -155,7 +155,7 @@ impl Formula {
         let n = case.pool.len();
         for a in 0..n {
             for b in 0..n {
-                if a != b && self.value(&known, case, (a, b)) > 0.0 {
+                if a != b && self.value(&known, case, a, b) > 0.0 {
                     take(a, b);
                 }
             }
@@ -178,7 +178,7 @@ impl Formula {
     }
 
     /// Above 0 where the first text is preferred.
-    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &Case<'_>, (a, b): (usize, usize)) -> f64 {
+    fn value(&self, known: &[(Axiom, Vec<i8>)], case: &Case<'_>, a: usize, b: usize) -> f64 {
         let n = case.pool.len();
         let mut stack: Vec<f64> = Vec::new();
         for op in self.ops() {
@@ -245,7 +245,7 @@ impl Formula {
         let mut premises: Vec<Measured> = each.collect();
         premises.push(Measured {
             quantity: Quantity::Combined,
-            value: Some(self.value(&known, case, (0, 1))),
+            value: Some(self.value(&known, case, 0, 1)),
             relation: Relation::Above,
             bound: Some(0.0),
         });

@@ -265,16 +265,14 @@ impl Further {
         let sight = Sight::new(self, mode, case);
         for a in 0..case.pool.len() {
             for b in a + 1..case.pool.len() {
-                let pair = (&case.pool[a], &case.pool[b]);
-                let seen = (&sight.seen[a], &sight.seen[b]);
                 let mut conditions = self.conditions(mode).iter();
-                if !conditions.all(|&it| sight.measure(it, pair, seen).holds()) {
+                if !conditions.all(|&it| sight.measure(it, a, b).holds()) {
                     continue;
                 }
-                if sight.lead(pair, seen) > 0.0 {
+                if sight.lead(a, b) > 0.0 {
                     take(a, b);
                 }
-                if sight.lead((pair.1, pair.0), (seen.1, seen.0)) > 0.0 {
+                if sight.lead(b, a) > 0.0 {
                     take(b, a);
                 }
             }
@@ -284,16 +282,12 @@ impl Further {
     /// Of a pair, the preferred text first.
     pub(super) fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
         let sight = Sight::new(self, mode, case);
-        let pair = (&case.pool[0], &case.pool[1]);
-        let seen = (&sight.seen[0], &sight.seen[1]);
         let conditions = self.conditions(mode).iter();
-        let mut premises: Vec<Measured> = conditions
-            .map(|&it| sight.measure(it, pair, seen))
-            .collect();
+        let mut premises: Vec<Measured> = conditions.map(|&it| sight.measure(it, 0, 1)).collect();
         let known = !self.needs_vectors() || !case.alike.is_empty();
         premises.push(Measured {
             quantity: Quantity::Lead { axiom: self },
-            value: known.then(|| sight.lead(pair, seen)),
+            value: known.then(|| sight.lead(0, 1)),
             relation: Relation::Above,
             bound: Some(0.0),
         });

@@ -10,7 +10,7 @@ use super::super::Study;
 use super::super::dials::{Filter, Only};
 use super::{Histogram, Line, Listing, Page, Sort, round_width};
 use crate::error::Error;
-use crate::probe::{Claim, Instances, Mode, TextNo};
+use crate::probe::{Claim, Instances, TextNo};
 use crate::score::Scores;
 use crate::verdict::{Outcome, Verdict};
 
@@ -18,7 +18,6 @@ use crate::verdict::{Outcome, Verdict};
 pub struct Lister<'a> {
     study: &'a Study,
     listing: &'a Listing,
-    mode: Mode,
     instances: &'a Instances,
     scores: &'a Scores,
     filter: Filter<'a>,
@@ -153,7 +152,6 @@ impl<'a> Lister<'a> {
         Ok(Lister {
             study,
             listing,
-            mode,
             instances: study.instances_of(listing.probe, mode)?,
             scores,
             filter: Filter::new(study, &listing.dials),
@@ -216,7 +214,7 @@ impl<'a> Lister<'a> {
                         at.and_then(|it| relevant.get(it)) == Some(&true)
                     }),
                 };
-                if fits && self.filter.is_close((self.listing.probe, self.mode), claim) {
+                if fits && self.filter.is_close(self.instances, claim) {
                     let scored = claim.scored(|text| match places[text as usize] {
                         it if it == unknown => None,
                         it => self.scores.at(it as usize),

@@ -67,9 +67,8 @@ impl Judging<'_> {
     fn paired(&self, instances: &Instances, first: &Scores, second: &Scores) -> Vec<Paired> {
         let tie_agrees = instances.claim.tie_agrees();
         let agrees = |scores: &Scores, query: usize, claim: Claim<TextNo>| {
-            let what = (instances.probe, instances.mode);
             let width = self.dials.tie_width(scores);
-            let counts = self.filter.passes(what, query, claim, Some(scores));
+            let counts = self.filter.passes(instances, query, claim, Some(scores));
             let verdict = counts.then(|| self.study.verdict(scores, query, claim, width));
             Some(agrees(verdict??.outcome, tie_agrees))
         };

@@ -140,11 +140,10 @@ impl Study {
         let limits = &self.definition.limits;
         let funnels = shown.iter().map(|instances| {
             let (probe, mode) = (instances.probe, instances.mode);
-            let bounds = (limits, self.totals);
-            let (missed, n_asked) = missed(probe, mode, bounds, &cases);
+            let (missed, n_asked) = missed(probe, mode, limits, self.totals, &cases);
             Funnel {
                 probe,
-                steps: steps(instances, limits, (&queries, &cases)),
+                steps: steps(instances, limits, &queries, &cases),
                 missed,
                 n_asked,
             }
@@ -161,7 +160,7 @@ impl Study {
         });
         let docs = self.pools[query].iter();
         let docs: Vec<u32> = docs.map(|&it| self.texts[it as usize].doc()).collect();
-        let counting = Counting::new(index, known, (text, &terms), Needs::ALL);
+        let counting = Counting::new(index, known, text, &terms, Needs::ALL);
         let pool = docs.iter().map(|&it| counting.document(it)).collect();
         let alike = counting.alike();
         let limits = &self.definition.limits;
@@ -185,11 +184,7 @@ impl Study {
     }
 }
 
-fn steps(
-    instances: &Instances,
-    limits: &Limits,
-    (queries, cases): (&[usize], &[Case]),
-) -> Vec<Step> {
+fn steps(instances: &Instances, limits: &Limits, queries: &[usize], cases: &[Case]) -> Vec<Step> {
     let probe = instances.probe;
     let count = |of: &dyn Fn(&Case) -> u64| cases.iter().map(of).sum::<u64>();
     let pairs = |holds: &dyn Fn(&Case, &Counted, &Counted) -> bool| {
@@ -350,7 +345,8 @@ fn steps_of_one(
 fn missed(
     probe: Probe,
     mode: Mode,
-    (limits, totals): (&Limits, Totals),
+    limits: &Limits,
+    totals: Totals,
     cases: &[Case],
 ) -> (Vec<Missed>, u64) {
     let arity = probe.claim(mode).arity();

@@ -36,7 +36,8 @@ pub struct Thirds {
 
 impl Overlap {
     pub(super) fn of(
-        (study, filter): (&Study, &Filter<'_>),
+        study: &Study,
+        filter: &Filter<'_>,
         name: &str,
         measure: usize,
         per_query: &PerQuery,

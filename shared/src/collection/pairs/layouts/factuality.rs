@@ -79,7 +79,8 @@ type Pools = BTreeMap<(Entity, usize), Vec<(String, String)>>;
 /// Reads rows and alters their passages. A row that gives no pair is counted by the first reason
 /// why. `progress` hears how many bytes of the file have been read.
 pub fn read(
-    (name, seed): (&str, u64),
+    name: &str,
+    seed: u64,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted, Error> {

@@ -22,15 +22,18 @@ use crate::error::{Error, Reading};
 /// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
 /// `progress` hears how many bytes of the file have been read.
 pub fn read_mspc(
-    (set, name): (&str, &str),
+    set: &str,
+    name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted, Error> {
     let (mut found, mut seen) = (Converted::default(), FirstLines::default());
     let mut n_heads = 0;
-    let layout = "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String";
-    let table = (name, bytes, progress);
-    let mut reading = read_table(table, (5..=5, layout), |line, cells| {
+    let layout = Layout {
+        n_columns: 5..=5,
+        words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
+    };
+    let mut reading = read_table(name, bytes, progress, layout, |line, cells| {
         let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
@@ -62,14 +65,17 @@ pub fn read_mspc(
 /// Reads one organized table of WikiTurk; its pairs are those of the set, as `tune`. `progress`
 /// hears how many bytes of the file have been read.
 pub fn read_wikiturk(
-    (set, name): (&str, &str),
+    set: &str,
+    name: &str,
     bytes: impl Read,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Converted, Error> {
     let (mut found, mut seen) = (Converted::default(), FirstLines::default());
-    let layout = "10 columns: a row is an id, a sentence and eight simplifications";
-    let table = (name, bytes, progress);
-    found.reading = read_table(table, (10..=10, layout), |line, cells: [&str; 10]| {
+    let layout = Layout {
+        n_columns: 10..=10,
+        words: "10 columns: a row is an id, a sentence and eight simplifications",
+    };
+    found.reading = read_table(name, bytes, progress, layout, |line, cells: [&str; 10]| {
         let [id, source, simple @ ..] = cells;
         let [source] = filled([("the sentence", source)])?;
         let source = brackets(&source);
@@ -103,10 +109,12 @@ pub fn read_wnc(
 ) -> Result<Converted, Error> {
     let mut found = Converted::default();
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
-    let layout = "5 columns or more: a row of `biased.full` has a revision, two sentences in \
-                  pieces, the biased and the neutral one";
-    let table = (name, bytes, progress);
-    found.reading = read_table(table, (5.., layout), |_, cells| {
+    let layout = Layout {
+        n_columns: 5..,
+        words: "5 columns or more: a row of `biased.full` has a revision, two sentences in \
+                pieces, the biased and the neutral one",
+    };
+    found.reading = read_table(name, bytes, progress, layout, |_, cells| {
         let [revision, _, _, biased, neutral] = cells;
         check_id(revision)?;
         let [neutral, biased] =
@@ -125,18 +133,30 @@ pub fn read_wnc(
     Ok(found)
 }
 
-/// Hands the first cells of each row to `row`, which takes them or says why not. `layout` says what
-/// a row is, for one that has too few columns or too many.
-fn read_table<const N: usize>(
-    (name, bytes, progress): (&str, impl Read, &mut dyn FnMut(u64)),
-    (n_columns, layout): (impl RangeBounds<usize>, &str),
+/// What a row of a table is.
+struct Layout<R> {
+    n_columns: R,
+    /// For a row that has too few columns or too many.
+    words: &'static str,
+}
+
+/// Hands the first cells of each row to `row`, which takes them or says why not.
+fn read_table<R: RangeBounds<usize>, const N: usize>(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+    layout: Layout<R>,
     mut row: impl FnMut(u64, [&str; N]) -> Result<Warnings, String>,
 ) -> Result<Reading, Error> {
     read_rows(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
-            Some(first) if n_columns.contains(&cells.len()) => row(line, *first),
-            Some(_) | None => Err(format!("{} of {layout}, with tabs between", cells.len())),
+            Some(first) if layout.n_columns.contains(&cells.len()) => row(line, *first),
+            Some(_) | None => Err(format!(
+                "{} of {}, with tabs between",
+                cells.len(),
+                layout.words
+            )),
         }
     })
 }
@@ -174,7 +194,7 @@ mod tests {
                     1\t7\t8\tagain\tagain\r\n\
                     1\t15\t16\t\"Same.\"\t\"Same.\"\r\n\
                     1\t17\t18\t \ttwo\r\n";
-        let found = read_mspc(("train", "t.txt"), file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_mspc("train", "t.txt", file.as_bytes(), &mut |_| {}).unwrap();
         assert_eq!(
             pairs(&found),
             [
@@ -196,7 +216,7 @@ mod tests {
                     2\tgap\ta\t\tc\td\te\tf\tg\th\n\
                     0\tagain\ta\tb\tc\td\te\tf\tg\th\n\
                     3\n";
-        let found = read_wikiturk(("tune", "t.tsv"), file.as_bytes(), &mut |_| {}).unwrap();
+        let found = read_wikiturk("tune", "t.tsv", file.as_bytes(), &mut |_| {}).unwrap();
         assert_eq!(found.pairs.len(), 15);
         let pair = &found.pairs[3];
         assert_eq!(

@@ -17,12 +17,12 @@ pub(super) struct Sight<'a> {
     /// Query terms of one aspect each.
     aspects: Vec<Vec<usize>>,
     /// One for each text.
-    pub(super) seen: Vec<Seen>,
+    seen: Vec<Seen>,
 }
 
 /// A text, summed up.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Seen {
+struct Seen {
     /// The more the better; the second decides where the first is equal.
     value: [f64; 2],
     /// By BM25.
@@ -155,8 +155,10 @@ impl<'a> Sight<'a> {
         Seen { value, score }
     }
 
-    /// By how much the first text is ahead of the second.
-    pub(super) fn lead(&self, (a, b): (&Counted, &Counted), (x, y): (&Seen, &Seen)) -> f64 {
+    /// By how much the text at the first place is ahead of that at the second.
+    pub(super) fn lead(&self, first: usize, second: usize) -> f64 {
+        let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
+        let (x, y) = (&self.seen[first], &self.seen[second]);
         match self.axiom {
             Further::Tfc3 => self.both_against_one(a, b) - self.both_against_one(b, a),
             Further::MtdcIrAxioms | Further::LenMtdc => self.rarer_points(a, b),
@@ -287,13 +289,10 @@ impl<'a> Sight<'a> {
         clusters
     }
 
-    /// A condition on a pair.
-    pub(super) fn measure(
-        &self,
-        condition: Condition,
-        (a, b): (&Counted, &Counted),
-        (x, y): (&Seen, &Seen),
-    ) -> Measured {
+    /// A condition on the texts at two places.
+    pub(super) fn measure(&self, condition: Condition, first: usize, second: usize) -> Measured {
+        let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
+        let (x, y) = (&self.seen[first], &self.seen[second]);
         let terms = 0..self.case.query.len();
         let share = self.case.limits.share;
         let at_most = |quantity, value, bound| Measured {
