@@ -253,10 +253,18 @@ async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
         let error = check(&bytes[..n_bytes], format!("cut after {n_bytes}")).await;
         assert!(error.contains("nothing was restored"), "{n_bytes}: {error}");
     }
-    // Bytes of gzip's header may be others, as its time; so may a few bits before its end.
+    let unpacked = |packed: &[u8]| {
+        let mut bytes = Vec::new();
+        let read = flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes);
+        read.ok().map(|_| bytes)
+    };
+    // Bytes of gzip's header may be others, as its time; and a few bits before its end say nothing.
     for at in (10..bytes.len()).step_by(bytes.len() / 50) {
         let mut changed = bytes.clone();
         changed[at] ^= 0xff;
+        if unpacked(&changed) == unpacked(&bytes) {
+            continue;
+        }
         check(&changed, format!("changed at {at}")).await;
     }
     assert_eq!(restored(&to, &whole).await.unwrap(), size);
