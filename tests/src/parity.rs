@@ -249,7 +249,7 @@ fn compare(given: &Given) {
 fn undated(json: &str) -> String {
     let (before, after) = json.split_once(r#""made":""#).expect("a date");
     let (_, after) = after.split_once('"').expect("its end");
-    format!(r#"{before}"made":"{after}"#)
+    format!(r#"{before}"made":""{after}"#)
 }
 
 /// What `axioscope study run` writes, as `axioscope study export` gives it.
