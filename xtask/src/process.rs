@@ -5,9 +5,21 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+/// Takes away what `cargo run` says of this package. Build scripts that look at these variables
+/// (ring's does) would run again whenever cargo is called from here and from a shell in turn.
+fn as_from_a_shell(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+}
+
 /// Runs to the end, with the terminal shared; anything but success is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command
+    let status = as_from_a_shell(command)
         .status()
         .with_context(|| format!("could not start `{}`", line(command)))?;
     if !status.success() {
@@ -32,7 +44,7 @@ pub(crate) fn answer(command: &mut Command) -> Option<String> {
 
 /// Runs to the end and gives each line of standard output to `listen`, which may print it.
 pub(crate) fn listen(command: &mut Command, mut listen: impl FnMut(&str)) -> Result<ExitStatus> {
-    let mut child = command
+    let mut child = as_from_a_shell(command)
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("could not start `{}`", line(command)))?;
