@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use shared::collection::{Collection, beir, trec};
-use shared::error::Error as InputError;
 use shared::study::Definition;
 use shared::whitebox::Head;
 
@@ -56,15 +55,7 @@ pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error>
         .rankers
         .retain(|it| formula(it) || known.contains(it));
     let collection = collection()?;
-    let stored = match pipeline::load_study(folder, &definition.name) {
-        Ok(stored) => Some(stored),
-        Err(Error::Input(InputError::Unknown { .. })) => None,
-        Err(error) => {
-            eprintln!("{error}; the demo study is made again");
-            None
-        }
-    };
-    if let Some(stored) = stored
+    if let Some(stored) = pipeline::stored_study(folder, &definition.name)
         && stored.collection_hash == collection.hash()
         && stored.scores.len() >= definition.rankers.len()
         && stored.definition.limits == definition.limits

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use shared::collection::{Collection, Qrels};
+use shared::error::Error as InputError;
 use shared::index::Index;
 use shared::probe::Mined;
 use shared::probe::transfer::Kept;
@@ -34,7 +35,7 @@ pub(crate) fn run_study(
 ) -> Result<Study, Error> {
     read_vocabularies(&mut definition)?;
     definition.cut(&mut collection);
-    if let Ok(mut stored) = files::load(data, &definition.name)
+    if let Some(mut stored) = stored_study(data, &definition.name)
         && stored.definition == definition
         && stored.software == env!("CARGO_PKG_VERSION")
         && stored.collection_hash == collection.hash()
@@ -45,6 +46,18 @@ pub(crate) fn run_study(
         return Ok(stored);
     }
     make_study(definition, collection, folder, data, models)
+}
+
+/// Returns the stored study of a name. A damaged one is made again, and standard error says so.
+pub(crate) fn stored_study(data: &DataFolder, name: &str) -> Option<Study> {
+    match files::load(data, name) {
+        Ok(stored) => Some(stored),
+        Err(Error::Input(InputError::Unknown { .. })) => None,
+        Err(error) => {
+            eprintln!("{error}; the study is made again");
+            None
+        }
+    }
 }
 
 /// Whether the queries of a stored study are in the same splits and judged alike; neither is part
@@ -111,7 +124,7 @@ pub(crate) fn make_study(
     tell_kept(&study);
     let stored = match others.is_empty() {
         true => None,
-        false => files::load(data, &study.definition.name).ok(),
+        false => stored_study(data, &study.definition.name),
     };
     for ranker in &others {
         if let Some(scores) = taken_over(stored.as_ref(), &study, about(ranker, models)?) {

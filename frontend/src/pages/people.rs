@@ -9,7 +9,7 @@ use shared::api::people::Who;
 
 use crate::pages::review::gate::ForCurators;
 use crate::widgets::error::Failed;
-use board::{Board, Told};
+use board::{ActionNotice, Board};
 use invite::Inviting;
 pub(crate) use rows::minute;
 use rows::{Invitations, Persons};
@@ -46,7 +46,7 @@ fn Shown(who: Who) -> impl IntoView {
 
 /// What was done, and the way back.
 #[component]
-fn Done(board: Board, told: Told) -> impl IntoView {
+fn Done(board: Board, told: ActionNotice) -> impl IntoView {
     let back = told.back.map(|it| {
         let again = move |_| invite::let_in_again(board, &it);
         view! {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 /// What is wrong with a field, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal<F> {
-    /// Where.
+    /// The field that holds the mistake.
     pub(crate) field: F,
     /// Starts small, without full stop.
     pub(crate) reason: String,
@@ -63,7 +63,7 @@ impl<V: Send + Sync, F: FieldName> Fields<V, F> {
 /// The text of a field.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
-    /// As it stands.
+    /// The text of the field as it stands.
     pub(crate) value: Signal<String>,
     /// Takes what is typed.
     pub(crate) set: Callback<String>,
@@ -100,9 +100,9 @@ fn Message(mistake: Mistake) -> impl IntoView {
 /// What is wrong with a field.
 #[component]
 pub(crate) fn Wrong<V, F>(
-    /// The form.
+    /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
-    /// Which.
+    /// The field of the form that is shown.
     field: F,
 ) -> impl IntoView
 where
@@ -115,7 +115,7 @@ where
 /// A line of text.
 #[component]
 pub(crate) fn Line(
-    /// Above the line.
+    /// The label above the line.
     #[prop(into)]
     label: String,
     /// What is typed.
@@ -133,7 +133,7 @@ pub(crate) fn Line(
     /// An example, while nothing is typed.
     #[prop(optional)]
     placeholder: Option<&'static str>,
-    /// In characters.
+    /// The longest text that is taken, in characters.
     #[prop(optional)]
     maxlength: Option<usize>,
     /// Whether the form needs it.
@@ -142,7 +142,7 @@ pub(crate) fn Line(
     /// What is wrong with it.
     #[prop(optional)]
     mistake: Option<Mistake>,
-    /// Below the line.
+    /// A note below the line.
     #[prop(optional)]
     note: Option<&'static str>,
 ) -> impl IntoView {
@@ -173,12 +173,12 @@ pub(crate) fn Line(
 /// A list to choose from.
 #[component]
 pub(crate) fn Select(
-    /// Above the list.
+    /// The label above the list.
     label: &'static str,
     /// Takes the value of the option that is chosen.
     #[prop(into)]
     choose: Callback<String>,
-    /// The options.
+    /// The options, in the order in which they are listed.
     children: Children,
 ) -> impl IntoView {
     view! {
@@ -194,11 +194,11 @@ pub(crate) fn Select(
 /// A line of a form, with what is wrong in it.
 #[component]
 pub(crate) fn Words<V, F>(
-    /// The form.
+    /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
-    /// Which.
+    /// The field of the form that is shown.
     field: F,
-    /// Above the line.
+    /// The label above the line.
     label: &'static str,
     /// Which keyboard it is typed with.
     #[prop(default = "text")]
@@ -220,11 +220,11 @@ where
 /// A number as text, since a mistake is text.
 #[component]
 pub(crate) fn Number<V, F>(
-    /// The form.
+    /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
-    /// Which.
+    /// The field of the form that is shown.
     field: F,
-    /// Above the line.
+    /// The label above the line.
     label: &'static str,
     /// Its text among the values.
     text: fn(&mut V) -> &mut String,
@@ -239,9 +239,9 @@ where
 /// One of several words.
 #[component]
 pub(crate) fn Choice<V, F, W>(
-    /// The form.
+    /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
-    /// Above the list.
+    /// The label above the list.
     label: &'static str,
     /// Word in the values and words for people.
     options: Vec<(W, W)>,
@@ -269,7 +269,7 @@ where
 /// Something that is so or not.
 #[component]
 pub(crate) fn Tick<V, F>(
-    /// The form.
+    /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
     /// Beside the box.
     label: &'static str,

@@ -16,13 +16,13 @@ pub(super) struct Board {
     /// What is asked before it is done.
     pub(super) asked: RwSignal<Option<Revoke>>,
     /// What was done, for those who hear the page.
-    pub(super) told: RwSignal<Option<Told>>,
+    pub(super) told: RwSignal<Option<ActionNotice>>,
     pub(super) busy: RwSignal<bool>,
 }
 
-/// What was done.
+/// A notice of an action that succeeded, read out to those who hear the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ActionNotice {
     pub(super) words: String,
     /// Whom an invitation would let in again.
     pub(super) back: Option<Somebody>,
@@ -81,7 +81,7 @@ impl Board {
         });
     }
 
-    pub(super) fn told_of(self, what: Revoke) -> Told {
+    pub(super) fn told_of(self, what: Revoke) -> ActionNotice {
         match what {
             Revoke::Person { no } => {
                 let everybody = self.everybody.get_untracked().unwrap_or_default();
@@ -92,9 +92,9 @@ impl Board {
                     "{} was turned away and is signed out everywhere. What they decided stays.",
                     name.unwrap_or_default()
                 );
-                Told { words, back }
+                ActionNotice { words, back }
             }
-            Revoke::Invitation { .. } => Told {
+            Revoke::Invitation { .. } => ActionNotice {
                 words: "The invitation was taken back; its link no longer works.".to_owned(),
                 back: None,
             },

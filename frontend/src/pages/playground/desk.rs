@@ -38,7 +38,7 @@ pub(crate) struct Desk {
     /// Neural rankers with their scores.
     pub(super) models: RwSignal<Vec<Model>>,
     /// The text that was last made of another one.
-    pub(super) manipulated: RwSignal<Option<Manipulated>>,
+    pub(super) manipulated: RwSignal<Option<ManipulatedText>>,
 }
 
 /// A collection whose statistics were asked for.
@@ -243,7 +243,7 @@ impl Model {
 
 /// A text that was made of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Manipulated {
+pub(super) struct ManipulatedText {
     pub(super) by: Manipulation,
     /// Place and words of the text as it was.
     pub(super) original: (usize, String),

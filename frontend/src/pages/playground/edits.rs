@@ -5,7 +5,7 @@ use shared::api::worker::Manipulate;
 use shared::probe::Manipulation;
 use shared::study::bench::Changing;
 
-use super::desk::{Desk, Manipulated, NAMES};
+use super::desk::{Desk, ManipulatedText, NAMES};
 use super::history::History;
 use crate::api::{self, Error};
 
@@ -142,7 +142,7 @@ fn manipulate(desk: Desk, by: Manipulation, from: usize, to: usize, said: RwSign
         });
         let _ = said.try_set(Said::Done);
         if put == Some(true) && from != to {
-            desk.manipulated.set(Some(Manipulated {
+            desk.manipulated.set(Some(ManipulatedText {
                 by,
                 original: (from, text),
                 made: (to, made),

@@ -7,7 +7,7 @@ use shared::score::RankerAbout;
 use shared::verdict::{Outcome, Verdict};
 
 use super::contributions::digits;
-use super::desk::{Desk, Manipulated, NAMES};
+use super::desk::{Desk, ManipulatedText, NAMES};
 use crate::widgets::contributions::signed;
 use crate::widgets::difference::{ChangedText, Wording, difference, summary};
 use crate::widgets::verdict::effect;
@@ -28,7 +28,7 @@ pub(super) fn Effect(
         is_there.then_some(known)
     });
     move || {
-        let Manipulated { by, original, made } = known.get()?;
+        let ManipulatedText { by, original, made } = known.get()?;
         let pieces = difference(&original.1, &made.1);
         let changed = pieces.map(|pieces| {
             view! {

@@ -21,7 +21,7 @@ use crate::page::Page;
 use crate::widgets::answered::Answered;
 use adjudicate::Adjudication;
 use agreement::Agreement;
-use desk::{Desk, Part};
+use desk::{CurationTab, Desk};
 use export::Export;
 use overview::Overview;
 use progress::Progress;
@@ -49,9 +49,9 @@ fn Fetched(task: TaskNo) -> impl IntoView {
 #[component]
 fn Shown(whole: Whole) -> impl IntoView {
     let here = Address::here();
-    let part = Memo::new(move |_| Part::read(&here.search.get()));
+    let part = Memo::new(move |_| CurationTab::read(&here.search.get()));
     let desk = Desk::new(whole);
-    let tabs = Part::ALL.map(|it| {
+    let tabs = CurationTab::ALL.map(|it| {
         let current = move || (part.get() == it).then_some("page");
         view! {
             <a class="btn bare" href=it.href(desk.task) aria-current=current>{it.name()}</a>
@@ -65,12 +65,12 @@ fn Shown(whole: Whole) -> impl IntoView {
     .href();
     let state = move || words::state(desk.whole.with(|it| it.card.state));
     let body = move || match part.get() {
-        Part::Overview => view! { <Overview desk/> }.into_any(),
-        Part::Progress => view! { <Progress desk/> }.into_any(),
-        Part::Agreement => view! { <Agreement desk/> }.into_any(),
-        Part::Adjudication => view! { <Adjudication desk/> }.into_any(),
-        Part::Results => view! { <Results desk/> }.into_any(),
-        Part::Export => view! { <Export desk/> }.into_any(),
+        CurationTab::Overview => view! { <Overview desk/> }.into_any(),
+        CurationTab::Progress => view! { <Progress desk/> }.into_any(),
+        CurationTab::Agreement => view! { <Agreement desk/> }.into_any(),
+        CurationTab::Adjudication => view! { <Adjudication desk/> }.into_any(),
+        CurationTab::Results => view! { <Results desk/> }.into_any(),
+        CurationTab::Export => view! { <Export desk/> }.into_any(),
     };
     view! {
         <nav class="crumbs" aria-label="You are here">

@@ -21,9 +21,9 @@ use crate::widgets::error::Failed;
 use crate::widgets::form::Radio;
 use crate::widgets::takes::Takes;
 use grid::EffectGrid;
-use layout::Part;
+use layout::BehaviorKind;
 use panel::Details;
-use scene::{Scene, Spot};
+use scene::{EffectCell, Scene};
 use width::WidthDial;
 
 /// The section of the Study page.
@@ -96,14 +96,14 @@ pub(crate) fn Behaviours(
 }
 
 /// The cell of the address if there is one, or else the first.
-fn select(found: &Found, wanted: &Behaving) -> Option<Spot> {
+fn select(found: &Found, wanted: &Behaving) -> Option<EffectCell> {
     let spots = || {
-        Part::ALL.iter().flat_map(|part| {
+        BehaviorKind::ALL.iter().flat_map(|part| {
             let grid = part.layout(found, wanted);
-            grid.spots().collect::<Vec<Spot>>()
+            grid.spots().collect::<Vec<EffectCell>>()
         })
     };
-    let is_wanted = |it: &Spot| Some((it.probe, it.ranker)) == wanted.cell;
+    let is_wanted = |it: &EffectCell| Some((it.probe, it.ranker)) == wanted.cell;
     spots().find(is_wanted).or_else(|| spots().next())
 }
 
@@ -116,7 +116,7 @@ fn Shown(scene: Scene, #[prop(into)] busy: Signal<bool>) -> impl IntoView {
     }
     let settled = Signal::derive(move || scene.page.view.get().behaving.delta);
     let settle = Callback::new(move |delta| scene.turn(|it| it.delta = delta));
-    let parts = Part::ALL.iter().filter(|part| {
+    let parts = BehaviorKind::ALL.iter().filter(|part| {
         let found = scene.found.read_untracked();
         found.rows.iter().any(|row| part.has(row.probe))
     });
@@ -171,13 +171,13 @@ fn Legend(scene: Scene) -> impl IntoView {
 
 /// One kind of behaviours: its figure, and beside it the details of a cell of it.
 #[component]
-fn Group(part: Part, scene: Scene) -> impl IntoView {
+fn Group(part: BehaviorKind, scene: Scene) -> impl IntoView {
     let layout =
         Memo::new(move |_| part.layout(&scene.found.read(), &scene.page.view.read().behaving));
     let dial = match part {
-        Part::Matching => view! { <WhoseMatrix scene/> }.into_any(),
-        Part::Manipulations => view! { <WhichDocuments scene/> }.into_any(),
-        Part::Transfers => ().into_any(),
+        BehaviorKind::Matching => view! { <WhoseMatrix scene/> }.into_any(),
+        BehaviorKind::Manipulations => view! { <WhichDocuments scene/> }.into_any(),
+        BehaviorKind::Transfers => ().into_any(),
     };
     let own = Memo::new(move |_| scene.selected.get().filter(|it| part.has(it.probe)));
     let details = move || own.get().map(|spot| view! { <Details spot scene/> });

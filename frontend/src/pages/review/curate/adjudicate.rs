@@ -12,7 +12,7 @@ use shared::review::log::Fate;
 use shared::review::said::Dispute;
 use shared::review::{Answer, ItemNo, Key};
 
-use super::desk::{Desk, Part};
+use super::desk::{CurationTab, Desk};
 use super::history::Told;
 use super::sending::{Sending, Unsent};
 use super::words;
@@ -84,7 +84,7 @@ impl Court {
     fn href(self, item: ItemNo) -> String {
         format!(
             "{}&item={}",
-            Part::Adjudication.href(self.desk.task),
+            CurationTab::Adjudication.href(self.desk.task),
             item.0
         )
     }

@@ -13,7 +13,7 @@ use crate::page::Page;
 
 /// A part of the page; the address says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum CurationTab {
     Overview,
     Progress,
     Agreement,
@@ -22,25 +22,25 @@ pub(super) enum Part {
     Export,
 }
 
-impl Part {
-    pub(super) const ALL: [Part; 6] = [
-        Part::Overview,
-        Part::Progress,
-        Part::Agreement,
-        Part::Adjudication,
-        Part::Results,
-        Part::Export,
+impl CurationTab {
+    pub(super) const ALL: [CurationTab; 6] = [
+        CurationTab::Overview,
+        CurationTab::Progress,
+        CurationTab::Agreement,
+        CurationTab::Adjudication,
+        CurationTab::Results,
+        CurationTab::Export,
     ];
 
     /// For people.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Part::Overview => "Overview",
-            Part::Progress => "Progress",
-            Part::Agreement => "Agreement",
-            Part::Adjudication => "Adjudication",
-            Part::Results => "Results",
-            Part::Export => "Export",
+            CurationTab::Overview => "Overview",
+            CurationTab::Progress => "Progress",
+            CurationTab::Agreement => "Agreement",
+            CurationTab::Adjudication => "Adjudication",
+            CurationTab::Results => "Results",
+            CurationTab::Export => "Export",
         }
     }
 
@@ -49,16 +49,16 @@ impl Part {
         self.name().to_lowercase()
     }
 
-    pub(super) fn read(search: &str) -> Part {
+    pub(super) fn read(search: &str) -> CurationTab {
         let word = browser::word(search, "part").unwrap_or_default();
-        let found = Part::ALL.iter().find(|it| it.word() == word);
-        found.copied().unwrap_or(Part::Overview)
+        let found = CurationTab::ALL.iter().find(|it| it.word() == word);
+        found.copied().unwrap_or(CurationTab::Overview)
     }
 
     pub(super) fn href(self, task: TaskNo) -> String {
         let page = Page::Curate { task }.href();
         match self {
-            Part::Overview => page,
+            CurationTab::Overview => page,
             part => format!("{page}?part={}", part.word()),
         }
     }
@@ -125,10 +125,10 @@ mod tests {
 
     #[test]
     fn parts_have_names_for_people() {
-        let words: Vec<String> = Part::ALL.iter().map(|it| it.word()).collect();
+        let words: Vec<String> = CurationTab::ALL.iter().map(|it| it.word()).collect();
         assert_eq!(words[3], "adjudication");
-        assert_eq!(Part::Overview.href(TaskNo(7)), "/review/7/curate");
-        let href = Part::Results.href(TaskNo(7));
+        assert_eq!(CurationTab::Overview.href(TaskNo(7)), "/review/7/curate");
+        let href = CurationTab::Results.href(TaskNo(7));
         assert_eq!(href, "/review/7/curate?part=results");
     }
 

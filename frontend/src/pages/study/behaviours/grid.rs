@@ -8,7 +8,7 @@ use shared::study::behaviour::Effect as Found;
 use wasm_bindgen::JsCast;
 
 use super::layout::{Head, Layout, Square, score};
-use super::scene::{Scene, Spot};
+use super::scene::{EffectCell, Scene};
 
 /// The table; wide ones scroll in their own place.
 #[component]
@@ -19,11 +19,12 @@ pub(super) fn EffectGrid(
     scene: Scene,
 ) -> impl IntoView {
     // The one tab stop: the selected cell, or else the first.
-    let current = RwSignal::new(None::<Spot>);
+    let current = RwSignal::new(None::<EffectCell>);
     Effect::new(move |_| {
         let selected = scene.selected.get();
         let layout = layout.read();
-        let here = |it: &Option<Spot>| it.is_some_and(|it| layout.spots().any(|own| own == it));
+        let here =
+            |it: &Option<EffectCell>| it.is_some_and(|it| layout.spots().any(|own| own == it));
         let kept = [selected, current.get_untracked()];
         let kept = kept.into_iter().find(here).flatten();
         current.set(kept.or_else(|| layout.spots().next()));
@@ -92,12 +93,12 @@ fn HeadWords(head: Head) -> impl IntoView {
     }
 }
 
-fn id(spot: Spot) -> String {
+fn id(spot: EffectCell) -> String {
     let slice = spot.slice.name().replace(' ', "-");
     format!("effect-{}-{slice}-{}", spot.probe.slug(), spot.ranker)
 }
 
-fn focus_on(spot: Spot) {
+fn focus_on(spot: EffectCell) {
     let found = document().get_element_by_id(&id(spot));
     if let Some(cell) = found.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
         let _ = cell.focus();
@@ -110,7 +111,7 @@ fn Place(
     square: Square,
     /// Row and column.
     at: String,
-    current: RwSignal<Option<Spot>>,
+    current: RwSignal<Option<EffectCell>>,
     scene: Scene,
 ) -> impl IntoView {
     let (spot, effect, detail) = match square {

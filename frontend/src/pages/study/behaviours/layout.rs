@@ -6,51 +6,55 @@ use shared::report::format;
 use shared::study::behaviour::{Behaviours, Effect, Row};
 
 use super::super::address::Behaving;
-use super::scene::Spot;
+use super::scene::EffectCell;
 use crate::numbers::plural;
 use crate::widgets::heatmap::step;
 
 /// A kind of behaviours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BehaviorKind {
     Matching,
     Manipulations,
     Transfers,
 }
 
-impl Part {
-    pub(super) const ALL: &[Part] = &[Part::Matching, Part::Manipulations, Part::Transfers];
+impl BehaviorKind {
+    pub(super) const ALL: &[BehaviorKind] = &[
+        BehaviorKind::Matching,
+        BehaviorKind::Manipulations,
+        BehaviorKind::Transfers,
+    ];
 
     /// Whether a behaviour is of this kind.
     pub(super) fn has(self, probe: Probe) -> bool {
         match self {
-            Part::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
-            Part::Manipulations => matches!(probe, Probe::Manipulation(_)),
-            Part::Transfers => matches!(probe, Probe::Transfer(_)),
+            BehaviorKind::Matching => matches!(probe, Probe::MeasureAndMatch(_)),
+            BehaviorKind::Manipulations => matches!(probe, Probe::Manipulation(_)),
+            BehaviorKind::Transfers => matches!(probe, Probe::Transfer(_)),
         }
     }
 
     /// Its head.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Part::Matching => "Measure and match",
-            Part::Manipulations => "Manipulations",
-            Part::Transfers => "Transfer sets",
+            BehaviorKind::Matching => "Measure and match",
+            BehaviorKind::Manipulations => "Manipulations",
+            BehaviorKind::Transfers => "Transfer sets",
         }
     }
 
     /// What a sample is, and what its sign means.
     pub(super) fn said(self) -> &'static str {
         match self {
-            Part::Matching => {
+            BehaviorKind::Matching => {
                 "Two documents of a query that are equal in the row and differ in the column. \
                  Positive: the one with the larger value is preferred."
             }
-            Part::Manipulations => {
+            BehaviorKind::Manipulations => {
                 "A document beside itself, changed in one way. Positive: the manipulated text is \
                  preferred."
             }
-            Part::Transfers => {
+            BehaviorKind::Transfers => {
                 "Pairs of texts that were made for another task. Positive: the first text of a \
                  pair is preferred; in a symmetric set, the two score differently."
             }
@@ -60,11 +64,11 @@ impl Part {
     /// Its cells, as a reader wants to see them.
     pub(super) fn layout(self, found: &Behaviours, wanted: &Behaving) -> Layout {
         match self {
-            Part::Matching => matrix(found, wanted.ranker),
-            Part::Manipulations => rows(found, |row| {
+            BehaviorKind::Matching => matrix(found, wanted.ranker),
+            BehaviorKind::Manipulations => rows(found, |row| {
                 self.has(row.probe) && row.slice == wanted.slice
             }),
-            Part::Transfers => rows(found, |row| self.has(row.probe)),
+            BehaviorKind::Transfers => rows(found, |row| self.has(row.probe)),
         }
     }
 }
@@ -96,7 +100,7 @@ pub(super) enum Square {
     /// There was no sample with both scores.
     Nothing,
     Known {
-        spot: Spot,
+        spot: EffectCell,
         effect: Box<Effect>,
         /// Below the score, smaller.
         detail: String,
@@ -107,7 +111,7 @@ impl Square {
     fn of(row: &Row, ranker: usize, detail: impl Fn(&Effect) -> String) -> Square {
         let effect = row.effects.get(ranker).cloned().flatten();
         effect.map_or(Square::Nothing, |effect| Square::Known {
-            spot: Spot {
+            spot: EffectCell {
                 probe: row.probe,
                 slice: row.slice,
                 ranker,
@@ -117,7 +121,7 @@ impl Square {
         })
     }
 
-    pub(super) fn spot(&self) -> Option<Spot> {
+    pub(super) fn spot(&self) -> Option<EffectCell> {
         match self {
             Square::Known { spot, .. } => Some(*spot),
             Square::Impossible | Square::NotAsked | Square::Nothing => None,
@@ -127,16 +131,16 @@ impl Square {
 
 impl Layout {
     /// Every cell that can be selected, row by row.
-    pub(super) fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
+    pub(super) fn spots(&self) -> impl Iterator<Item = EffectCell> + '_ {
         let squares = self.rows.iter().flat_map(|it| &it.1);
         squares.filter_map(Square::spot)
     }
 
     /// Where a key leads from a cell.
-    pub(super) fn step(&self, from: Spot, key: &str) -> Option<Spot> {
+    pub(super) fn step(&self, from: EffectCell, key: &str) -> Option<EffectCell> {
         let rows = self.rows.iter();
         let grid = rows.map(|it| it.1.iter().map(Square::spot).collect());
-        let grid: Vec<Vec<Option<Spot>>> = grid.collect();
+        let grid: Vec<Vec<Option<EffectCell>>> = grid.collect();
         step(&grid, from, key).filter(|it| *it != from)
     }
 }

@@ -11,7 +11,7 @@ use shared::study::dials::Dials;
 
 use super::super::address::ListView;
 use super::layout::{interval, score};
-use super::scene::{Scene, Spot};
+use super::scene::{EffectCell, Scene};
 use crate::api;
 use crate::numbers::{p_said, plural};
 use crate::widgets::drawing::Drawing;
@@ -21,7 +21,7 @@ type Drawn = LocalResource<Result<Histogram, api::Error>>;
 
 /// The panel beside the table.
 #[component]
-pub(super) fn Details(spot: Spot, scene: Scene) -> impl IntoView {
+pub(super) fn Details(spot: EffectCell, scene: Scene) -> impl IntoView {
     // The same whatever δ is.
     let split = Memo::new(move |_| scene.found.read().asking.dials.split.clone());
     let histogram = LocalResource::new(move || {
@@ -71,7 +71,7 @@ pub(super) fn Details(spot: Spot, scene: Scene) -> impl IntoView {
 }
 
 #[component]
-fn Known(spot: Spot, effect: Effect, histogram: Drawn, scene: Scene) -> impl IntoView {
+fn Known(spot: EffectCell, effect: Effect, histogram: Drawn, scene: Scene) -> impl IntoView {
     let found = scene.found.get_untracked();
     let asked = found.rankers.get(spot.ranker);
     let delta = asked.and_then(|it| it.delta);

@@ -10,7 +10,7 @@ use super::super::address::{Behaving, StudyView};
 
 /// A behaviour of a ranker, over some documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct EffectCell {
     pub(super) probe: Probe,
     pub(super) slice: Slice,
     /// Row of the ranker.
@@ -23,7 +23,7 @@ pub(super) struct Scene {
     pub(super) page: crate::pages::scene::Scene<StudyView>,
     pub(super) found: Memo<Arc<Found>>,
     /// Whose details are shown.
-    pub(super) selected: Memo<Option<Spot>>,
+    pub(super) selected: Memo<Option<EffectCell>>,
 }
 
 impl Scene {
@@ -33,7 +33,7 @@ impl Scene {
     }
 
     /// Shows the details of another cell.
-    pub(super) fn select(self, spot: Spot) {
+    pub(super) fn select(self, spot: EffectCell) {
         self.turn(|it| it.cell = Some((spot.probe, spot.ranker)));
     }
 }
