@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
 use shared::study::Definition;
@@ -45,87 +46,141 @@ const TRANSFERS: [(&str, &str); 6] = [
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 
-/// Makes and publishes the demo study, unless it is there with all its rankers. Without a
-/// model it has the formulas alone.
-pub(crate) fn prepare(folder: &DataFolder, models: &Models) -> Result<(), Error> {
+/// Makes and publishes the demo study with the formulas, unless it is stored already. Returns what
+/// is left to do for its neural rankers, which takes minutes.
+pub(crate) fn prepare(
+    folder: &DataFolder,
+    models: &Arc<Models>,
+) -> Result<Option<NeuralPart>, Error> {
     let mut definition = Definition::from_toml("study.toml", STUDY)?;
     let known = models.specs();
     let formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
     definition
         .rankers
         .retain(|it| formula(it) || known.contains(it));
+    let mut formulas = definition.clone();
+    formulas.rankers.retain(formula);
+    let is_neural = definition.rankers.len() > formulas.rankers.len();
+    formulas.description += if is_neural {
+        " The neural model is being run now, which takes a few minutes; reload the page then."
+    } else {
+        " Without the default model there are only the formulas."
+    };
     let collection = collection()?;
-    if let Some(stored) = pipeline::stored_study(folder, &definition.name)
-        && stored.collection_hash == collection.hash()
-        && stored.scores.len() >= definition.rankers.len()
-        && stored.definition.limits == definition.limits
-        && stored.definition.probes == definition.probes
-    {
-        return look_inside(folder, models, &stored.definition, Again::Missing);
+    let stored = pipeline::stored_study(folder, &definition.name).filter(|stored| {
+        stored.collection_hash == collection.hash()
+            && stored.definition.limits == definition.limits
+            && stored.definition.probes == definition.probes
+    });
+    let n_scored = stored.as_ref().map_or(0, |it| it.scores.len());
+    let is_current = stored.as_ref().is_some_and(|it| {
+        n_scored > formulas.rankers.len() || it.definition.description == formulas.description
+    });
+    if !is_current {
+        eprintln!("making the demo study");
+        make(formulas, collection, folder, models)?;
+        with_store(folder, async |store: &Store| {
+            let published = Visibility::Published;
+            store.set_visibility(&definition.name, published).await
+        })?;
     }
-    eprintln!("making the demo study; with a neural model this takes a few minutes, once");
-    let files = unpack(folder)?;
-    let study = pipeline::make_study(definition, collection, &files, folder, models)?;
-    with_store(folder, async |store: &Store| {
-        store.put_study(&study).await?;
-        store
-            .set_visibility(&study.definition.name, Visibility::Published)
-            .await
-    })?;
-    look_inside(folder, models, &study.definition, Again::All)
+    let is_scored = n_scored >= definition.rankers.len();
+    let definition = match stored {
+        Some(stored) if is_scored => stored.definition,
+        _ => definition,
+    };
+    Ok(is_neural.then(|| NeuralPart {
+        definition,
+        is_scored,
+        folder: folder.clone(),
+        models: models.clone(),
+    }))
 }
 
-/// Which rankers are looked into.
-enum Again {
-    /// Those that were not.
-    Missing,
-    /// All, since the study is another.
-    All,
+/// What the demo study lacks of its neural rankers.
+pub(crate) struct NeuralPart {
+    definition: Definition,
+    is_scored: bool,
+    folder: DataFolder,
+    models: Arc<Models>,
 }
 
-/// Looks into the rankers of the study that compare piece by piece.
-fn look_inside(
+impl NeuralPart {
+    /// Adds it in a thread of its own, which ends with the process. The next start goes on where it
+    /// was interrupted.
+    pub(crate) fn add_in_background(self) {
+        std::thread::spawn(move || {
+            if let Err(error) = self.add() {
+                eprintln!("the demo study has no neural rankers: {error}");
+            }
+        });
+    }
+
+    fn add(self) -> Result<(), Error> {
+        if !self.is_scored {
+            eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
+            let definition = self.definition.clone();
+            make(definition, collection()?, &self.folder, &self.models)?;
+        }
+        self.look_inside()?;
+        if !self.is_scored {
+            eprintln!("the demo study has its neural rankers now; reload its page");
+        }
+        Ok(())
+    }
+
+    /// Looks into the rankers of the study that compare piece by piece: all of them if the study is
+    /// new, those that were not looked into otherwise.
+    fn look_inside(&self) -> Result<(), Error> {
+        /// The least vectors of a piece whose spectrum is taken, as of the command.
+        const FLOOR: u64 = 10;
+
+        let definition = &self.definition;
+        let known = whitebox::load(&self.folder, &definition.name)?;
+        let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
+        for spec in late {
+            if self.is_scored && known.iter().any(|it| it.head.ranker.spec == *spec) {
+                continue;
+            }
+            let collection = collection()?;
+            let index = pipeline::index(&collection, &definition.analyzer)?;
+            let ranker = self.models.get(spec)?;
+            let found = pipeline::look(Looking {
+                collection: &collection,
+                index: &index,
+                pool: &definition.pool,
+                folder: &self.folder.demo()?,
+                ranker: &ranker,
+                before: None,
+                head: Head {
+                    name: definition.name.clone(),
+                    title: definition.title.clone(),
+                    collection: definition.collection.clone(),
+                    pool: definition.pool.to_string(),
+                    ranker: ranker.about.clone(),
+                    made: pipeline::today(),
+                    queries: Vec::new(),
+                    n_pairs: 0,
+                    n_texts: 0,
+                    floor: FLOOR,
+                },
+            })?;
+            whitebox::save(&self.folder, &definition.name, &found)?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the demo study, stores and lists it.
+fn make(
+    definition: Definition,
+    collection: Collection,
     folder: &DataFolder,
     models: &Models,
-    definition: &Definition,
-    again: Again,
 ) -> Result<(), Error> {
-    /// The least vectors of a piece whose spectrum is taken, as of the command.
-    const FLOOR: u64 = 10;
-
-    let known = whitebox::load(folder, &definition.name)?;
-    let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
-    for spec in late {
-        let is_known = known.iter().any(|it| it.head.ranker.spec == *spec);
-        if is_known && matches!(again, Again::Missing) {
-            continue;
-        }
-        let collection = collection()?;
-        let index = pipeline::index(&collection, &definition.analyzer)?;
-        let ranker = models.get(spec)?;
-        let found = pipeline::look(Looking {
-            collection: &collection,
-            index: &index,
-            pool: &definition.pool,
-            folder: &folder.demo()?,
-            ranker: &ranker,
-            before: None,
-            head: Head {
-                name: definition.name.clone(),
-                title: definition.title.clone(),
-                collection: definition.collection.clone(),
-                pool: definition.pool.to_string(),
-                ranker: ranker.about.clone(),
-                made: pipeline::today(),
-                queries: Vec::new(),
-                n_pairs: 0,
-                n_texts: 0,
-                floor: FLOOR,
-            },
-        })?;
-        whitebox::save(folder, &definition.name, &found)?;
-    }
-    Ok(())
+    let files = unpack(folder)?;
+    let study = pipeline::make_study(definition, collection, &files, folder, models)?;
+    with_store(folder, async |store: &Store| store.put_study(&study).await)
 }
 
 /// The folder with the pairs of texts.

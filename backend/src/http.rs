@@ -48,16 +48,13 @@ use crate::store::{DataFolder, Database, Store};
 const GRACE: Duration = Duration::from_secs(10);
 
 /// What `axioscope serve` was told.
-#[derive(Debug, Clone)]
 pub(crate) struct Settings {
     /// The data folder.
     pub data: PathBuf,
     /// Where to listen. Anything but loopback lets visitors in.
     pub listen: SocketAddr,
-    /// Model folders and names on the hub; none takes the default model, if it is there.
-    pub models: Vec<String>,
-    /// Where models compute.
-    pub computing: neural::Computing,
+    /// The models that score.
+    pub models: Arc<Models>,
     /// The operator's token.
     pub token: Token,
 }
@@ -106,7 +103,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     let lock = store.lock_jobs(lock).await?;
     let door = Door::of(settings.listen);
     let operator = operator(&store, door, settings.token).await?;
-    let models = Arc::new(Models::new(&settings.models, settings.computing)?);
+    let models = settings.models;
     let (stop, stopping) = watch::channel(false);
     let jobs = Jobs::new(folder.clone(), store.clone(), models.clone());
 

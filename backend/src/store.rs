@@ -12,6 +12,35 @@
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
 //! transaction. So a row never names a file that is not there.
 
+/// A row whose columns have the names of its fields. `derive(FromRow)` does the same, but has sqlx
+/// and SQLite compiled a second time, for the compiler.
+macro_rules! row {
+    ($(#[$about:meta])* struct $row:ident { $($column:ident: $value:ty,)* }) => {
+        $(#[$about])*
+        struct $row {
+            $($column: $value,)*
+        }
+
+        impl<'r> sqlx::FromRow<'r, sqlx::any::AnyRow> for $row {
+            fn from_row(row: &'r sqlx::any::AnyRow) -> sqlx::Result<Self> {
+                Ok($row { $($column: sqlx::Row::try_get(row, stringify!($column))?,)* })
+            }
+        }
+    };
+}
+
+/// The migrations of a database, in order: files named by four digits and what they are about.
+macro_rules! migrator {
+    ($folder:literal: $($file:literal)*) => {
+        sqlx::migrate::Migrator::with_migrations(vec![$(
+            $crate::store::migration(
+                $file,
+                include_str!(concat!("../../migrations/", $folder, "/", $file, ".sql")),
+            )
+        ),*])
+    };
+}
+
 mod sqlite;
 mod postgres;
 pub(crate) mod database;
@@ -34,8 +63,8 @@ use std::path::{Path, PathBuf};
 
 use shared::study::check_name;
 use sqlx::any::{Any, AnyPoolOptions};
-use sqlx::migrate::MigrateError;
-use sqlx::{AnyPool, Connection, Transaction};
+use sqlx::migrate::{MigrateError, Migration, MigrationType};
+use sqlx::{AnyPool, Connection, SqlSafeStr, Transaction};
 
 use crate::error::Error;
 use crate::store::postgres::Session;
@@ -44,6 +73,20 @@ pub(crate) use database::Database;
 
 /// Connections that are open at once, at most.
 const CONNECTIONS: u32 = 4;
+
+/// The migration of a file `0001_start.sql`.
+fn migration(name: &str, sql: &'static str) -> Migration {
+    let (version, about) = name.split_once('_').expect("a number and a word");
+    let version = version.parse().expect("a number");
+    let about = about.replace('_', " ").into();
+    Migration::new(
+        version,
+        about,
+        MigrationType::Simple,
+        sql.into_sql_str(),
+        false,
+    )
+}
 
 /// Where everything lies.
 #[derive(Debug, Clone)]

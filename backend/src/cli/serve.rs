@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Subcommand;
 
@@ -37,14 +38,16 @@ impl Serve {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let computing = self.computing.computing()?;
         let folder = DataFolder::open(data)?;
-        if self.demo {
-            demo::prepare(&folder, &Models::new(&self.model, computing)?)?;
+        let models = Arc::new(Models::new(&self.model, computing)?);
+        if self.demo
+            && let Some(neural) = demo::prepare(&folder, &models)?
+        {
+            neural.add_in_background();
         }
         runtime()?.block_on(http::serve(Settings {
             data: data.to_owned(),
             listen: self.listen,
-            models: self.model,
-            computing,
+            models,
             token: if self.new_token {
                 Token::New
             } else {

@@ -50,27 +50,22 @@ pub(crate) struct Batch {
     pub texts: Vec<(u32, String)>,
 }
 
-#[derive(sqlx::FromRow)]
-struct JobRow {
-    id: String,
-    title: String,
-    state: String,
-    problem: Option<String>,
-    n_pairs: i64,
-    n_done: i64,
-    created: String,
-    #[sqlx(flatten)]
-    ranker: RankerRow,
-}
-
-#[derive(sqlx::FromRow)]
-struct RankerRow {
-    fingerprint: String,
-    spec: String,
-    label: String,
-    detail: String,
-    kind: String,
-    note: Option<String>,
+row! {
+    struct JobRow {
+        id: String,
+        title: String,
+        state: String,
+        problem: Option<String>,
+        n_pairs: i64,
+        n_done: i64,
+        created: String,
+        fingerprint: String,
+        spec: String,
+        label: String,
+        detail: String,
+        kind: String,
+        note: Option<String>,
+    }
 }
 
 impl Store {
@@ -481,8 +476,21 @@ impl JobRow {
             "failed" => JobState::Failed,
             other => return Err(damaged(&self.id, "state", other)),
         };
+        let kind = match self.kind.as_str() {
+            "lexical" => RankerKind::Lexical,
+            "neural" => RankerKind::Neural,
+            "file" => RankerKind::File,
+            other => return Err(damaged(&self.id, "kind", other)),
+        };
         Ok(Job {
-            ranker: self.ranker.into_ranker(&self.id)?,
+            ranker: RankerAbout {
+                spec: self.spec,
+                label: self.label,
+                detail: self.detail,
+                kind,
+                fingerprint: self.fingerprint,
+                note: self.note,
+            },
             id: self.id,
             title: self.title,
             state,
@@ -492,25 +500,6 @@ impl JobRow {
             pieces_per_s: 0.0,
             problem: self.problem,
             created: self.created,
-        })
-    }
-}
-
-impl RankerRow {
-    fn into_ranker(self, job: &str) -> Result<RankerAbout, Error> {
-        let kind = match self.kind.as_str() {
-            "lexical" => RankerKind::Lexical,
-            "neural" => RankerKind::Neural,
-            "file" => RankerKind::File,
-            other => return Err(damaged(job, "kind", other)),
-        };
-        Ok(RankerAbout {
-            spec: self.spec,
-            label: self.label,
-            detail: self.detail,
-            kind,
-            fingerprint: self.fingerprint,
-            note: self.note,
         })
     }
 }

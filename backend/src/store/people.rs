@@ -31,34 +31,37 @@ pub(crate) struct Known {
     pub revoked: bool,
 }
 
-#[derive(sqlx::FromRow)]
-struct PersonRow {
-    no: i64,
-    name: String,
-    role: String,
-    password_hash: Option<String>,
-    revoked_ms: Option<i64>,
+row! {
+    struct PersonRow {
+        no: i64,
+        name: String,
+        role: String,
+        password_hash: Option<String>,
+        revoked_ms: Option<i64>,
+    }
 }
 
-#[derive(sqlx::FromRow)]
-struct SomebodyRow {
-    no: i64,
-    name: String,
-    role: String,
-    password_hash: Option<String>,
-    since_ms: i64,
-    seen_ms: i64,
-    revoked_ms: Option<i64>,
-    n_sessions: i64,
+row! {
+    struct SomebodyRow {
+        no: i64,
+        name: String,
+        role: String,
+        password_hash: Option<String>,
+        since_ms: i64,
+        seen_ms: i64,
+        revoked_ms: Option<i64>,
+        n_sessions: i64,
+    }
 }
 
-#[derive(sqlx::FromRow)]
-struct InvitedRow {
-    no: i64,
-    role: String,
-    person: Option<i64>,
-    note: String,
-    until_ms: i64,
+row! {
+    struct InvitedRow {
+        no: i64,
+        role: String,
+        person: Option<i64>,
+        note: String,
+        until_ms: i64,
+    }
 }
 
 impl Store {

@@ -57,15 +57,16 @@ pub(crate) struct ItemRow {
     pub named: Named,
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    no: i64,
-    study_hash: String,
-    task: String,
-    state: String,
-    results_public: i64,
-    made_ms: i64,
-    n_candidates: i64,
+row! {
+    struct Row {
+        no: i64,
+        study_hash: String,
+        task: String,
+        state: String,
+        results_public: i64,
+        made_ms: i64,
+        n_candidates: i64,
+    }
 }
 
 impl Store {

@@ -60,17 +60,18 @@ pub(crate) enum Visibility {
     Withdrawn,
 }
 
-/// SQLite has no truth values: 0 and 1 stand for them.
-#[derive(sqlx::FromRow)]
-struct StudyRow {
-    name: String,
-    title: String,
-    made: String,
-    instances_hash: String,
-    collection_hash: String,
-    n_instances: i64,
-    published: i64,
-    revision: i64,
+row! {
+    /// SQLite has no truth values: 0 and 1 stand for them.
+    struct StudyRow {
+        name: String,
+        title: String,
+        made: String,
+        instances_hash: String,
+        collection_hash: String,
+        n_instances: i64,
+        published: i64,
+        revision: i64,
+    }
 }
 
 impl StudyRow {

@@ -19,13 +19,12 @@ const NODE_PACKAGES: [&str; 2] = ["binaryen@132.0.0", "axe-core@4.14.1"];
 
 /// Builds the front end.
 pub(super) fn trunk(place: &Place) -> Result<()> {
-    // It moves files about: compiling it well takes longer than it ever runs.
     let trunk = CargoProgram {
         program: "trunk",
         package: "trunk",
         version: TRUNK,
         features: "",
-        opt_level: "0",
+        optimized: &[],
     };
     trunk.install(place)
 }
@@ -41,7 +40,12 @@ pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
         package: "wasm-bindgen-cli",
         version: &version,
         features: "",
-        opt_level: "1",
+        optimized: &[
+            "walrus",
+            "wasm-bindgen-cli-support",
+            "wasmparser",
+            "wasm-encoder",
+        ],
     };
     wasm_bindgen.install(place)
 }
@@ -108,7 +112,7 @@ pub(super) fn nextest(place: &Place) -> Result<PathBuf> {
             package: "cargo-nextest",
             version: NEXTEST,
             features: "default-no-update",
-            opt_level: "1",
+            optimized: &[],
         },
     )
 }
@@ -122,7 +126,7 @@ pub(super) fn deny(place: &Place) -> Result<PathBuf> {
             package: "cargo-deny",
             version: DENY,
             features: "",
-            opt_level: "0",
+            optimized: &[],
         },
     )
 }
@@ -156,8 +160,9 @@ struct CargoProgram<'a> {
     version: &'a str,
     /// Those that it needs beside none.
     features: &'a str,
-    /// Built to run a few times: a quick build beats a quick program.
-    opt_level: &'a str,
+    /// Those of its packages that compute. The rest moves files about, and compiling that well
+    /// takes longer than it ever runs.
+    optimized: &'a [&'a str],
 }
 
 impl CargoProgram<'_> {
@@ -175,23 +180,28 @@ impl CargoProgram<'_> {
             package,
             version,
             features,
-            opt_level,
+            optimized,
         } = self;
         say(&format!(
             "{program} {version}: building it, which takes minutes, once"
         ));
-        process::run(
-            Command::new("cargo")
-                .args(["install", "--locked", package, "--version", version])
-                .args(["--no-default-features", "--features", features])
-                .args(["--force", "--root"])
-                .arg(place.tools())
-                .env("CARGO_PROFILE_RELEASE_LTO", "false")
-                .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", opt_level)
-                .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-                .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-                .env_remove("CARGO_TARGET_DIR"),
-        )
+        let mut install = Command::new("cargo");
+        install
+            .args(["install", "--locked", package, "--version", version])
+            .args(["--no-default-features", "--features", features])
+            .args(["--force", "--root"])
+            .arg(place.tools())
+            .env("CARGO_PROFILE_RELEASE_LTO", "false")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+            // What two of them need is compiled once.
+            .env("CARGO_TARGET_DIR", place.tools().join("build"));
+        for package in *optimized {
+            let level = format!("profile.release.package.{package}.opt-level=2");
+            install.args(["--config", &level]);
+        }
+        process::run(&mut install)
         .with_context(|| {
             format!(
                 "{program} {version} is missing. Either run `cargo install --locked {package} \

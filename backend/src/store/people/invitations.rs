@@ -36,14 +36,15 @@ pub(crate) struct Joining {
     pub password_hash: Option<String>,
 }
 
-#[derive(sqlx::FromRow)]
-struct InvitationRow {
-    no: i64,
-    role: String,
-    person: Option<i64>,
-    until_ms: i64,
-    used_ms: Option<i64>,
-    revoked_ms: Option<i64>,
+row! {
+    struct InvitationRow {
+        no: i64,
+        role: String,
+        person: Option<i64>,
+        until_ms: i64,
+        used_ms: Option<i64>,
+        revoked_ms: Option<i64>,
+    }
 }
 
 impl Store {

@@ -26,13 +26,14 @@ pub(crate) struct Session {
     pub role: Role,
 }
 
-#[derive(sqlx::FromRow)]
-struct SessionRow {
-    no: i64,
-    name: String,
-    role: String,
-    password_hash: Option<String>,
-    seen_ms: i64,
+row! {
+    struct SessionRow {
+        no: i64,
+        name: String,
+        role: String,
+        password_hash: Option<String>,
+        seen_ms: i64,
+    }
 }
 
 impl Store {

@@ -24,12 +24,13 @@ pub(crate) struct Writing {
     pub now_ms: u64,
 }
 
-#[derive(sqlx::FromRow)]
-struct EventRow {
-    seq: i64,
-    person: i64,
-    at_ms: i64,
-    event: String,
+row! {
+    struct EventRow {
+        seq: i64,
+        person: i64,
+        at_ms: i64,
+        event: String,
+    }
 }
 
 impl Store {
