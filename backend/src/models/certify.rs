@@ -92,22 +92,17 @@ impl Ranker {
         listed: &Listed<'_>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<f64>>, Error> {
-        let Listed {
-            queries,
-            texts,
-            pairs,
-        } = *listed;
         let alone = |&(query, text): &(u32, u32)| {
             if !go_on() {
                 return Ok(None);
             }
             let (query, text) = (query as usize, text as usize);
-            let (query, text) = (&queries[query..=query], &texts[text]);
+            let (query, text) = (&listed.queries[query..=query], &listed.texts[text]);
             let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
             let scored = self.score_batch(&prepared, &[(0, text)])?;
             Ok(Some(scored[0].score))
         };
-        pairs.iter().map(alone).collect()
+        listed.pairs.iter().map(alone).collect()
     }
 
     fn in_other_order(&self, listed: &Listed<'_>) -> Result<Vec<f64>, Error> {
