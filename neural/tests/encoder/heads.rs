@@ -250,24 +250,21 @@ fn cross_encoders_equal_the_reference() {
             let text = model.tokenize(Side::Text, &it.text).unwrap();
             let pair = model.pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
-            pair
+            (pair, it.score)
         });
-        let pairs: Vec<PairPieces> = pairs.collect();
-        let expected = fixture.pairs.iter().map(|it| it.score);
-        let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
-        let worst = worst_of_pairs((name, &pairs), expected, score);
-        exact(name, "score", worst);
+        check_pairs((name, "score"), pairs, |batch| model.score(batch).unwrap());
     }
     assert!(!CrossEncoder::is_in(&tiny().config));
 }
 
-/// The largest difference of the scores of pairs in a batch from those of the reference; alone
-/// every pair has the score that it has in the batch.
-pub(crate) fn worst_of_pairs(
-    (name, pairs): (&str, &[PairPieces]),
-    expected: impl Iterator<Item = f64>,
+/// Pairs in a batch have the scores of the reference; alone every pair has the score that it has
+/// in the batch.
+pub(crate) fn check_pairs(
+    (name, what): (&str, &str),
+    pairs: impl Iterator<Item = (PairPieces, f64)>,
     score: impl Fn(&[&PairPieces]) -> Vec<f64>,
-) -> f64 {
+) {
+    let (pairs, expected): (Vec<PairPieces>, Vec<f64>) = pairs.unzip();
     let batch: Vec<&PairPieces> = pairs.iter().collect();
     let scores = score(&batch);
     let mut worst = 0.0_f64;
@@ -279,7 +276,7 @@ pub(crate) fn worst_of_pairs(
             "{name}: {found} {alone}"
         );
     }
-    worst
+    exact(name, what, worst);
 }
 
 /// What reference.py wrote of a cross-encoder.
