@@ -29,8 +29,11 @@ fn collection(name: &str) -> Option<PathBuf> {
     or_skip(folder.filter(|it| it.is_dir()), Dependency::Data, &reason)
 }
 
-/// Mines, judges by each ranker, and compares the table of both.
-fn check(folder: &Path, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
+/// Mines a collection, if it is there, judges by each ranker, and compares the table of both.
+fn check(name: &str, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
+    let Some(folder) = collection(name) else {
+        return;
+    };
     let home = Home::new();
     let collection = format!("--collection {}", folder.display());
     let mine = format!("mine {collection} {probes} --out mined.parquet --json");
@@ -55,11 +58,8 @@ fn outcomes(row: &Value) -> String {
 
 #[test]
 fn axioms_on_trec_deep_learning_2019() {
-    let Some(folder) = collection("trecdl-passage") else {
-        return;
-    };
     check(
-        &folder,
+        "trecdl-passage",
         "--pool run:BM25.run:100 --delta 10 --min-terms 1",
         ["bm25", "bm25:idf=rsj", "ql"],
         expect_file!["../expected/trecdl-passage.tsv"],
@@ -68,11 +68,8 @@ fn axioms_on_trec_deep_learning_2019() {
 
 #[test]
 fn axioms_on_passages_of_wikipedia() {
-    let Some(folder) = collection("cmu-wiki-qa") else {
-        return;
-    };
     check(
-        &folder,
+        "cmu-wiki-qa",
         "--pool group --delta inf --min-terms 0 --queries 300",
         [
             "bm25:k1=0.4,b=0.1",

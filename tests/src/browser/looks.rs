@@ -151,10 +151,7 @@ fn fill(tab: &Tab, name: &str) {
         }
         "playground" => {
             tab.click(Role::Button, "TP example");
-            tab.until(
-                "an answer",
-                "return !!document.querySelector('.holds .verdict.ok')",
-            );
+            tab.until_there("an answer", ".holds .verdict.ok");
         }
         "workbench" => {
             tab.click(Role::Button, "Load the sample");
@@ -166,10 +163,7 @@ fn fill(tab: &Tab, name: &str) {
             );
             tab.click(Role::Button, "Make the study");
             tab.see("Made in");
-            tab.until(
-                "results",
-                "return !!document.querySelector('table.short td .chip')",
-            );
+            tab.until_there("results", "table.short td .chip");
         }
         _ => (),
     }

@@ -44,10 +44,7 @@ fn a_run_in_the_workbench_leaves_the_page_at_hand() {
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
             tab.click(Role::Button, "Make the study");
             tab.see("Made in");
-            tab.until(
-                "results",
-                "return !!document.querySelector('table.short td .chip')",
-            );
+            tab.until_there("results", "table.short td .chip");
             longest(tab, from)
         });
         let runs: Vec<f64> = runs.collect();
@@ -63,10 +60,7 @@ fn the_longest_task_while_a_study_opens_is_told() {
         tab.before_pages(WATCH);
         let runs = (0..5).map(|_| {
             tab.open("/study/demo");
-            tab.until(
-                "the map",
-                "return !!document.querySelector('[role=grid] a.cell[data-step]')",
-            );
+            tab.until_there("the map", "[role=grid] a.cell[data-step]");
             longest(tab, 0.0)
         });
         let runs: Vec<f64> = runs.collect();
