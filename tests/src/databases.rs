@@ -87,13 +87,10 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
 #[test]
 fn a_backup_names_what_is_not_there() {
     let home = Home::new();
-    home.run("backup backup.tar.gz")
-        .refused_with("data: is no folder");
-    home.run("restore backup.tar.gz")
-        .refused_with("give the path of a backup");
+    home.expect_refused("backup backup.tar.gz", "data: is no folder");
+    home.expect_refused("restore backup.tar.gz", "give the path of a backup");
     home.write("notes.txt", "no backup");
-    home.run("restore notes.txt")
-        .refused_with("notes.txt is damaged");
+    home.expect_refused("restore notes.txt", "notes.txt is damaged");
 }
 
 #[test]

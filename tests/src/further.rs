@@ -49,8 +49,7 @@ rankers = ["bm25"]"#;
     }
     let wrong = study.replace("tfc1 & (prox1 | tp)", "tfc1 + 1");
     home.write("wrong.toml", &wrong);
-    home.run("study run wrong.toml")
-        .refused_with("they cannot be added");
+    home.expect_refused("study run wrong.toml", "they cannot be added");
 }
 
 #[test]

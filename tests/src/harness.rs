@@ -187,6 +187,12 @@ impl Home {
         Ran::of(self.program().args(["--data", "data"]).args(args))
     }
 
+    /// A line is refused with a message that has a part.
+    #[track_caller]
+    pub(crate) fn expect_refused(&self, line: &str, part: &str) {
+        self.run(line).refused_with(part);
+    }
+
     /// Makes the study of a study file.
     pub(crate) fn make_study(&self, file: impl AsRef<[u8]>) {
         self.write("study.toml", file);

@@ -106,6 +106,8 @@ fn distributed_collections_are_known_by_the_names_of_their_files() {
         of("train")
     );
     assert!(of("test").contains("| 353,621 | – | 0 |"), "{}", of("test"));
-    home.run("import passages --to x --layout wikipassageqa")
-        .refused_with("document_passages.json");
+    home.expect_refused(
+        "import passages --to x --layout wikipassageqa",
+        "document_passages.json",
+    );
 }

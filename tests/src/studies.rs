@@ -20,6 +20,15 @@ fn study(home: &Home) {
     home.write("study.toml", study_file("killed", "Killed", demo(), &rest));
 }
 
+/// Makes that study with a third formula in place of the model, and returns its file.
+fn make_of_formulas(home: &Home) -> String {
+    study(home);
+    let text = home.read("study.toml");
+    let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
+    home.make_study(&formulas);
+    formulas
+}
+
 fn run_line() -> Vec<String> {
     let model = tiny_model().display().to_string();
     let line = [
@@ -144,8 +153,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     );
     let beside = home.run(&line).done();
     assert!(beside.contains("study replay-camara2020 of"), "{beside}");
-    home.run("replay camara2020 --table 9")
-        .refused_with("2 and 3");
+    home.expect_refused("replay camara2020 --table 9", "2 and 3");
     let line = format!("replay abnirml --table 2 --collection {demo}");
     let beside = home.run(&line).done();
     assert!(beside.contains("study replay-abnirml of"), "{beside}");
@@ -345,8 +353,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let (value, again) = (told["value"].as_f64(), eval.json()["AP"].as_f64());
     let apart = (value.unwrap() - again.unwrap()).abs();
     assert!(apart < 1e-9, "{value:?} {again:?}");
-    home.run(&format!("{line} --split train"))
-        .refused_with("splits.tsv");
+    home.expect_refused(&format!("{line} --split train"), "splits.tsv");
 }
 
 #[test]
@@ -385,7 +392,7 @@ rankers = ["bm25"]"#;
     assert!(of_splits.iter().all(|it| *it > 0), "{all:?}");
     assert_eq!(count(&all[3]), of_splits.iter().sum::<u64>());
     assert_eq!(count(&report(" --split test")[3]), of_splits[1]);
-    home.run("report split --split dev").refused_with("dev");
+    home.expect_refused("report split --split dev", "dev");
     let table = home
         .run("replay rennings2019 --table 1 --study split")
         .done();
@@ -401,11 +408,7 @@ rankers = ["bm25"]"#;
 #[test]
 fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let home = Home::new();
-    study(&home);
-    let text = home.read("study.toml");
-    let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
-    home.write("study.toml", &formulas);
-    home.run("study run study.toml").done();
+    let formulas = make_of_formulas(&home);
     home.run("study check killed --write-baseline base.json")
         .done();
     let same = home
@@ -430,7 +433,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     );
     base["instances_hash"] = json!("00");
     home.write("base.json", base.to_string());
-    home.run(line).refused_with("other instances");
+    home.expect_refused(line, "other instances");
 
     let diff = "study diff killed --from bm25 --to bm25:k1=1.2,b=0.75,k3=inf,idf=rsj --json";
     let tables = home.run(diff).json();
@@ -438,26 +441,21 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let rows = tables[0]["rows"].as_array().unwrap();
     assert!(rows.iter().map(lost).sum::<u64>() > 0, "{tables}");
     assert_eq!(tables[0]["name"], "moves");
-    home.run("study diff killed --from bm25 --to nobody")
-        .refused_with("nobody");
+    home.expect_refused("study diff killed --from bm25 --to nobody", "nobody");
     // A study with other limits is not compared.
     let other = formulas.replace("length_gap_terms = 10", "length_gap_terms = 3");
     home.write("other.toml", other.replace("\"killed\"", "\"other\""));
     home.run("study run other.toml").done();
-    home.run("study diff killed --from bm25 --to bm25 --other other")
-        .refused_with("what differs: the limits");
+    home.expect_refused(
+        "study diff killed --from bm25 --to bm25 --other other",
+        "what differs: the limits",
+    );
 }
 
 #[test]
 fn a_study_becomes_a_data_set_with_texts_or_without() {
     let home = Home::new();
-    study(&home);
-    let text = home.read("study.toml");
-    home.write(
-        "study.toml",
-        text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\""),
-    );
-    home.run("study run study.toml").done();
+    make_of_formulas(&home);
     home.run("study dataset killed --out with").done();
     home.run("study dataset killed --out without --without-texts")
         .done();

@@ -140,8 +140,10 @@ fn both_directions_of_formality_have_the_titles_of_their_questions() {
         (&json!("Will he call?"), None)
     );
     home.write("Family/tune/informal.qids", "_\n");
-    home.run("transfer gyafc Family --queries titles.tsv --to out.jsonl")
-        .refused_with("informal.qids: 1 lines");
+    home.expect_refused(
+        "transfer gyafc Family --queries titles.tsv --to out.jsonl",
+        "informal.qids: 1 lines",
+    );
 }
 
 #[test]
@@ -301,6 +303,5 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
     assert!(!home.path("o").exists());
     assert!(home.read("jfleg/dev/dev.ref1").starts_with("For years"));
     home.write("jfleg/dev/dev.ref2", "one line\n");
-    home.run("transfer jfleg jfleg --to o")
-        .refused_with("dev.ref2: 1 lines, but");
+    home.expect_refused("transfer jfleg jfleg --to o", "dev.ref2: 1 lines, but");
 }

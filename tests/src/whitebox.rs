@@ -72,8 +72,10 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let files = home.files().into_iter();
     assert_eq!(files.filter(|it| it.contains("whitebox-")).count(), 1);
 
-    home.run(&format!("whitebox --study tiny --ranker {model}:bi"))
-        .refused_with(":late");
+    home.expect_refused(
+        &format!("whitebox --study tiny --ranker {model}:bi"),
+        ":late",
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What the papers show: the figures of a study, and the papers' tables beside ours.
 
+use serde_json::json;
+
 use super::site;
 use super::tab::{Role, Tab, with_tab};
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::tab::{Role, Scheme, Tab, with_tab};
-use super::{axe, site};
+use super::{axe, site, workbench};
 use crate::harness::named;
 
 /// Widths of a phone and of a desk.
@@ -129,10 +129,7 @@ fn check(name: &str) {
             for width in WIDTHS {
                 tab.wear(width, scheme);
                 tab.open(address);
-                tab.until(
-                    there,
-                    &format!("return !!document.querySelector('{there}')"),
-                );
+                tab.until_there(there, there);
                 fill(tab, name);
                 wrong.extend(look(tab, (name, width, scheme), &axe));
             }
@@ -155,15 +152,8 @@ fn fill(tab: &Tab, name: &str) {
         }
         "workbench" => {
             tab.click(Role::Button, "Load the sample");
-            tab.until(
-                "three files",
-                "
-                return document.querySelectorAll('table.files tbody tr').length === 3
-                    && !document.querySelector('table.files .reading')",
-            );
-            tab.click(Role::Button, "Make the study");
-            tab.see("Made in");
-            tab.until_there("results", "table.short td .chip");
+            workbench::read(tab, 3);
+            workbench::make(tab);
         }
         _ => (),
     }

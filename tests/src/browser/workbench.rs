@@ -44,7 +44,7 @@ const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
 
 /// Waits until so many files were read.
-fn read(tab: &Tab, n: usize) {
+pub(super) fn read(tab: &Tab, n: usize) {
     let script = format!(
         "return document.querySelectorAll('table.files tbody tr').length === {n}
             && !document.querySelector('table.files .reading')"
@@ -53,7 +53,7 @@ fn read(tab: &Tab, n: usize) {
 }
 
 /// Presses the button and waits for the end.
-fn make(tab: &Tab) {
+pub(super) fn make(tab: &Tab) {
     tab.click(Role::Button, "Make the study");
     tab.see("Made in");
     tab.until_there("results", "table.short td .chip");
