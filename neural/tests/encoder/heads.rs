@@ -56,6 +56,16 @@ fn each_way_of_pooling_equals_the_reference() {
     }
 }
 
+/// Those whose output is the table of words.
+fn tied_splades() -> [(&'static str, ModelFiles, &'static str); 4] {
+    [
+        relative!("splade-tiny"),
+        relative!("splade-roberta"),
+        relative!("splade-distilbert"),
+        relative!("splade-modernbert"),
+    ]
+}
+
 #[test]
 fn splade_equals_the_reference() {
     #[derive(Deserialize)]
@@ -70,14 +80,8 @@ fn splade_equals_the_reference() {
         n: usize,
         sum: f64,
     }
-    for (name, files, fixture) in [
-        relative!("splade-tiny"),
-        relative!("splade-roberta"),
-        relative!("splade-distilbert"),
-        relative!("splade-modernbert"),
-        // Its output is not the table of words.
-        relative!("splade-untied"),
-    ] {
+    let untied = relative!("splade-untied");
+    for (name, files, fixture) in tied_splades().into_iter().chain([untied]) {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
         let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
@@ -117,13 +121,7 @@ fn splade_equals_the_reference() {
 
 #[test]
 fn an_output_that_is_not_tied_has_to_be_there() {
-    let missing = [
-        relative!("splade-tiny"),
-        relative!("splade-roberta"),
-        relative!("splade-distilbert"),
-        relative!("splade-modernbert"),
-    ]
-    .map(|(_, mut files, _)| {
+    let missing = tied_splades().map(|(_, mut files, _)| {
         broken::edit_config(&mut files, "tie_word_embeddings", json!(false));
         let model = Splade::load(&files, 48, Device::Cpu.into());
         model.err().unwrap().to_string()
