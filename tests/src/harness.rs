@@ -114,9 +114,7 @@ impl Home {
 
     /// One for each kind of database that there is.
     pub(crate) fn of_each_database() -> impl Iterator<Item = Home> {
-        [Some(Home::new()), Home::with_postgres()]
-            .into_iter()
-            .flatten()
+        std::iter::once(Home::new()).chain(Home::with_postgres())
     }
 
     /// The place of a file.

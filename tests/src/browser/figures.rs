@@ -20,9 +20,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         tab.click(Role::Link, "Figures");
         tab.at("/study/demo/figures");
         tab.until_there("the funnel", ".drawn svg.drawing");
-        for part in ["funnel", "premises", "tokenisation", "compared", "overlap"] {
-            assert_eq!(tab.count(&format!("h2#{part}")), 1, "{part}");
-        }
+        tab.expect_headings(&["funnel", "premises", "tokenisation", "compared", "overlap"]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
         tab.click(Role::Button, "Table");

@@ -176,6 +176,13 @@ impl Tab {
         }
     }
 
+    /// Each of these headings is on the page once.
+    pub(crate) fn expect_headings(&self, ids: &[&str]) {
+        for id in ids {
+            assert_eq!(self.count(&format!("h2#{id}")), 1, "{id}");
+        }
+    }
+
     /// Waits until an element is there.
     pub(crate) fn until_there(&self, what: &str, selector: &str) {
         let script = format!("return !!document.querySelector({})", json!(selector));
