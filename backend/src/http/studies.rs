@@ -46,17 +46,13 @@ pub(super) async fn look(ApiCall { app, caller, asked }: ApiCall<Look>) -> JsonR
 
 /// Answers a request from one study alone.
 pub(super) async fn respond<R: StudyRequest>(
-    ApiCall {
-        app,
-        caller,
-        asked: request,
-    }: ApiCall<R>,
+    ApiCall { app, caller, asked }: ApiCall<R>,
 ) -> JsonResult<R::Reply> {
-    let listed = find(&app, &caller, request.study()).await?;
+    let listed = find(&app, &caller, asked.study()).await?;
     let _place = app.limits.heavy().await;
     let reply = app
         .shelf
-        .of(&listed, move |study| Ok(request.respond(study)?));
+        .of(&listed, move |study| Ok(asked.respond(study)?));
     Ok(Json(reply.await?))
 }
 
