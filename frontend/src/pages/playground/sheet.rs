@@ -7,6 +7,7 @@
 use shared::error::Error;
 use shared::probe::{Axiom, Further, Limits, Mode, Probe};
 use shared::rank::Ranker;
+use shared::study::bench::Typed;
 use shared::text::{Analyzer, Stopwords};
 
 use crate::widgets::form::{self, FieldName};
@@ -87,21 +88,6 @@ impl FieldName for Field {
 /// What is wrong in a field of the page.
 pub(crate) type Refusal = form::Refusal<Field>;
 
-/// Settings that make sense.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Read {
-    /// How texts become terms, unless a collection says so.
-    pub(crate) analyzer: Analyzer,
-    /// Bounds of the premises.
-    pub(crate) limits: Limits,
-    /// Reading of the axioms.
-    pub(crate) mode: Mode,
-    /// BM25 and query likelihood.
-    pub(crate) rankers: Vec<String>,
-    /// Axioms beside the usual ones.
-    pub(crate) further: Vec<Probe>,
-}
-
 impl Settings {
     /// What the page starts from.
     pub(crate) fn usual() -> Settings {
@@ -122,8 +108,8 @@ impl Settings {
         }
     }
 
-    /// What they mean, or everything that is wrong.
-    pub(crate) fn read(&self) -> Result<Read, Vec<Refusal>> {
+    /// What they mean for a query and its texts, or everything that is wrong.
+    fn read(&self, query: String, texts: Vec<String>) -> Result<Typed, Vec<Refusal>> {
         let mut wrong = Vec::new();
         let analyzer = kept(&mut wrong, Field::Analyzer, self.analyzer());
         let delta = match self.delta.trim() {
@@ -160,7 +146,9 @@ impl Settings {
                     min_terms,
                     ..Limits::STANDARD
                 };
-                Ok(Read {
+                Ok(Typed {
+                    query,
+                    texts,
                     analyzer,
                     limits,
                     mode: self.mode,
@@ -273,6 +261,11 @@ impl Sheet {
         }
     }
 
+    /// What is asked, with the analyzer of the settings, or everything that is wrong.
+    pub(crate) fn read(&self) -> Result<Typed, Vec<Refusal>> {
+        self.settings.read(self.query.clone(), self.texts.clone())
+    }
+
     /// Whether nothing was written yet.
     pub(crate) fn is_blank(&self) -> bool {
         self.query.trim().is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
@@ -364,9 +357,9 @@ mod tests {
     use super::*;
 
     fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
-        let mut settings = Settings::usual();
-        change(&mut settings);
-        settings.read().expect_err("it is wrong")
+        let mut sheet = Sheet::empty();
+        change(&mut sheet.settings);
+        sheet.read().expect_err("it is wrong")
     }
 
     #[test]
@@ -428,32 +421,12 @@ mod tests {
 
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
-        use shared::study::bench::{Typed, answer};
+        use shared::study::bench::answer;
         // Whether LB1 applies hangs on the whole collection.
         let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
         for probe in Probe::minable(false).into_iter().chain(further) {
-            let Sheet {
-                query,
-                texts,
-                settings,
-            } = Sheet::example(probe);
-            let Read {
-                analyzer,
-                limits,
-                mode,
-                rankers,
-                further,
-            } = settings.read().unwrap();
-            let typed = Typed {
-                query,
-                texts,
-                analyzer,
-                limits,
-                mode,
-                rankers,
-                further,
-            };
+            let typed = Sheet::example(probe).read().unwrap();
             let found = answer(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.probe == probe);
             assert!(
