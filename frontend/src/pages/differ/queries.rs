@@ -17,6 +17,7 @@ use super::address::{DifferScene as Scene, ROWS};
 use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// The section of the page.
@@ -69,12 +70,9 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
             it.part = 0;
         });
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <section class="section" aria-labelledby="queries">
-            <header>
-                <h2 id="queries">"Queries"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section id="queries" name="Queries" header>
             <div class="bar" role="group" aria-label="Which queries, in which order">
                 <label class="dial">
                     <span class="label">"Order"</span>
@@ -83,7 +81,7 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 {every}
             </div>
             <Answered answer until="Fetching the queries" shown/>
-        </section>
+        </Section>
     }
 }
 

@@ -12,6 +12,7 @@ use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
 use crate::widgets::looked::Looked;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// Queries that are offered at once.
@@ -48,14 +49,15 @@ pub(super) fn Texts(
             .into_any()
     };
     view! {
-        <section class="section asking" aria-labelledby="texts">
-            <header>
-                <h2 id="texts">"A query and a text"</h2>
-                <p class="note">"Choose a query, then a text: each against each, by pieces."</p>
-            </header>
+        <Section
+            id="texts"
+            name="A query and a text"
+            class="section asking"
+            note="Choose a query, then a text: each against each, by pieces."
+        >
             <Queries found query scene/>
             <Answered answer=firsts until="Fetching the texts" shown/>
-        </section>
+        </Section>
     }
 }
 

@@ -14,6 +14,7 @@ use super::verdict::Chip;
 use crate::numbers;
 use crate::page::Page;
 use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 use crate::widgets::verdict::word;
 
 /// The section of the page.
@@ -45,17 +46,13 @@ pub(super) fn Axioms(
         });
         rows.collect_view()
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> <Modes desk/> };
     view! {
-        <section class="section" aria-labelledby="axioms">
-            <header>
-                <h2 id="axioms">"Which axioms apply"</h2>
-                <p class="note" role="status">{said}</p>
-                <Modes desk/>
-            </header>
+        <Section id="axioms" name="Which axioms apply" header>
             <Spoken desk/>
             <State desk/>
             {rows}
-        </section>
+        </Section>
     }
 }
 

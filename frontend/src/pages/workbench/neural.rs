@@ -17,6 +17,7 @@ use crate::widgets::error::Failed;
 use crate::widgets::form::Select;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 use crate::widgets::token_form::TokenForm;
 
 /// The section of the page.
@@ -51,12 +52,9 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             view! { <OnServer ways server=found again/> }.into_any()
         }
     };
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <section class="section" aria-labelledby="neural">
-            <header>
-                <h2 id="neural">"Neural rankers"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="neural" name="Neural rankers" header>
             <p class="ahead">
                 "Send the pairs to this server for scoring, or take the list away and bring back a
                 file of scores."
@@ -64,7 +62,7 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             <Answered answer=server until="Asking whether a server is there" shown=on_server/>
             <Files ways/>
             <Failed error=failed/>
-        </section>
+        </Section>
     }
 }
 
