@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::contributions::TermScores;
 use super::desk::Desk;
 use super::sheet::Field;
-use crate::widgets::form::{Choice, Number};
+use crate::widgets::form::{Number, WordChoice};
 use crate::widgets::section::Section;
 
 /// The section of the page.
@@ -20,24 +20,19 @@ pub(super) fn Rankers(
         let contributions = answer.contributions.get(place)?.clone();
         Some(view! { <TermScores contributions terms=answer.terms.clone()/> })
     };
+    let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
     view! {
         <Section id="rankers" name="What the rankers say">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <Number form field=Field::K1 label="k1" text=|it| &mut it.k1/>
-                <Number form field=Field::B label="b" text=|it| &mut it.b/>
-                <Choice
-                    form
-                    label="idf"
-                    options=vec![("lucene", "lucene"), ("rsj", "rsj")]
-                    get=|it| it.idf.clone()
-                    set=|it, word| it.idf = word
-                />
+                <Number form field=Field::K1 label="k1" text=|it| &mut it.parameters.k1/>
+                <Number form field=Field::B label="b" text=|it| &mut it.parameters.b/>
+                <WordChoice form label="idf" options=idf text=|it| &mut it.parameters.idf/>
             </div>
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.mu/>
+                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.parameters.mu/>
             </div>
             {move || table(1)}
         </Section>

@@ -10,6 +10,7 @@ use shared::rank::Ranker;
 use shared::study::bench::Typed;
 use shared::text::{Analyzer, Stopwords};
 
+use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::form::{self, FieldName};
 
 /// The longest link that mail programs and servers carry safely, in characters.
@@ -32,12 +33,8 @@ pub(crate) struct Sheet {
 pub(crate) struct Settings {
     /// The study whose collection gives the statistics; none: the texts are the collection.
     pub(crate) study: Option<String>,
-    /// `alnum` or `unicode`.
-    pub(crate) tokenizer: String,
-    /// `none` or `en-function`.
-    pub(crate) stopwords: String,
-    /// `none`, `porter` or `porter2`.
-    pub(crate) stemmer: String,
+    /// How texts become terms, unless a collection says so.
+    pub(crate) analyzer: AnalyzerChoice,
     /// Reading of the axioms.
     pub(crate) mode: Mode,
     /// δ in terms, or `inf`.
@@ -46,6 +43,13 @@ pub(crate) struct Settings {
     pub(crate) min_terms: String,
     /// Axioms beside the usual ones, as typed.
     pub(crate) further: String,
+    /// Of BM25 and query likelihood.
+    pub(crate) parameters: Parameters,
+}
+
+/// The parameters of the lexical rankers, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameters {
     /// Of BM25.
     pub(crate) k1: String,
     /// Of BM25.
@@ -91,20 +95,19 @@ pub(crate) type Refusal = form::Refusal<Field>;
 impl Settings {
     /// What the page starts from.
     pub(crate) fn usual() -> Settings {
-        let analyzer = Analyzer::default();
         Settings {
             study: None,
-            tokenizer: analyzer.tokenizer.name().to_owned(),
-            stopwords: "none".to_owned(),
-            stemmer: analyzer.stemmer.name().to_owned(),
+            analyzer: AnalyzerChoice::usual(),
             mode: Mode::Fixed,
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
             further: String::new(),
-            k1: "1.2".to_owned(),
-            b: "0.75".to_owned(),
-            idf: "lucene".to_owned(),
-            mu: "2500".to_owned(),
+            parameters: Parameters {
+                k1: "1.2".to_owned(),
+                b: "0.75".to_owned(),
+                idf: "lucene".to_owned(),
+                mu: "2500".to_owned(),
+            },
         }
     }
 
@@ -123,11 +126,12 @@ impl Settings {
         };
         let min_terms = kept(&mut wrong, Field::MinTerms, whole(&self.min_terms, ""));
         let further = kept(&mut wrong, Field::Further, further(&self.further));
+        let Parameters { k1, b, idf, mu } = &self.parameters;
         let parameters = [
-            (Field::K1, "bm25:k1", &self.k1),
-            (Field::B, "bm25:b", &self.b),
-            (Field::Idf, "bm25:idf", &self.idf),
-            (Field::Mu, "ql:mu", &self.mu),
+            (Field::K1, "bm25:k1", k1),
+            (Field::B, "bm25:b", b),
+            (Field::Idf, "bm25:idf", idf),
+            (Field::Mu, "ql:mu", mu),
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", one_value(value));
@@ -162,21 +166,21 @@ impl Settings {
 
     fn analyzer(&self) -> Result<Analyzer, String> {
         let analyzer = Analyzer {
-            tokenizer: self.tokenizer.parse().map_err(Error::reason)?,
+            tokenizer: self.analyzer.tokenizer.parse().map_err(Error::reason)?,
             first_tokens: None,
-            stopwords: match self.stopwords.as_str() {
+            stopwords: match self.analyzer.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
                 other => return Err(format!("`{other}` is none of none, en-function")),
             },
-            stemmer: self.stemmer.parse().map_err(Error::reason)?,
+            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
         };
         analyzer.check().map_err(Error::reason)?;
         Ok(analyzer)
     }
 
     fn rankers(&self) -> Vec<String> {
-        let Settings { k1, b, idf, mu, .. } = self;
+        let Parameters { k1, b, idf, mu } = &self.parameters;
         vec![
             format!("bm25:k1={},b={},idf={idf}", k1.trim(), b.trim()),
             format!("ql:mu={}", mu.trim()),
@@ -184,20 +188,19 @@ impl Settings {
     }
 
     fn words(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("study", self.study.clone().unwrap_or_default()),
-            ("tokenizer", self.tokenizer.clone()),
-            ("stopwords", self.stopwords.clone()),
-            ("stemmer", self.stemmer.clone()),
+        let mut words = vec![("study", self.study.clone().unwrap_or_default())];
+        words.extend(self.analyzer.words());
+        words.extend([
             ("mode", self.mode.name().to_owned()),
             ("delta", self.delta.clone()),
             ("min_terms", self.min_terms.clone()),
             ("further", self.further.clone()),
-            ("k1", self.k1.clone()),
-            ("b", self.b.clone()),
-            ("idf", self.idf.clone()),
-            ("mu", self.mu.clone()),
-        ]
+            ("k1", self.parameters.k1.clone()),
+            ("b", self.parameters.b.clone()),
+            ("idf", self.parameters.idf.clone()),
+            ("mu", self.parameters.mu.clone()),
+        ]);
+        words
     }
 
     fn from_words(word: &impl Fn(&str) -> Option<String>) -> Settings {
@@ -210,17 +213,17 @@ impl Settings {
             .copied();
         Settings {
             study: word("study").filter(|it| !it.is_empty()),
-            tokenizer: or("tokenizer", usual.tokenizer),
-            stopwords: or("stopwords", usual.stopwords),
-            stemmer: or("stemmer", usual.stemmer),
+            analyzer: AnalyzerChoice::from_words(word),
             mode: mode.unwrap_or(usual.mode),
             delta: or("delta", usual.delta),
             min_terms: or("min_terms", usual.min_terms),
             further: or("further", usual.further),
-            k1: or("k1", usual.k1),
-            b: or("b", usual.b),
-            idf: or("idf", usual.idf),
-            mu: or("mu", usual.mu),
+            parameters: Parameters {
+                k1: or("k1", usual.parameters.k1),
+                b: or("b", usual.parameters.b),
+                idf: or("idf", usual.parameters.idf),
+                mu: or("mu", usual.parameters.mu),
+            },
         }
     }
 }
@@ -400,14 +403,14 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
-        let wrong = refused(|it| it.k1 = "-1".to_owned());
+        let wrong = refused(|it| it.parameters.k1 = "-1".to_owned());
         assert_eq!(wrong[0].field, Field::K1);
         assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
-        let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
+        let wrong = refused(|it| it.parameters.b = "0.5,k1=3".to_owned());
         assert_eq!(wrong[0].field, Field::B);
         let wrong = refused(|it| {
             it.delta = "-3".to_owned();
-            it.mu = "0".to_owned();
+            it.parameters.mu = "0".to_owned();
         });
         assert_eq!(
             wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
