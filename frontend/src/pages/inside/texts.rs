@@ -171,39 +171,27 @@ fn OfQuery(
         let first = texts.iter().find(|it| it.id == doc)?.clone();
         Some(view! { <OfText first query=asked.clone() found scene/> })
     };
+    let heads = [
+        Head::words("text"),
+        Head::words("id"),
+        Head::number("score"),
+        Head::number("grade"),
+    ];
     view! {
         <h3 dir="auto">{query}</h3>
         <p class="label">"Query " <span class="hash">{query_id}</span></p>
         <p class="note">{other}</p>
         {instances}
         <p class="note">{order}</p>
-        <HeadedTable
-            name="First texts"
-            class="data asked"
-            heads=[
-                Head::words("text"),
-                Head::words("id"),
-                Head::number("score"),
-                Head::number("grade"),
-            ]
-            scrolls=true
-        >
-            {rows}
-        </HeadedTable>
+        <HeadedTable name="First texts" class="data asked" heads scrolls=true>{rows}</HeadedTable>
         {chosen}
     }
 }
 
 #[component]
 fn Row(first: First, doc: Memo<Option<String>>, scene: Scene) -> impl IntoView {
-    let First {
-        id,
-        score,
-        grade,
-        text,
-        cut: _,
-    } = first;
-    let name = match text {
+    let id = first.id;
+    let name = match first.text {
         None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
@@ -220,8 +208,8 @@ fn Row(first: First, doc: Memo<Option<String>>, scene: Scene) -> impl IntoView {
         <tr>
             <th scope="row" dir="auto">{name}</th>
             <td class="hash">{id}</td>
-            <td class="num">{score.map_or_else(missing, |it| format::score(it, 3))}</td>
-            <td class="num">{grade.map_or_else(missing, |it| it.to_string())}</td>
+            <td class="num">{first.score.map_or_else(missing, |it| format::score(it, 3))}</td>
+            <td class="num">{first.grade.map_or_else(missing, |it| it.to_string())}</td>
         </tr>
     }
 }
