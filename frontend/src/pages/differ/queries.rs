@@ -26,13 +26,10 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.asking.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
-    let answer = LocalResource::new(move || {
-        let request = DifferQueries {
-            study: scene.study.get_value(),
-            asking: asking.clone(),
-            listing: listing.get(),
-        };
-        async move { api::call(&request).await }
+    let answer = api::fetch(move || DifferQueries {
+        study: scene.study.get_value(),
+        asking: asking.clone(),
+        listing: listing.get(),
     });
     let shown = move |page| view! { <List page names=names.get_value() scene/> }.into_any();
     let said = move || {
@@ -189,14 +186,10 @@ fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
 
 #[component]
 fn One(row: Row, scene: Scene) -> impl IntoView {
-    let Row {
-        query_id,
-        query,
-        values,
-    } = row;
-    let id = query_id.clone();
+    let values = row.values;
+    let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));
-    let current = move || (scene.view.get().query.as_ref() == Some(&query_id)).then_some("true");
+    let current = move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));
     let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
     let numbers = numbers.map(|it| {
@@ -207,7 +200,7 @@ fn One(row: Row, scene: Scene) -> impl IntoView {
     view! {
         <tr>
             <th scope="row" dir="auto">
-                <a href=href data-noscroll="" aria-current=current>{query}</a>
+                <a href=href data-noscroll="" aria-current=current>{row.query}</a>
             </th>
             {numbers}
             <td class="num">{values.matches[DEPTH - 1]}</td>

@@ -43,7 +43,7 @@ pub(super) fn Reading(
 /// Where document frequencies and the average length come from.
 #[component]
 fn Collection(desk: Desk) -> impl IntoView {
-    let studies = LocalResource::new(|| async { api::call(&shared::api::Studies {}).await });
+    let studies = api::fetch(|| shared::api::Studies {});
     let choose = move |event: Targeted<Event, HtmlSelectElement>| {
         let name = event.target().value();
         desk.settings
