@@ -189,7 +189,8 @@ fn One(row: Row, scene: Scene) -> impl IntoView {
     let values = row.values;
     let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));
-    let current = move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
+    let current =
+        move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));
     let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
     let numbers = numbers.map(|it| {
