@@ -25,14 +25,14 @@ pub(super) fn Rankers(
         <Section id="rankers" name="What the rankers say">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
-                <Number form field=Field::K1 label="k1" text=|it| &mut it.parameters.k1/>
-                <Number form field=Field::B label="b" text=|it| &mut it.parameters.b/>
-                <WordChoice form label="idf" options=idf text=|it| &mut it.parameters.idf/>
+                <Number form field=Field::K1 label="k1" text=|it| &mut it.k1/>
+                <Number form field=Field::B label="b" text=|it| &mut it.b/>
+                <WordChoice form label="idf" options=idf text=|it| &mut it.idf/>
             </div>
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">
                 <b>"QL"</b>
-                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.parameters.mu/>
+                <Number form field=Field::Mu label="μ, terms" text=|it| &mut it.mu/>
             </div>
             {move || table(1)}
         </Section>

@@ -43,13 +43,6 @@ pub(crate) struct Settings {
     pub(crate) min_terms: String,
     /// Axioms beside the usual ones, as typed.
     pub(crate) further: String,
-    /// Of BM25 and query likelihood.
-    pub(crate) parameters: Parameters,
-}
-
-/// The parameters of the lexical rankers, as typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parameters {
     /// Of BM25.
     pub(crate) k1: String,
     /// Of BM25.
@@ -102,12 +95,10 @@ impl Settings {
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
             further: String::new(),
-            parameters: Parameters {
-                k1: "1.2".to_owned(),
-                b: "0.75".to_owned(),
-                idf: "lucene".to_owned(),
-                mu: "2500".to_owned(),
-            },
+            k1: "1.2".to_owned(),
+            b: "0.75".to_owned(),
+            idf: "lucene".to_owned(),
+            mu: "2500".to_owned(),
         }
     }
 
@@ -126,12 +117,11 @@ impl Settings {
         };
         let min_terms = kept(&mut wrong, Field::MinTerms, whole(&self.min_terms, ""));
         let further = kept(&mut wrong, Field::Further, further(&self.further));
-        let Parameters { k1, b, idf, mu } = &self.parameters;
         let parameters = [
-            (Field::K1, "bm25:k1", k1),
-            (Field::B, "bm25:b", b),
-            (Field::Idf, "bm25:idf", idf),
-            (Field::Mu, "ql:mu", mu),
+            (Field::K1, "bm25:k1", &self.k1),
+            (Field::B, "bm25:b", &self.b),
+            (Field::Idf, "bm25:idf", &self.idf),
+            (Field::Mu, "ql:mu", &self.mu),
         ];
         for (field, name, value) in parameters {
             let spec = format!("{name}={}", one_value(value));
@@ -180,7 +170,7 @@ impl Settings {
     }
 
     fn rankers(&self) -> Vec<String> {
-        let Parameters { k1, b, idf, mu } = &self.parameters;
+        let Settings { k1, b, idf, mu, .. } = self;
         vec![
             format!("bm25:k1={},b={},idf={idf}", k1.trim(), b.trim()),
             format!("ql:mu={}", mu.trim()),
@@ -195,10 +185,10 @@ impl Settings {
             ("delta", self.delta.clone()),
             ("min_terms", self.min_terms.clone()),
             ("further", self.further.clone()),
-            ("k1", self.parameters.k1.clone()),
-            ("b", self.parameters.b.clone()),
-            ("idf", self.parameters.idf.clone()),
-            ("mu", self.parameters.mu.clone()),
+            ("k1", self.k1.clone()),
+            ("b", self.b.clone()),
+            ("idf", self.idf.clone()),
+            ("mu", self.mu.clone()),
         ]);
         words
     }
@@ -218,12 +208,10 @@ impl Settings {
             delta: or("delta", usual.delta),
             min_terms: or("min_terms", usual.min_terms),
             further: or("further", usual.further),
-            parameters: Parameters {
-                k1: or("k1", usual.parameters.k1),
-                b: or("b", usual.parameters.b),
-                idf: or("idf", usual.parameters.idf),
-                mu: or("mu", usual.parameters.mu),
-            },
+            k1: or("k1", usual.k1),
+            b: or("b", usual.b),
+            idf: or("idf", usual.idf),
+            mu: or("mu", usual.mu),
         }
     }
 }
@@ -403,14 +391,14 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_where_it_stands() {
-        let wrong = refused(|it| it.parameters.k1 = "-1".to_owned());
+        let wrong = refused(|it| it.k1 = "-1".to_owned());
         assert_eq!(wrong[0].field, Field::K1);
         assert_eq!(wrong[0].reason, "`-1` is not a number of at least 0");
-        let wrong = refused(|it| it.parameters.b = "0.5,k1=3".to_owned());
+        let wrong = refused(|it| it.b = "0.5,k1=3".to_owned());
         assert_eq!(wrong[0].field, Field::B);
         let wrong = refused(|it| {
             it.delta = "-3".to_owned();
-            it.parameters.mu = "0".to_owned();
+            it.mu = "0".to_owned();
         });
         assert_eq!(
             wrong.iter().map(|it| it.field).collect::<Vec<_>>(),
