@@ -51,10 +51,8 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         "Among the first i of both lists; a dot leads to the queries with none in common.",
         leading(change::overlap(&found), depths, scene),
     );
-    let answers = found
-        .answers
-        .iter()
-        .map(|it| Selection::Answer { answer: it.answer });
+    let answers = found.answers.iter();
+    let answers = answers.map(|it| Selection::Answer { answer: it.answer });
     let answers = part(
         "answers",
         "Reciprocal rank by what is asked for",

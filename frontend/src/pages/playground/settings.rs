@@ -24,18 +24,14 @@ pub(super) fn Reading(
     let number = move |field, label: &'static str, text: fn(&mut Settings) -> &mut String| {
         view! { <Number form field label text/> }
     };
+    let further = "Further axioms: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="How the texts are read">
             <Collection desk/>
             <Analysis desk/>
             {number(Field::Delta, "Length gap δ, terms or inf", |it| &mut it.delta)}
             {number(Field::MinTerms, "Least query terms", |it| &mut it.min_terms)}
-            <Words
-                form
-                field=Field::Further
-                label="Further axioms: prox1, tfc1 & tp"
-                text=|it| &mut it.further
-            />
+            <Words form field=Field::Further label=further text=|it| &mut it.further/>
         </section>
     }
 }

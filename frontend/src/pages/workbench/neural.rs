@@ -245,45 +245,34 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
             Err(error) => failed.set(Some(error)),
         }
     };
+    let take = move |answer: Result<Job, Error>| match answer {
+        Ok(found) => hear(found),
+        Err(error) => failed.set(Some(error)),
+    };
     // The job may be unknown here, which events cannot say; so it is asked for once.
     leptos::task::spawn_local(async move {
-        match api::call(&Watch {
-            job: id.get_value(),
-        })
-        .await
-        {
-            Ok(found) if found.state.ended() => hear(found),
-            Ok(found) => {
-                hear(found);
-                watch();
-            }
-            Err(error) => failed.set(Some(error)),
+        let job = id.get_value();
+        let found = api::call(&Watch { job }).await;
+        let goes_on = found.as_ref().is_ok_and(|it| !it.state.ended());
+        take(found);
+        if goes_on {
+            watch();
         }
     });
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Cancel {
-                job: id.get_value(),
-            })
-            .await
-            {
-                Ok(found) => hear(found),
-                Err(error) => failed.set(Some(error)),
-            }
+            let job = id.get_value();
+            take(api::call(&Cancel { job }).await);
         });
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Resume {
-                job: id.get_value(),
-            })
-            .await
-            {
-                Ok(found) => {
-                    hear(found);
-                    watch();
-                }
-                Err(error) => failed.set(Some(error)),
+            let job = id.get_value();
+            let found = api::call(&Resume { job }).await;
+            let goes_on = found.is_ok();
+            take(found);
+            if goes_on {
+                watch();
             }
         });
     };
