@@ -28,9 +28,8 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
         leading(paired::buckets(&found), buckets, scene),
     );
-    let lengths = found.lengths.iter().map(|it| Selection::Length {
-        n_tokens: it.n_tokens,
-    });
+    let lengths = found.lengths.iter().map(|it| it.n_tokens);
+    let lengths = lengths.map(|n_tokens| Selection::Length { n_tokens });
     let lengths = part(
         "lengths",
         "Reciprocal rank by the length of queries",
@@ -59,9 +58,8 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         "Types of answers by rules over question words and head nouns.",
         leading(paired::answers(&found), answers, scene),
     );
-    let bigrams = found.bigrams.iter().map(|it| Selection::Bigram {
-        words: it.words.clone(),
-    });
+    let bigrams = found.bigrams.iter().map(|it| it.words.clone());
+    let bigrams = bigrams.map(|words| Selection::Bigram { words });
     let bigrams = part(
         "bigrams",
         "Reciprocal rank by how queries begin",
