@@ -58,8 +58,9 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         "Types of answers by rules over question words and head nouns.",
         leading(paired::answers(&found), answers, scene),
     );
-    let bigrams = found.bigrams.iter().map(|it| it.words.clone());
-    let bigrams = bigrams.map(|words| Selection::Bigram { words });
+    let bigrams = found.bigrams.iter().map(|it| Selection::Bigram {
+        words: it.words.clone(),
+    });
     let bigrams = part(
         "bigrams",
         "Reciprocal rank by how queries begin",
