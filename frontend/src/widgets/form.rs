@@ -266,6 +266,31 @@ where
     view! { <Select label choose>{options}</Select> }
 }
 
+/// One of several words that the values hold as they are.
+#[component]
+pub(crate) fn WordChoice<V, F>(
+    /// The form that holds the value and its mistakes.
+    form: Fields<V, F>,
+    /// The label above the list.
+    label: &'static str,
+    /// Words in the values and words for people.
+    options: Vec<(&'static str, &'static str)>,
+    /// Its text among the values.
+    text: fn(&mut V) -> &mut String,
+) -> impl IntoView
+where
+    V: Send + Sync + 'static,
+    F: FieldName,
+{
+    let options = options.into_iter().map(|(word, name)| {
+        let selected = move || form.get(text) == word;
+        view! { <option value=word prop:selected=selected>{name}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |word: String| form.values.update(|it| *text(it) = word);
+    view! { <Select label choose>{options}</Select> }
+}
+
 /// Something that is so or not.
 #[component]
 pub(crate) fn Tick<V, F>(
