@@ -64,13 +64,32 @@ pub(super) fn GoOn(
 ) -> impl IntoView {
     view! {
         <div class="btns">
-            <button class="btn main" type="button" on:click=move |_| go_on()>
-                "Go on" <kbd>"Enter"</kbd>
-            </button>
-            <button class="btn bare" type="button" on:click=move |_| undo()>
-                "Undo" <kbd>"U"</kbd>
-            </button>
+            <KeyButton class="btn main" key="Enter" press=go_on>"Go on"</KeyButton>
+            <KeyButton key="U" press=undo>"Undo"</KeyButton>
         </div>
+    }
+}
+
+/// A button with the key that does the same.
+#[component]
+pub(super) fn KeyButton(
+    /// The classes of the button.
+    #[prop(default = "btn bare")]
+    class: &'static str,
+    /// The key, as it stands on the button.
+    key: &'static str,
+    /// What a press does.
+    press: impl Fn() + 'static,
+    /// Whether it cannot be pressed now.
+    #[prop(default = Signal::stored(false))]
+    disabled: Signal<bool>,
+    /// The words on the button.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <button class=class type="button" disabled=move || disabled.get() on:click=move |_| press()>
+            {children()} <kbd>{key}</kbd>
+        </button>
     }
 }
 

@@ -6,7 +6,7 @@ use shared::api::review::Try;
 use shared::review::trial::Tried;
 use shared::review::{Answer, Preference};
 
-use super::desk::{self, Answers, Asked, GoOn, Texts};
+use super::desk::{self, Answers, Asked, GoOn, KeyButton, Texts};
 use crate::api;
 use crate::browser::{self, Address};
 use crate::keys::{self, Press};
@@ -170,17 +170,10 @@ fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl I
             <div class="dock">
                 <Answers claim before=None choose/>
                 <div class="btns small">
-                    <button class="btn bare" type="button" on:click=move |_| way.undo()>
-                        "Undo" <kbd>"U"</kbd>
-                    </button>
-                    <button
-                        class="btn bare"
-                        type="button"
-                        on:click=move |_| way.marks.update(|it| *it = !*it)
-                    >
+                    <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
+                    <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
                         {move || if way.marks.get() { "Hide marks" } else { "Show marks" }}
-                        <kbd>"H"</kbd>
-                    </button>
+                    </KeyButton>
                 </div>
             </div>
         }

@@ -20,6 +20,7 @@ use crate::api::{self, Error};
 use crate::browser::{self, Address};
 use crate::keys::{self, Press};
 use crate::numbers::plural;
+use crate::pages::review::desk::KeyButton;
 use crate::widgets::error::{Failed, Failure};
 use crate::widgets::form::Line;
 
@@ -281,16 +282,12 @@ fn Judged(
         }
         Press::Taken
     });
+    let disabled = Signal::derive(move || court.sending.busy());
     let buttons = KEYS.map(|(key, answer)| {
         view! {
-            <button
-                class="btn"
-                type="button"
-                disabled=move || court.sending.busy()
-                on:click=move |_| decide(answer)
-            >
-                {words::answer(answer, claim)} <kbd>{key}</kbd>
-            </button>
+            <KeyButton class="btn" key press=move || decide(answer) disabled>
+                {words::answer(answer, claim)}
+            </KeyButton>
         }
     });
     let note = move || {
@@ -328,12 +325,8 @@ fn Judged(
         <header>
             <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
             <div class="btns">
-                <button class="btn" type="button" on:click=move |_| court.step(-1)>
-                    "Previous " <kbd>"K"</kbd>
-                </button>
-                <button class="btn" type="button" on:click=move |_| court.step(1)>
-                    "Next " <kbd>"J"</kbd>
-                </button>
+                <KeyButton class="btn" key="K" press=move || court.step(-1)>"Previous "</KeyButton>
+                <KeyButton class="btn" key="J" press=move || court.step(1)>"Next "</KeyButton>
             </div>
         </header>
         <Told found/>
