@@ -250,7 +250,7 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                desk::said(claim, sides.turn(desk::answer_that(it)))
+                desk::IN_SENTENCE.of(claim, sides.turn(desk::answer_that(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
@@ -322,7 +322,7 @@ fn over(screen: &Screen) -> Option<&'static str> {
 #[component]
 fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| desk::said(claim, screen.item.offer.sides.turn(it));
+    let on_screen = |it| desk::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {

@@ -191,7 +191,7 @@ fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl I
 fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
-    let on_screen = move |it| desk::said(claim, sides.turn(it));
+    let on_screen = move |it| desk::IN_SENTENCE.of(claim, sides.turn(it));
     let href = Page::Instance {
         study,
         probe: tried.place.probe,
@@ -254,7 +254,7 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
         }
         .href();
         let claim = tried.content.claim;
-        let said = desk::word(claim, tried.offer.sides.turn(answer));
+        let said = desk::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agreement(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),

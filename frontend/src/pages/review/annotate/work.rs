@@ -100,7 +100,7 @@ impl Work {
             let words = self.beside.words();
             Some((
                 screen.decide(answer, words, took),
-                desk::word(claim, answer),
+                desk::ON_BUTTONS.of(claim, answer),
             ))
         });
         if let Some((what, word)) = what {
@@ -324,7 +324,7 @@ impl Work {
         });
         let answer = decision.sides.turn(decision.answer);
         match claim {
-            Some(claim) => format!("Item {n}: {}", desk::word(claim, answer)),
+            Some(claim) => format!("Item {n}: {}", desk::ON_BUTTONS.of(claim, answer)),
             None => format!("Item {n}: {}", answer.name()),
         }
     }
