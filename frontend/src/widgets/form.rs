@@ -266,6 +266,36 @@ where
     view! { <Select label choose>{options}</Select> }
 }
 
+/// One of several values.
+#[component]
+pub(crate) fn OneOf<V, F, T>(
+    /// The form that holds the value.
+    form: Fields<V, F>,
+    /// The label above the list.
+    label: &'static str,
+    /// Each value with its word in the list and its words for people.
+    options: &'static [(T, &'static str, &'static str)],
+    /// The value among the values of the form.
+    value: fn(&mut V) -> &mut T,
+) -> impl IntoView
+where
+    V: Send + Sync + 'static,
+    F: FieldName,
+    T: Copy + PartialEq + Send + Sync + 'static,
+{
+    let listed = options.iter().map(|&(own, word, name)| {
+        let selected = move || form.get(value) == own;
+        view! { <option value=word prop:selected=selected>{name}</option> }
+    });
+    let listed = listed.collect_view();
+    let choose = move |word: String| {
+        if let Some(chosen) = options.iter().find(|it| it.1 == word) {
+            form.values.update(|it| *value(it) = chosen.0);
+        }
+    };
+    view! { <Select label choose>{listed}</Select> }
+}
+
 /// Something that is so or not.
 #[component]
 pub(crate) fn Tick<V, F>(

@@ -19,7 +19,7 @@ use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failure;
-use crate::widgets::form::{FieldName, Number, Select, Tick, Words, Wrong};
+use crate::widgets::form::{FieldName, Select, Tick, Words, Wrong};
 use design::Drawing;
 use draft::{Draft, Field};
 use form::Form;
@@ -51,6 +51,8 @@ fn Offered() -> impl IntoView {
     };
     view! { <Answered answer until="Asking for the studies" without="New task" shown/> }
 }
+
+const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
 
 #[component]
 fn Shown(studies: Vec<Card>) -> impl IntoView {
@@ -117,18 +119,8 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
             <Drawing form/>
             <fieldset class="form">
                 <legend>"How people work"</legend>
-                <Number
-                    form=form.fields
-                    field=Field::Overlap
-                    label="People for each item"
-                    text=|it| &mut it.overlap
-                />
-                <Number
-                    form=form.fields
-                    field=Field::GoldEvery
-                    label="One in so many items is gold; 0: none"
-                    text=|it| &mut it.gold_every
-                />
+                {form.number(Field::Overlap, "People for each item", |it| &mut it.overlap)}
+                {form.number(Field::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
                 <Words
                     form=form.fields
                     field=Field::Tags

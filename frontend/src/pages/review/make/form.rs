@@ -13,7 +13,7 @@ use crate::api::{self, Error};
 use crate::browser::{self, Address};
 use crate::later::Later;
 use crate::page::Page;
-use crate::widgets::form::Fields;
+use crate::widgets::form::{Fields, Number};
 
 /// What the parts of the form share.
 #[derive(Clone, Copy)]
@@ -65,6 +65,16 @@ impl Form {
         form.keep();
         form.follow();
         form
+    }
+
+    /// Returns the field of a number.
+    pub(super) fn number(
+        self,
+        field: Field,
+        label: &'static str,
+        text: fn(&mut Draft) -> &mut String,
+    ) -> impl IntoView {
+        view! { <Number form=self.fields field label text/> }
     }
 
     /// The draft survives a reload.
