@@ -10,6 +10,7 @@ use crate::numbers;
 use crate::widgets::error::Failed;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 
 /// So many stand there at once.
 const MANY: usize = 20;
@@ -60,11 +61,7 @@ pub(super) fn Jobs() -> impl IntoView {
     };
     let retry = Callback::new(move |()| board.ask());
     view! {
-        <section class="section" aria-labelledby="jobs">
-            <header>
-                <h2 id="jobs">"Jobs"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="jobs" name="Jobs" note>
             <Failed error=board.failed retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">
@@ -73,7 +70,7 @@ pub(super) fn Jobs() -> impl IntoView {
                 </For>
             </ul>
             {more}
-        </section>
+        </Section>
     }
 }
 

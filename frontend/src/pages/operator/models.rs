@@ -8,6 +8,7 @@ use super::shelf::Shelf;
 use crate::api::Error;
 use crate::api::action::Action;
 use crate::numbers;
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -35,13 +36,9 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
         .into_any()
     };
     view! {
-        <section class="section" aria-labelledby="models">
-            <header>
-                <h2 id="models">"Models"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="models" name="Models" note>
             {list}
-        </section>
+        </Section>
     }
 }
 

@@ -91,13 +91,9 @@ pub(super) fn Persons(board: Board) -> impl IntoView {
         plural(n as u64, "person", "people")
     };
     view! {
-        <section class="section" aria-labelledby="everybody">
-            <header>
-                <h2 id="everybody">"Everybody"</h2>
-                <p class="note">{n}</p>
-            </header>
+        <Section id="everybody" name="Everybody" note=n>
             <ul class="held">{rows}</ul>
-        </section>
+        </Section>
     }
 }
 

@@ -23,6 +23,7 @@ use crate::numbers::plural;
 use crate::pages::review::desk::KeyButton;
 use crate::widgets::error::{Failed, Failure};
 use crate::widgets::form::Line;
+use crate::widgets::section::Section;
 
 /// Answers in the order of their keys.
 const KEYS: [(&str, Answer); 4] = [
@@ -181,11 +182,7 @@ fn Queue(court: Court) -> impl IntoView {
         }
     };
     view! {
-        <section class="section queue" aria-labelledby="queue">
-            <header>
-                <h2 id="queue">"To settle"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section class="section queue" id="queue" name="To settle" note=said role="status">
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>
@@ -196,7 +193,7 @@ fn Queue(court: Court) -> impl IntoView {
                 />
                 <button class="btn" type="submit">"Open"</button>
             </form>
-        </section>
+        </Section>
     }
 }
 

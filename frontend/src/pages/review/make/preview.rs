@@ -9,6 +9,7 @@ use super::form::Form;
 use crate::api;
 use crate::later::Later;
 use crate::numbers::{count, plural};
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// The hand rests so long before the server is asked.
@@ -63,13 +64,9 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
         Some(view! { <div class:stale=stale.clone()><Counted made/></div> })
     };
     view! {
-        <section class="section preview" aria-labelledby="preview">
-            <header>
-                <h2 id="preview">"Preview"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section class="section preview" id="preview" name="Preview" note=said role="status">
             {shown}
-        </section>
+        </Section>
     }
 }
 
