@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::api::{Cancel, Job, JobState, Jobs as Ask, Resume, Watch};
 
 use super::shelf::PAUSE_MS;
+use crate::api::action::Action;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::numbers;
@@ -141,32 +142,20 @@ fn One(board: Board, id: String) -> impl IntoView {
         })
     };
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
-    let failed = RwSignal::new(None::<Error>);
-    let asking = RwSignal::new(false);
+    let action = Action::new();
     let act = move |_| {
-        let Some(state) = state.get_untracked().filter(|_| !asking.get_untracked()) else {
+        let Some(state) = state.get_untracked() else {
             return;
         };
         let job = id.clone();
-        asking.set(true);
-        leptos::task::spawn_local(async move {
-            let reply = match state {
+        let reply = async move {
+            match state {
                 JobState::Queued | JobState::Running => api::call(&Cancel { job }).await,
                 JobState::Cancelled | JobState::Failed => api::call(&Resume { job }).await,
                 JobState::Done => api::call(&Watch { job }).await,
-            };
-            // The reader may be on another page by now.
-            if asking.try_set(false).is_some() {
-                return;
             }
-            match reply {
-                Ok(job) => {
-                    failed.set(None);
-                    board.put(job);
-                }
-                Err(error) => failed.set(Some(error)),
-            }
-        });
+        };
+        action.run(reply, move |job| board.put(job));
     };
     let first = job.get_untracked();
     let title = first
@@ -192,7 +181,7 @@ fn One(board: Board, id: String) -> impl IntoView {
         })
     };
     let problem = move || {
-        let found = failed.get().map(|it| it.to_string());
+        let found = action.failed.get().map(|it| it.to_string());
         let told = job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
         let problem = found.or(told);
         problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })

@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use shared::api::operator::{HeldModel, LoadModel, LoadedModel, ModelSource, ModelState};
 
 use super::shelf::Shelf;
-use crate::api::Error;
 use crate::api::action::Action;
 use crate::numbers;
 use crate::widgets::section::Section;
@@ -60,17 +59,12 @@ fn Without() -> impl IntoView {
 #[component]
 fn One(shelf: Shelf, spec: String) -> impl IntoView {
     let held = shelf.one(spec.clone());
-    let asking = RwSignal::new(false);
-    let failed = RwSignal::new(None::<Error>);
+    let action = Action::new();
     let row = NodeRef::<html::Li>::new();
     let load = {
         let spec = spec.clone();
         move |_| {
             let asked = LoadModel { spec: spec.clone() };
-            let action = Action {
-                busy: asking,
-                failed,
-            };
             action.send(asked, move |held| {
                 // The button goes, and the focus with it.
                 if let Some(row) = row.get_untracked()
@@ -88,7 +82,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             ModelState::Failed { .. } => Some("Try again"),
             ModelState::Loaded(_) => None,
         });
-        if asking.get() {
+        if action.busy.get() {
             Some("Loading")
         } else {
             unless
@@ -105,7 +99,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             .map(|(class, word)| view! { <span class=format!("verdict {class}")>{word}</span> })
     };
     let reason = move || {
-        let found = failed.get().map(|it| it.to_string());
+        let found = action.failed.get().map(|it| it.to_string());
         let told = held.with(|it| match it.as_ref() {
             Some(HeldModel { spec, state, .. }) => match state {
                 ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),

@@ -108,7 +108,7 @@ fn Queue(
         </nav>
         <Mine work/>
         <Refused/>
-        <Failed error=work.failed retry/>
+        <Failed error=work.action.failed retry/>
         <div class="desk" class:alone=move || !work.guide.get()>
             <div>{body} {wrong} <Toast work/></div>
             <Guide work/>

@@ -68,9 +68,9 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
         form.make();
     };
     let failure = move || {
-        form.failed.get().map(|error| {
+        form.action.failed.get().map(|error| {
             let retry = Callback::new(move |()| {
-                form.failed.set(None);
+                form.action.failed.set(None);
                 form.ask(form.draft.with_untracked(|it| it.study.clone()));
             });
             view! { <Failure error retry/> }
@@ -78,7 +78,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
     };
     let said = move || {
         let n_wrong = form.wrong.with(Vec::len) as u64;
-        match (form.busy.get(), form.tried.get() && n_wrong > 0) {
+        match (form.action.busy.get(), form.tried.get() && n_wrong > 0) {
             (true, _) => "Drawing items".to_owned(),
             (false, true) => format!(
                 "{} marked above",
@@ -185,7 +185,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 <button
                     class="btn main"
                     type="submit"
-                    disabled=move || form.busy.get()
+                    disabled=move || form.action.busy.get()
                 >
                     "Make the task"
                 </button>
