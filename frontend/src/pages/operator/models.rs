@@ -144,24 +144,21 @@ fn chip(state: &ModelState) -> (&'static str, &'static str) {
 /// What is known of it.
 #[component]
 fn Told(held: HeldModel) -> impl IntoView {
-    let HeldModel {
-        spec,
-        source,
-        state,
-    } = held;
-    let from = match source {
+    let from = match held.source {
         ModelSource::Folder { name } => format!("from the folder {name}"),
         ModelSource::Hub { name } => format!("from the hub, {name}"),
     };
-    match state {
+    match held.state {
         ModelState::Unloaded | ModelState::Failed { .. } => view! {
             <div class="told">
-                <h3><code>{spec}</code></h3>
+                <h3><code>{held.spec}</code></h3>
                 <p class="facts"><span>{from}</span></p>
             </div>
         }
         .into_any(),
-        ModelState::Loaded(loaded) => view! { <Whole spec from loaded=*loaded/> }.into_any(),
+        ModelState::Loaded(loaded) => {
+            view! { <Whole spec=held.spec from loaded=*loaded/> }.into_any()
+        }
     }
 }
 

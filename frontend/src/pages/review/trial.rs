@@ -192,13 +192,7 @@ fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView 
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
     let on_screen = move |it| desk::IN_SENTENCE.of(claim, sides.turn(it));
-    let href = Page::Instance {
-        study,
-        probe: tried.place.probe,
-        mode: tried.place.mode,
-        number: tried.place.number,
-    }
-    .href();
+    let href = Page::instance(study, tried.place).href();
     let about = tried.place.probe.about();
     let (class, heading) = match agreement(&tried, answer) {
         _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
@@ -246,13 +240,7 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.place;
-        let href = Page::Instance {
-            study: study.clone(),
-            probe: place.probe,
-            mode: place.mode,
-            number: place.number,
-        }
-        .href();
+        let href = Page::instance(study.clone(), place).href();
         let claim = tried.content.claim;
         let said = desk::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agreement(tried, answer) {

@@ -62,12 +62,7 @@ pub(super) fn Knowns(
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
             let place = known.place;
-            let page = Page::Instance {
-                study: study.clone(),
-                probe: place.probe,
-                mode: place.mode,
-                number: place.number,
-            };
+            let page = Page::instance(study.clone(), place);
             let called = format!("{} {}", place.probe.name(), place.number);
             let label = format!("Remove {called}");
             let drop = move |_| {
