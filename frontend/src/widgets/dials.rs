@@ -150,12 +150,7 @@ pub(crate) fn DialBar(
         }
     });
     let only = [Only::All, Only::Whole, Only::Relevant].map(|only| {
-        let turn = move || {
-            turned.at_once(Dials {
-                only,
-                ..dials.get_untracked()
-            })
-        };
+        let turn = move || turned.change(|it| it.only = only);
         view! {
             <Radio group="only" chosen=move || dials.get().only == only choose=turn>
                 {only_word(only)}
@@ -163,12 +158,7 @@ pub(crate) fn DialBar(
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {
-        let turn = move |split| {
-            turned.at_once(Dials {
-                split,
-                ..dials.get_untracked()
-            })
-        };
+        let turn = move |split| turned.change(|it| it.split = split);
         let chosen = Signal::derive(move || dials.get().split);
         view! { <Splits splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
@@ -338,6 +328,13 @@ impl Turned {
     pub(crate) fn soon(self, dials: Dials) {
         self.ahead.set(Some(dials.clone()));
         self.later.run(move || self.settle.run(dials));
+    }
+
+    /// Changes one dial with one press.
+    fn change(self, change: impl FnOnce(&mut Dials)) {
+        let mut dials = self.dials.get_untracked();
+        change(&mut dials);
+        self.at_once(dials);
     }
 
     /// Turns a dial with one press.

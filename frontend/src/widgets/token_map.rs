@@ -183,20 +183,16 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
                 Value::Text(piece.clone()),
                 Value::Text(it.text.get(at).cloned().unwrap_or_default()),
                 Value::Count(at as u64 + 1),
-                Value::Score {
-                    value: f64::from(cosine),
-                    digits: 3,
-                },
+                score(cosine, 3),
             ]);
         }
     }
-    report::Table {
-        name: name.to_owned(),
-        title: "The best match of every piece of the query".to_owned(),
-        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
+    table(
+        name,
+        "The best match of every piece of the query",
+        &columns,
         rows,
-        notes: Vec::new(),
-    }
+    )
 }
 
 /// Every cosine, for programs.
@@ -219,18 +215,31 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
                     Value::Count(of as u64 + 1),
                     Value::Text(met.clone()),
                     Value::Count(at as u64 + 1),
-                    Value::Score {
-                        value: f64::from(cosine),
-                        digits: 4,
-                    },
+                    score(cosine, 4),
                 ]);
             }
         }
     }
+    let title = "Cosine of every piece of the query with every piece of the texts";
+    table(name, title, &columns, rows)
+}
+
+fn score(cosine: f32, digits: u8) -> Value {
+    let value = f64::from(cosine);
+    Value::Score { value, digits }
+}
+
+fn table(
+    name: &str,
+    title: &str,
+    columns: &[(&str, Kind)],
+    rows: Vec<Vec<Value>>,
+) -> report::Table {
+    let columns = columns.iter().map(|&(name, kind)| Column::new(name, kind));
     report::Table {
         name: name.to_owned(),
-        title: "Cosine of every piece of the query with every piece of the texts".to_owned(),
-        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
+        title: title.to_owned(),
+        columns: columns.collect(),
         rows,
         notes: Vec::new(),
     }

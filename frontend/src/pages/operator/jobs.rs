@@ -166,17 +166,13 @@ fn One(board: Board, id: String) -> impl IntoView {
     let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
     let words = move || job.with(|it| it.as_ref().map(job::words));
     let rests = move || state.get().is_some_and(JobState::ended);
-    let verb = move || match state.get() {
-        Some(JobState::Queued | JobState::Running) => Some("Cancel"),
-        Some(JobState::Cancelled | JobState::Failed) => Some("Go on"),
-        Some(JobState::Done) | None => None,
-    };
+    let verb = move || chip(state.get()?).2;
     let label = {
         let title = title.clone();
         move || verb().map(|it| format!("{it}: {title}"))
     };
     let verdict = move || {
-        state.get().map(chip).map(|(class, word)| {
+        state.get().map(chip).map(|(class, word, _)| {
             view! { <span class=format!("verdict {class}")>{word}</span> }
         })
     };
@@ -207,14 +203,14 @@ fn One(board: Board, id: String) -> impl IntoView {
     }
 }
 
-/// Class and word of a state.
-fn chip(state: JobState) -> (&'static str, &'static str) {
+/// Class and word of a state, and the verb of what can be done then.
+fn chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
     match state {
-        JobState::Queued => ("wait", "waiting"),
-        JobState::Running => ("wait", "running"),
-        JobState::Done => ("ok quiet", "done"),
-        JobState::Cancelled => ("out quiet", "cancelled"),
-        JobState::Failed => ("bad", "failed"),
+        JobState::Queued => ("wait", "waiting", Some("Cancel")),
+        JobState::Running => ("wait", "running", Some("Cancel")),
+        JobState::Done => ("ok quiet", "done", None),
+        JobState::Cancelled => ("out quiet", "cancelled", Some("Go on")),
+        JobState::Failed => ("bad", "failed", Some("Go on")),
     }
 }
 

@@ -28,11 +28,8 @@ pub(crate) fn Trial(
     });
     let name = study.clone();
     let asked = LocalResource::new(move || {
-        let request = Try {
-            study: name.clone(),
-            seed: seed.get(),
-        };
-        async move { api::call(&request).await }
+        let (study, seed) = (name.clone(), seed.get());
+        async move { api::call(&Try { study, seed }).await }
     });
     let shown = move |items: Vec<Tried>| {
         let (study, seed) = (study.clone(), seed.get_untracked());
