@@ -310,7 +310,7 @@ fn Keys() -> impl IntoView {
         view! { <tr><th scope="row">{*place}</th><td>{*keys}</td></tr> }
     });
     view! {
-        <Section id="keys" name="Keys" note=|| "Single keys rest while a field has the focus.">
+        <Section id="keys" name="Keys" note="Single keys rest while a field has the focus.">
             <table class="keys-of"><tbody>{rows.collect_view()}</tbody></table>
         </Section>
     }

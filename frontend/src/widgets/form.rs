@@ -224,36 +224,6 @@ pub(crate) fn Number<V: Send + Sync + 'static, F: FieldName>(
     view! { <Words form field label inputmode="decimal" text/> }
 }
 
-/// One of several words.
-#[component]
-pub(crate) fn Choice<V, F, W>(
-    /// The form that holds the value and its mistakes.
-    form: Fields<V, F>,
-    /// The label above the list.
-    label: &'static str,
-    /// Word in the values and words for people.
-    options: Vec<(W, W)>,
-    /// Reads the word.
-    get: fn(&V) -> String,
-    /// Writes it.
-    set: fn(&mut V, String),
-) -> impl IntoView
-where
-    V: Send + Sync + 'static,
-    F: FieldName,
-    W: Into<String> + 'static,
-{
-    let options = options.into_iter().map(|(word, name)| {
-        let word: String = word.into();
-        let own = word.clone();
-        let selected = move || form.values.with(get) == own;
-        view! { <option value=word prop:selected=selected>{name.into()}</option> }
-    });
-    let options = options.collect_view();
-    let choose = move |word| form.values.update(|it| set(it, word));
-    view! { <Select label choose>{options}</Select> }
-}
-
 /// One of several values.
 #[component]
 pub(crate) fn OneOf<V, F, T>(
@@ -282,6 +252,36 @@ where
         }
     };
     view! { <Select label choose>{listed}</Select> }
+}
+
+/// One of several words.
+#[component]
+pub(crate) fn Choice<V, F, W>(
+    /// The form that holds the value and its mistakes.
+    form: Fields<V, F>,
+    /// The label above the list.
+    label: &'static str,
+    /// Word in the values and words for people.
+    options: Vec<(W, W)>,
+    /// Reads the word.
+    get: fn(&V) -> String,
+    /// Writes it.
+    set: fn(&mut V, String),
+) -> impl IntoView
+where
+    V: Send + Sync + 'static,
+    F: FieldName,
+    W: Into<String> + 'static,
+{
+    let options = options.into_iter().map(|(word, name)| {
+        let word: String = word.into();
+        let own = word.clone();
+        let selected = move || form.values.with(get) == own;
+        view! { <option value=word prop:selected=selected>{name.into()}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |word| form.values.update(|it| set(it, word));
+    view! { <Select label choose>{options}</Select> }
 }
 
 /// Something that is so or not.

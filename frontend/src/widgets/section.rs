@@ -5,19 +5,20 @@ use leptos::prelude::*;
 /// A section with its heading.
 #[component]
 pub(crate) fn Section(
-    /// The classes of the section.
-    #[prop(default = "section")]
-    class: &'static str,
     /// Of the heading, and the anchor of the section.
     id: &'static str,
     /// The heading.
-    name: &'static str,
-    /// How to read the section, or what it has to show now.
-    #[prop(optional, into)]
-    note: Option<ViewFn>,
-    /// The role of the note: `status` where it is read out as it changes.
+    #[prop(into)]
+    name: String,
+    /// Of the section.
+    #[prop(default = "section")]
+    class: &'static str,
+    /// How to read the section.
     #[prop(optional)]
-    role: Option<&'static str>,
+    note: Option<&'static str>,
+    /// What else stands in the header.
+    #[prop(optional, into)]
+    header: Option<ViewFn>,
     /// What stands below the heading.
     children: Children,
 ) -> impl IntoView {
@@ -25,7 +26,8 @@ pub(crate) fn Section(
         <section class=class aria-labelledby=id>
             <header>
                 <h2 id=id>{name}</h2>
-                {note.map(|it| view! { <p class="note" role=role>{move || it.run()}</p> })}
+                {note.map(|it| view! { <p class="note">{it}</p> })}
+                {header.map(|it| it.run())}
             </header>
             {children()}
         </section>

@@ -40,7 +40,7 @@ pub(super) fn Health(shelf: Shelf) -> impl IntoView {
         <Section
             id="health"
             name="Health"
-            note=|| "Each scores the same pair, and has to give what it gave first."
+            note="Each scores the same pair, and has to give what it gave first."
         >
             {body}
         </Section>

@@ -61,8 +61,9 @@ pub(super) fn Jobs() -> impl IntoView {
         })
     };
     let retry = Callback::new(move |()| board.ask());
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <Section id="jobs" name="Jobs" note>
+        <Section id="jobs" name="Jobs" header>
             <Failed error=board.failed retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">

@@ -34,8 +34,9 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
         }
         .into_any()
     };
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <Section id="models" name="Models" note>
+        <Section id="models" name="Models" header>
             {list}
         </Section>
     }

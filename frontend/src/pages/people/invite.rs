@@ -68,7 +68,7 @@ pub(super) fn Inviting(board: Board) -> impl IntoView {
         <Section
             id="invite"
             name="Invite somebody"
-            note=|| "The link works once. Who opens it chooses a name, and a password if they want to \
+            note="The link works once. Who opens it chooses a name, and a password if they want to \
                   come back on another device."
         >
             <form class="form inviting" on:submit=send>

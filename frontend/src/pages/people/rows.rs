@@ -90,8 +90,9 @@ pub(super) fn Persons(board: Board) -> impl IntoView {
             .with(|it| it.as_ref().map_or(0, |it| it.people.len()));
         plural(n as u64, "person", "people")
     };
+    let header = move || view! { <p class="note">{n}</p> };
     view! {
-        <Section id="everybody" name="Everybody" note=n>
+        <Section id="everybody" name="Everybody" header>
             <ul class="held">{rows}</ul>
         </Section>
     }

@@ -46,7 +46,7 @@ pub(super) fn Neural(
         <Section
             id="neural"
             name="Neural rankers"
-            note=|| "They follow when you pause; texts go to this server then."
+            note="They follow when you pause; texts go to this server then."
         >
             <Answered answer=server until="Asking whether a server is there" shown/>
         </Section>

@@ -260,7 +260,7 @@ fn Trials(studies: Vec<StudyCard>) -> impl IntoView {
         false => view! { <ul class="links">{rows}</ul> }.into_any(),
     };
     view! {
-        <Section id="try" name="Try it" note=|| "five items, nothing is kept">
+        <Section id="try" name="Try it" note="five items, nothing is kept">
             {body}
         </Section>
     }

@@ -181,8 +181,9 @@ fn Queue(court: Court) -> impl IntoView {
             court.look(ItemNo(item));
         }
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <Section class="section queue" id="queue" name="To settle" note=said role="status">
+        <Section id="queue" name="To settle" class="section queue" header>
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>

@@ -97,7 +97,7 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
         <Section
             id="export"
             name="Export"
-            note=|| "Everything that was done, with what was replaced, taken back and left out."
+            note="Everything that was done, with what was replaced, taken back and left out."
         >
             <p class="switch">
                 <label>

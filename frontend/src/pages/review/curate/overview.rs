@@ -144,7 +144,7 @@ fn Made(desk: Desk) -> impl IntoView {
         <Section
             id="made"
             name="What it is made of"
-            note=|| "It stays as it was drawn; another draw is another task."
+            note="It stays as it was drawn; another draw is another task."
         >
             <dl class="made-of">{body}</dl>
         </Section>
@@ -179,7 +179,7 @@ fn Guidelines(desk: Desk) -> impl IntoView {
         <Section
             id="guidelines"
             name="Guidelines"
-            note=|| "Markdown. People read it before they begin, and by the key G."
+            note="Markdown. People read it before they begin, and by the key G."
         >
             <form on:submit=save>
                 <textarea

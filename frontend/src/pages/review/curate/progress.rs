@@ -60,7 +60,10 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         format::per_cent(done),
         plural(progress.n_items, "item", "items")
     );
-    let far = said.clone();
+    let header = {
+        let said = said.clone();
+        move || view! { <p class="note">{said.clone()}</p> }
+    };
     let days = (!progress.days.is_empty()).then(|| Drawn::still(plot::review::days(&progress)));
     let people = progress.people.into_iter().map(|it| {
         let name = called(&names, it.person);
@@ -78,7 +81,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         .into_any();
     }
     view! {
-        <Section id="far" name="How far it is" note=move || far.clone()>
+        <Section id="far" name="How far it is" header>
             <div class="tally">{tally}</div>
             <Bar label=said done=Signal::stored(done)/>
         </Section>
@@ -106,7 +109,7 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         <Section
             id="counts"
             name="Whose work counts"
-            note=|| "Whoever is left out is left out of agreement and estimates. Nothing is deleted: \
+            note="Whoever is left out is left out of agreement and estimates. Nothing is deleted: \
                   their work stays in the log and in the export, and can be taken in again."
         >
             <ul class="held">{people}</ul>

@@ -63,8 +63,9 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
         let made = seen.made.clone()?;
         Some(view! { <div class:stale=stale.clone()><Counted made/></div> })
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <Section class="section preview" id="preview" name="Preview" note=said role="status">
+        <Section id="preview" name="Preview" class="section preview" header>
             {shown}
         </Section>
     }
