@@ -165,13 +165,8 @@ fn words(at: [f64; 2], anchor: Anchor, text: &str) -> Mark {
 
 /// The best match of every piece of the query in every text.
 pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
-    let columns = [
-        ("text", Kind::Text),
-        ("query piece", Kind::Text),
-        ("best match", Kind::Text),
-        ("its place", Kind::Number),
-        ("cosine", Kind::Number),
-    ];
+    let mut columns = report::columns_of(Kind::Text, "text | query piece | best match");
+    columns.extend(report::columns_of(Kind::Number, "its place | cosine"));
     let mut rows = Vec::new();
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query.iter().zip(&it.cosines) {
@@ -187,12 +182,8 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
             ]);
         }
     }
-    table(
-        name,
-        "The best match of every piece of the query",
-        &columns,
-        rows,
-    )
+    let title = "The best match of every piece of the query";
+    table(name, title, columns, rows)
 }
 
 /// Every cosine, for programs.
@@ -205,6 +196,7 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
         ("text place", Kind::Number),
         ("cosine", Kind::Number),
     ];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
     let mut rows = Vec::new();
     for (text, it) in all.iter().enumerate() {
         for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
@@ -221,7 +213,7 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
         }
     }
     let title = "Cosine of every piece of the query with every piece of the texts";
-    table(name, title, &columns, rows)
+    table(name, title, columns, rows)
 }
 
 fn score(cosine: f32, digits: u8) -> Value {
@@ -229,17 +221,11 @@ fn score(cosine: f32, digits: u8) -> Value {
     Value::Score { value, digits }
 }
 
-fn table(
-    name: &str,
-    title: &str,
-    columns: &[(&str, Kind)],
-    rows: Vec<Vec<Value>>,
-) -> report::Table {
-    let columns = columns.iter().map(|&(name, kind)| Column::new(name, kind));
+fn table(name: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<Value>>) -> report::Table {
     report::Table {
         name: name.to_owned(),
         title: title.to_owned(),
-        columns: columns.collect(),
+        columns,
         rows,
         notes: Vec::new(),
     }

@@ -103,7 +103,6 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
             id="progress"
             name="What each person did"
             said="How many, how fast, how right, and whether that changes."
-            drawing=None
             table=table("progress")
         />
         <Section
