@@ -3,7 +3,7 @@
 
 use super::scale::Linear;
 use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, text};
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Kind, Table, Value, format};
 use crate::stats::correlation::Correlation;
 use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 
@@ -128,16 +128,14 @@ impl Points {
         let rows = points.into_iter();
         let rows =
             rows.map(|(name, [x, y])| vec![Value::Text(name.clone()), number(*x), number(*y)]);
+        let title = format!("{} and {}, by {}", self.across, self.up, self.of);
+        let table = Table::new(name, title)
+            .with_columns(Kind::Text, [&self.of])
+            .with_columns(Kind::Number, [&self.across, &self.up]);
         Table {
-            name: name.to_owned(),
-            title: format!("{} and {}, by {}", self.across, self.up, self.of),
-            columns: vec![
-                Column::new(&self.of, Kind::Text),
-                Column::new(&self.across, Kind::Number),
-                Column::new(&self.up, Kind::Number),
-            ],
             rows: rows.collect(),
             notes: vec![self.said()],
+            ..table
         }
     }
 
