@@ -237,6 +237,12 @@ impl Bench {
             .map(|it| index.query_terms(it))
             .collect();
 
+        let mine = |query: &QueryTerms, pool: &[Counted]| {
+            let case = Case::new(query, pool, &limits, index.totals());
+            THREE
+                .iter()
+                .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+        };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {
             for (terms, pool) in asked.iter().zip(&self.given.pools) {
@@ -248,16 +254,7 @@ impl Bench {
                 let counted =
                     (0..pool.len() as DocNo).map(|it| Counted::new(read.terms(it), &query));
                 let counted: Vec<Counted> = counted.collect();
-                let case = Case {
-                    query: &query,
-                    pool: &counted,
-                    limits: &limits,
-                    totals: index.totals(),
-                    alike: &[],
-                };
-                THREE
-                    .iter()
-                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+                mine(&query, &counted);
             }
         });
 
@@ -272,16 +269,7 @@ impl Bench {
             .collect();
         let from_counts = mean(|| {
             for (query, pool) in asked.iter().zip(&counted) {
-                let case = Case {
-                    query,
-                    pool,
-                    limits: &limits,
-                    totals: index.totals(),
-                    alike: &[],
-                };
-                THREE
-                    .iter()
-                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+                mine(query, pool);
             }
         });
         let mined = |asked: &[(Probe, Mode)]| {

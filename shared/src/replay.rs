@@ -441,9 +441,8 @@ mod tests {
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match:tf:relevance,lemmatize", false).unwrap();
         let texts = ["river banks", "bank river mud mud", "the sea"];
-        let mut collection = fixture::collection(&["river bank"], &texts);
-        let judged = [("1", 2), ("2", 0), ("3", 0)].map(|(id, it)| (id.to_owned(), it));
-        collection.qrels.0.insert("q".to_owned(), judged.into());
+        let grades = [("1", 2), ("2", 0), ("3", 0)];
+        let collection = fixture::judged(&["river bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
         let paper = Paper::Abnirml;
         let tables = replay(Asked { paper, table: 1 }, Some(&study)).unwrap();

@@ -13,8 +13,6 @@ const LEFT: f64 = 46.0;
 const FLOOR: f64 = 258.0;
 const TOP: f64 = 22.0;
 
-/// How far from a dot somebody may point, in pixels of the figure.
-const NEAR: f64 = 14.0;
 /// About as wide and as high as a short name.
 const NAME: [f64; 2] = [64.0, 15.0];
 
@@ -114,6 +112,8 @@ impl Points {
 
     /// The name of the dot that is nearest to a place in [`points`], if one is near.
     pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
+        /// How far from a dot somebody may point, in pixels of the figure.
+        const NEAR: f64 = 14.0;
         let far = |[x, y]: [f64; 2]| libm::hypot(x - to[0], y - to[1]);
         let each = self.places().into_iter().map(far).zip(&self.points);
         let (distance, nearest) = each.min_by(|a, b| a.0.total_cmp(&b.0))?;
