@@ -207,14 +207,14 @@ fn cells(row: &Row) -> Vec<Value> {
     let of_item = |word: &dyn Fn(&About) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
     if let What::Decided(it) = what {
-        matters = match it.matters {
+        matters = match it.comment.matters {
             Some(Matters::Yes) => "yes",
             Some(Matters::No) => "no",
             None => "",
         };
         sides = it.sides.name();
         took_ms = Some(it.took_ms);
-        tags = it.tags.join("; ");
+        tags = it.comment.tags.join("; ");
     }
     vec![
         text(&row.event.key.to_string()),
@@ -250,7 +250,7 @@ fn cells(row: &Row) -> Vec<Value> {
 /// What somebody wrote beside it; of a skip the reason too.
 fn note(what: &What) -> String {
     match what {
-        What::Decided(it) => it.note.clone(),
+        What::Decided(it) => it.comment.note.clone(),
         What::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
         What::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
         What::Reported(it) => it.note.clone(),
