@@ -4,8 +4,8 @@
 use super::{Kind, Table, Value, format};
 use crate::probe::{Axiom, Limits, Probe};
 use crate::score::RankerKind;
+use crate::score::certificate::Computation;
 use crate::stats::bootstrap;
-use crate::study::certified::Certified;
 use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
@@ -174,7 +174,7 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
         let Some(certified) = &row.certified else {
             continue;
         };
-        let way = way(certified);
+        let way = way(&certified.computation);
         match ways.iter_mut().find(|it| it.0 == way) {
             Some((_, labels)) => labels.push(&row.ranker.label),
             None => ways.push((way, vec![&row.ranker.label])),
@@ -225,9 +225,9 @@ fn head(overview: &Overview, name: &str, what: &str) -> Table {
 }
 
 /// `on cpu in f32, GELU by erf`.
-fn way(certified: &Certified) -> String {
-    let mut way = format!("on {} in {}", certified.device, certified.precision);
-    if let Some(activation) = &certified.activation {
+fn way(computation: &Computation) -> String {
+    let mut way = format!("on {} in {}", computation.device, computation.precision);
+    if let Some(activation) = &computation.activation {
         way += &format!(", {activation}");
     }
     way

@@ -9,6 +9,7 @@ use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::Meaning;
 use crate::probe::mine::{Miner, Pooled};
 use crate::probe::{Mined, Source};
+use crate::rank::top::tests::dice;
 use crate::text::Analyzer;
 use crate::vectors::{Known, Vectors};
 
@@ -389,13 +390,7 @@ fn the_worked_examples_are_instances() {
 
 /// Texts over a handful of words, so that every axiom fires often.
 fn texts(n: usize) -> Vec<String> {
-    let mut state = 11_u64;
-    let mut next = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut next = dice(11);
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
     (0..n)
         .map(|_| {
