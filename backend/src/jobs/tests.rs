@@ -116,7 +116,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         } = jobs.scores(&id).await.unwrap();
         let certificate = certificate.unwrap();
         assert!(certificate.fits(scores.len()));
-        assert_eq!(certificate.device, "cpu");
+        assert_eq!(certificate.computation.device, "cpu");
         let conditions: Vec<Condition> = certificate.again.iter().map(|it| it.condition).collect();
         let expected = [Condition::Alone, Condition::OtherOrder, Condition::F16];
         assert_eq!(conditions, expected);

@@ -1,7 +1,7 @@
 //! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
 
 use neural::{Computing, Device, Precision};
-use shared::score::certificate::{Certificate, Condition, Rescored};
+use shared::score::certificate::{Certificate, Computation, Condition, Rescored};
 
 use crate::error::Error;
 use crate::models::{Listed, PairScore, Ranker, TOKEN_BUDGET};
@@ -66,9 +66,10 @@ impl Ranker {
             }
         }
         Ok(Some(Certificate {
-            device: self.computing.device.to_string(),
-            precision: self.computing.precision.to_string(),
-            activation: self.activation(),
+            computation: Computation {
+                activation: self.activation(),
+                ..Computation::new(self.computing.device, self.computing.precision)
+            },
             again,
         }))
     }

@@ -6,7 +6,7 @@ use shared::review::event::{Report, Skip, SkipReason, What};
 use shared::review::{Answer, Event, Key};
 
 use super::beside::Beside;
-use super::course::{Act, Course, Words};
+use super::course::{Act, Course};
 use super::guide;
 use crate::api;
 use crate::api::action::{Action, once};
@@ -224,12 +224,8 @@ impl Work {
 
     fn start(self) {
         let before = self.course.with_untracked(|it| {
-            let before = it.screen()?.before.as_ref()?.decision.clone();
-            Some(Words {
-                matters: before.matters,
-                tags: before.tags,
-                note: before.note,
-            })
+            let before = it.screen()?.before.as_ref()?;
+            Some(before.decision.comment.clone())
         });
         self.beside.set(before.unwrap_or_default());
         self.clock.set_value(Clock::start(now_ms()));
