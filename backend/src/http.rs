@@ -5,7 +5,7 @@
 mod endpoints;
 mod access;
 mod limits;
-mod ask;
+mod api_call;
 mod error;
 mod about;
 mod studies;

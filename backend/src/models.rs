@@ -237,7 +237,7 @@ impl Models {
         let ranker = self.whole(place, used)?;
         Ok(match reading {
             Reading::Whole => ranker,
-            Reading::Passages { .. } => Arc::new(ranker.reading(reading)),
+            Reading::Passages(_) => Arc::new(ranker.reading(reading)),
         })
     }
 

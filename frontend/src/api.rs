@@ -10,6 +10,7 @@ pub(crate) mod worker;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use leptos::prelude::LocalResource;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use shared::api::{About, Endpoint, Method, Problem, Server};
@@ -61,6 +62,18 @@ pub(crate) fn go(way: Way) {
 /// Asks, and reads the reply.
 pub(crate) async fn call<E: Endpoint>(request: &E) -> Result<E::Reply, Error> {
     parse(&call_text(request).await?)
+}
+
+/// Asks, and asks again whenever a signal that the request is made of changes.
+pub(crate) fn fetch<E>(request: impl Fn() -> E + 'static) -> LocalResource<Result<E::Reply, Error>>
+where
+    E: Endpoint + 'static,
+    E::Reply: 'static,
+{
+    LocalResource::new(move || {
+        let request = request();
+        async move { call(&request).await }
+    })
 }
 
 /// As [`call`], with the reply as JSON: for what is only passed on.

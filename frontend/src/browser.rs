@@ -50,6 +50,17 @@ impl Address {
         of(&self.hash, hash.trim_start_matches('#'));
     }
 
+    /// Reads a choice from the address of the page that calls, and again when its search changes.
+    pub(crate) fn follow<T: Send + Sync + 'static>(read: fn(&Address) -> T) -> RwSignal<T> {
+        let here = Address::here();
+        let choice = RwSignal::new(read(&here));
+        Effect::new(move |_| {
+            here.search.track();
+            choice.set(read(&here));
+        });
+        choice
+    }
+
     /// The value of a word behind `?`.
     pub(crate) fn word(&self, key: &str) -> Option<String> {
         word(&self.search.get_untracked(), key)

@@ -81,13 +81,7 @@ fn view(page: Page) -> AnyView {
         Page::Studies | Page::Study { .. } | Page::Instances { .. } | Page::Workbench => {
             ().into_any()
         }
-        Page::Review
-        | Page::Annotate { .. }
-        | Page::Curate { .. }
-        | Page::MakeTask
-        | Page::Try { .. }
-        | Page::Join
-        | Page::People => review::view(page),
+        page => review::view(page),
     }
 }
 

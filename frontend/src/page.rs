@@ -6,6 +6,7 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use shared::api::review::TaskNo;
 use shared::probe::{Mode, Probe};
+use shared::review::task::Place;
 
 /// A page with all that its path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,6 +198,16 @@ impl Values {
 }
 
 impl Page {
+    /// Returns the page of an instance of a study.
+    pub(crate) fn instance(study: String, place: Place) -> Page {
+        Page::Instance {
+            study,
+            probe: place.probe,
+            mode: place.mode,
+            number: place.number,
+        }
+    }
+
     /// Returns the page at a path, with or without a slash at its end.
     pub(crate) fn parse(path: &str) -> Option<Page> {
         let path = match path {

@@ -5,6 +5,7 @@ pub(crate) mod job;
 pub(crate) mod token_form;
 pub(crate) mod error;
 pub(crate) mod form;
+pub(crate) mod analyzer;
 pub(crate) mod answered;
 pub(crate) mod clipboard;
 pub(crate) mod download;

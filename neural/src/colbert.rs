@@ -132,7 +132,7 @@ impl Colbert {
         let inputs = batch.iter().map(|it| self.input(it));
         let inputs: Vec<Input<'_>> = inputs.collect::<Result<_, _>>()?;
         let states = self.encoder.forward(&inputs)?;
-        let each = states.of(&inputs).into_par_iter().zip(batch);
+        let each = states.each().into_par_iter().zip(batch);
         each.map(|(hidden, text)| self.vectors(hidden, text))
             .collect()
     }

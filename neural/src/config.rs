@@ -146,15 +146,9 @@ struct Fields {
 impl Config {
     /// Reads `config.json` and refuses what the forward pass would get wrong.
     pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
-        #[derive(Deserialize)]
-        struct Kind {
-            model_type: String,
-        }
-        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
-        let Some(family) = Family::of(&kind.model_type) else {
-            return Err(Error::Architecture {
-                found: kind.model_type,
-            });
+        let found = model_type(json)?;
+        let Some(family) = Family::of(&found) else {
+            return Err(Error::Architecture { found });
         };
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check(family)?;
@@ -225,10 +219,7 @@ impl Fields {
     }
 
     fn check(&self, family: Family) -> Result<(), Error> {
-        if self.auto_map.is_some() {
-            let expected = "absent: code that comes with a model is not run";
-            return Err(unsupported("auto_map", &"there", expected));
-        }
+        check_own_code(self.auto_map.as_ref())?;
         if self.hidden_act != "gelu" {
             return Err(unsupported("hidden_act", &self.hidden_act, "gelu"));
         }
@@ -239,7 +230,7 @@ impl Fields {
         {
             return Err(unsupported("position_embedding_type", &found, "absolute"));
         }
-        for (field, size) in [
+        check_sizes(&[
             ("vocab_size", self.vocab_size),
             ("hidden_size", self.hidden_size),
             ("embedding_size", self.embedding_size.unwrap_or(1)),
@@ -247,12 +238,7 @@ impl Fields {
             ("intermediate_size", self.intermediate_size),
             ("max_position_embeddings", self.max_position_embeddings),
             ("type_vocab_size", self.type_vocab_size.unwrap_or(1)),
-        ] {
-            // So that no product of two of them is beyond a usize.
-            if !(1..=1 << 24).contains(&size) {
-                return Err(unsupported(field, &size, "from 1 to 2^24"));
-            }
-        }
+        ])?;
         if !(1..=MOST_LAYERS).contains(&self.num_hidden_layers) {
             let expected = format!("from 1 to {MOST_LAYERS}");
             let found = self.num_hidden_layers;
@@ -264,6 +250,35 @@ impl Fields {
         }
         Ok(())
     }
+}
+
+/// Returns `model_type` of a `config.json`.
+pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
+    #[derive(Deserialize)]
+    struct Kind {
+        model_type: String,
+    }
+    let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
+    Ok(kind.model_type)
+}
+
+/// Refuses a model that comes with code of its own.
+pub(crate) fn check_own_code(auto_map: Option<&serde_json::Value>) -> Result<(), Error> {
+    match auto_map {
+        None => Ok(()),
+        Some(_) => {
+            let expected = "absent: code that comes with a model is not run";
+            Err(unsupported("auto_map", &"there", expected))
+        }
+    }
+}
+
+/// Refuses sizes of which a product of two could be beyond a usize.
+pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
+    let wrong = sizes.iter().find(|it| !(1..=1 << 24).contains(&it.1));
+    wrong.map_or(Ok(()), |&(field, size)| {
+        Err(unsupported(field, &size, "from 1 to 2^24"))
+    })
 }
 
 /// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made

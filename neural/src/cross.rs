@@ -82,7 +82,7 @@ impl CrossEncoder {
             })
             .collect();
         let states = self.encoder.forward(&inputs)?;
-        let scores = states.of(&inputs).into_iter().map(|it| {
+        let scores = states.each().into_iter().map(|it| {
             let score = self.head.score(it);
             score.is_finite().then_some(score).ok_or(Error::NotFinite)
         });

@@ -6,7 +6,7 @@ use crate::device::Computing;
 use crate::error::Error;
 use crate::fused;
 use crate::modern;
-use crate::pieces::Input;
+use crate::pieces::{Input, Pieces};
 use crate::weights::Weights;
 
 /// An encoder with its weights in place.
@@ -30,14 +30,16 @@ enum Pass {
 pub(crate) struct States {
     numbers: Vec<f32>,
     hidden_size: usize,
+    /// Pieces of each input.
+    lengths: Vec<usize>,
 }
 
 impl States {
-    /// Those of each input, `[pieces, h]`; `inputs` are those that were encoded.
-    pub(crate) fn of(&self, inputs: &[Input<'_>]) -> Vec<&[f32]> {
+    /// Those of each input, `[pieces, h]`.
+    pub(crate) fn each(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
-        let own = inputs.iter().map(|it| {
-            let (own, others) = rest.split_at(it.ids.len() * self.hidden_size);
+        let own = self.lengths.iter().map(|n| {
+            let (own, others) = rest.split_at(n * self.hidden_size);
             rest = others;
             own
         });
@@ -82,6 +84,12 @@ impl Encoder {
         })
     }
 
+    /// Encodes texts at once, each by itself.
+    pub(crate) fn forward_alone(&self, batch: &[&Pieces]) -> Result<States, Error> {
+        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
+        self.forward(&inputs)
+    }
+
     /// Encodes all inputs at once; refuses pieces that another model has made.
     pub(crate) fn forward(&self, inputs: &[Input<'_>]) -> Result<States, Error> {
         inputs.iter().try_for_each(|it| self.check(it.ids))?;
@@ -93,6 +101,7 @@ impl Encoder {
         Ok(States {
             numbers,
             hidden_size: self.hidden_size,
+            lengths: inputs.iter().map(|it| it.ids.len()).collect(),
         })
     }
 

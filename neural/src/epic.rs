@@ -138,9 +138,8 @@ impl Epic {
 
     /// The weights of each query.
     pub fn encode_queries(&self, batch: &[&Pieces]) -> Result<Vec<EpicQuery>, Error> {
-        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
-        let states = self.encoder.forward(&inputs)?;
-        let each = states.of(&inputs).into_iter().zip(batch);
+        let states = self.encoder.forward_alone(batch)?;
+        let each = states.each().into_iter().zip(batch);
         let made = each.map(|(hidden, pieces)| {
             let mut weights = BTreeMap::new();
             let rows = hidden.chunks_exact(self.hidden_size);
@@ -169,7 +168,7 @@ impl Epic {
         });
         let inputs: Vec<Input<'_>> = inputs.collect();
         let states = self.encoder.forward(&inputs)?;
-        let each = states.of(&inputs).into_par_iter();
+        let each = states.each().into_par_iter();
         let made = each.map(|hidden| {
             let h = self.hidden_size;
             let inner = &hidden[h..hidden.len() - h]; // [t, h]

@@ -11,7 +11,7 @@ use crate::encoder::Encoder;
 use crate::error::Error;
 use crate::files::ModelFiles;
 use crate::matching::{self, Encoded, Matches, Matching, Pooling};
-use crate::pieces::{Cutter, Input, Pieces, Side};
+use crate::pieces::{Cutter, Pieces, Side};
 use crate::sentence::{Sentence, Similarity};
 use crate::weights::Weights;
 
@@ -93,9 +93,8 @@ impl Model {
                 return foreign(format!("{ids} pieces, {spans} spans"));
             }
         }
-        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
-        let states = self.encoder.forward(&inputs)?;
-        let states = states.of(&inputs);
+        let states = self.encoder.forward_alone(batch)?;
+        let states = states.each();
         let of = |model: &&Model| {
             let each = states.iter().zip(batch);
             each.map(|(own, text)| Encoded::new(model.matching, &model.sentence, own, text))

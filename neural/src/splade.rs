@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::files::ModelFiles;
 use crate::fused;
 use crate::masked::MaskedHead;
-use crate::pieces::{Cutter, Input, Pieces, Side};
+use crate::pieces::{Cutter, Pieces, Side};
 use crate::weights::Weights;
 
 /// A text as weights of pieces of the vocabulary.
@@ -76,9 +76,8 @@ impl Splade {
 
     /// The weights of each text.
     pub fn encode(&self, batch: &[&Pieces]) -> Result<Vec<Sparse>, Error> {
-        let inputs: Vec<Input<'_>> = batch.iter().map(|it| Input::alone(it)).collect();
-        let states = self.encoder.forward(&inputs)?;
-        let each = states.of(&inputs).into_par_iter();
+        let states = self.encoder.forward_alone(batch)?;
+        let each = states.each().into_par_iter();
         each.map(|it| self.weigh(it)).collect()
     }
 

@@ -8,6 +8,9 @@
 // A timing program is no part of the pure core: it has files and a clock.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+#[path = "../../xtask/bench/clock.rs"]
+mod clock;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
@@ -30,6 +33,8 @@ use shared::rank::top::Searcher;
 use shared::text::linguistics::{Analysis, analyze};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 use shared::vectors::glove::{Corpus, Settings, Trainer};
+
+use clock::Clock;
 
 const TOP: usize = 100;
 /// The three that ir_axioms has too.
@@ -237,6 +242,12 @@ impl Bench {
             .map(|it| index.query_terms(it))
             .collect();
 
+        let mine = |query: &QueryTerms, pool: &[Counted]| {
+            let case = Case::new(query, pool, &limits, index.totals());
+            THREE
+                .iter()
+                .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+        };
         // Every text is analysed anew for every query, as the peer does.
         let from_texts = mean(|| {
             for (terms, pool) in asked.iter().zip(&self.given.pools) {
@@ -248,16 +259,7 @@ impl Bench {
                 let counted =
                     (0..pool.len() as DocNo).map(|it| Counted::new(read.terms(it), &query));
                 let counted: Vec<Counted> = counted.collect();
-                let case = Case {
-                    query: &query,
-                    pool: &counted,
-                    limits: &limits,
-                    totals: index.totals(),
-                    alike: &[],
-                };
-                THREE
-                    .iter()
-                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+                mine(&query, &counted);
             }
         });
 
@@ -272,16 +274,7 @@ impl Bench {
             .collect();
         let from_counts = mean(|| {
             for (query, pool) in asked.iter().zip(&counted) {
-                let case = Case {
-                    query,
-                    pool,
-                    limits: &limits,
-                    totals: index.totals(),
-                    alike: &[],
-                };
-                THREE
-                    .iter()
-                    .for_each(|it| drop(black_box(it.mine(Mode::Fixed, &case))));
+                mine(query, pool);
             }
         });
         let mined = |asked: &[(Probe, Mode)]| {
@@ -434,34 +427,6 @@ fn mean(mut round: impl FnMut()) -> f64 {
     let start = Clock::start();
     (0..ROUNDS).for_each(|_| round());
     start.seconds() / f64::from(ROUNDS)
-}
-
-/// Time that this thread has worked; what else runs on the machine does not count. Where the
-/// system does not tell, time that has passed.
-struct Clock {
-    began: Instant,
-    worked: Option<u64>,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock {
-            began: Instant::now(),
-            worked: Clock::worked(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.worked, Clock::worked()) {
-            (Some(from), Some(to)) => (to - from) as f64 * 1e-9,
-            _ => self.began.elapsed().as_secs_f64(),
-        }
-    }
-
-    fn worked() -> Option<u64> {
-        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        stat.split_whitespace().next()?.parse().ok()
-    }
 }
 
 /// The most memory that this process has held, where the system tells.

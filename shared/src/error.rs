@@ -298,27 +298,13 @@ impl Reading {
     /// Counts a row that was left out, and says why.
     pub fn refuse(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_refused += 1;
-        if self.refused.len() < Self::KEPT {
-            let reason = reason.to_string();
-            self.refused.push(Remark {
-                file: file.to_owned(),
-                line,
-                reason,
-            });
-        }
+        keep(&mut self.refused, file, line, reason);
     }
 
     /// Counts a row that was taken, with something to be said about it.
     pub fn warn(&mut self, file: &str, line: u64, reason: impl ToString) {
         self.n_warned += 1;
-        if self.warned.len() < Self::KEPT {
-            let reason = reason.to_string();
-            self.warned.push(Remark {
-                file: file.to_owned(),
-                line,
-                reason,
-            });
-        }
+        keep(&mut self.warned, file, line, reason);
     }
 
     /// Adds what was said of another file of the same collection.
@@ -330,5 +316,24 @@ impl Reading {
         self.warned.extend(other.warned);
         self.refused.truncate(Self::KEPT);
         self.warned.truncate(Self::KEPT);
+    }
+
+    /// The remarks as tests compare them, one a line.
+    #[cfg(test)]
+    pub(crate) fn to_lines(&self) -> String {
+        let refused = self.refused.iter().map(|it| format!("refused: {it}\n"));
+        let warned = self.warned.iter().map(|it| format!("warned: {it}\n"));
+        refused.chain(warned).collect()
+    }
+}
+
+/// Adds a remark to those of its kind, unless enough of them are kept.
+fn keep(remarks: &mut Vec<Remark>, file: &str, line: u64, reason: impl ToString) {
+    if remarks.len() < Reading::KEPT {
+        remarks.push(Remark {
+            file: file.to_owned(),
+            line,
+            reason: reason.to_string(),
+        });
     }
 }

@@ -133,6 +133,9 @@ pub enum Font {
 #[derive(Debug, Clone, Copy)]
 struct TextStyle(Font, Ink);
 
+/// Width of a figure that fills the column of a page.
+const COLUMN: f64 = 560.0;
+
 /// Secondary words.
 const NOTE: TextStyle = TextStyle(Font::Label, Ink::Ink2);
 

@@ -417,15 +417,10 @@ impl ClaimKind {
 
     /// The claim of this kind about `texts`.
     pub fn about<T: Copy>(self, texts: &[T]) -> Claim<T> {
+        let (winner, loser) = (texts[0], texts[1]);
         match self {
-            ClaimKind::Above => Claim::Above {
-                winner: texts[0],
-                loser: texts[1],
-            },
-            ClaimKind::NotBelow => Claim::NotBelow {
-                winner: texts[0],
-                loser: texts[1],
-            },
+            ClaimKind::Above => Claim::Above { winner, loser },
+            ClaimKind::NotBelow => Claim::NotBelow { winner, loser },
             ClaimKind::Apart => Claim::Apart {
                 a: texts[0],
                 b: texts[1],

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::differ::{Counted, Source};
 use crate::error::Error;
 use crate::probe::{Mode, Probe};
-use crate::report::{Column, Kind, Table, Value, columns_of, format};
+use crate::report::{Kind, Table, Value, format};
 use crate::study::Study;
 use crate::study::behaviour::{Delta, Slice};
 use compared::{Compared, Figure, Said};
@@ -255,16 +255,20 @@ fn tables(asked: Asked, ours: &[Ours], study: Option<&Study>, at_hand: String) -
 
 /// One row for each cell of the paper's table that says something.
 fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Table {
-    let mut columns = [
-        columns_of(Kind::Text, "row | column"),
-        columns_of(Kind::Number, "printed | their code"),
-    ]
-    .concat();
+    let name = format!("{}-table-{}", asked.paper.name(), asked.table);
+    let title = format!(
+        "{}, table {}: {}",
+        asked.paper.cited(),
+        asked.table,
+        printed.about
+    );
     let readings = ours.iter().map(|it| format!("ours, {}", it.name));
-    columns.extend(readings.map(|it| Column::new(it, Kind::Estimate)));
     let first = ours.first().map(|it| format!("{} − printed", it.name));
-    columns.extend(first.map(|it| Column::new(it, Kind::Number)));
-    let mut rows = Vec::new();
+    let mut table = Table::new(name, title)
+        .with_texts("row | column")
+        .with_numbers("printed | their code")
+        .with_columns(Kind::Estimate, readings)
+        .with_columns(Kind::Number, first);
     for row in &printed.rows {
         for (column, cell) in printed.columns.iter().zip(&row.cells) {
             let values = ours.iter().map(|it| {
@@ -288,25 +292,14 @@ fn beside(asked: Asked, printed: &Printed, ours: &[Ours], at_hand: String) -> Ta
             ];
             line.extend(values);
             line.extend(difference);
-            rows.push(line);
+            table.rows.push(line);
         }
     }
-    let mut notes = vec![asked.paper.needs().to_owned(), at_hand];
+    table.notes = vec![asked.paper.needs().to_owned(), at_hand];
     let compared = ours.iter().filter_map(Ours::compared);
-    notes.extend(compared.flat_map(Compared::notes));
-    notes.extend(printed.notes.iter().cloned());
-    Table {
-        name: format!("{}-table-{}", asked.paper.name(), asked.table),
-        title: format!(
-            "{}, table {}: {}",
-            asked.paper.cited(),
-            asked.table,
-            printed.about
-        ),
-        columns,
-        rows,
-        notes,
-    }
+    table.notes.extend(compared.flat_map(Compared::notes));
+    table.notes.extend(printed.notes.iter().cloned());
+    table
 }
 
 /// What can be subtracted: a share, an effect, a number with its digits.
@@ -448,9 +441,8 @@ mod tests {
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match:tf:relevance,lemmatize", false).unwrap();
         let texts = ["river banks", "bank river mud mud", "the sea"];
-        let mut collection = fixture::collection(&["river bank"], &texts);
-        let judged = [("1", 2), ("2", 0), ("3", 0)].map(|(id, it)| (id.to_owned(), it));
-        collection.qrels.0.insert("q".to_owned(), judged.into());
+        let grades = [("1", 2), ("2", 0), ("3", 0)];
+        let collection = fixture::judged(&["river bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
         let paper = Paper::Abnirml;
         let tables = replay(Asked { paper, table: 1 }, Some(&study)).unwrap();

@@ -134,10 +134,43 @@ impl Column {
     }
 }
 
-/// Returns columns of one kind by their names, between which stands ` | `.
-pub fn columns_of(kind: Kind, names: &str) -> Vec<Column> {
-    let names = names.split(" | ");
-    names.map(|it| Column::new(it, kind)).collect()
+impl Table {
+    /// A table without columns, rows and notes.
+    pub fn new(name: impl Into<String>, title: impl Into<String>) -> Table {
+        Table {
+            name: name.into(),
+            title: title.into(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds columns of one kind at the right.
+    pub fn with_columns<N: Into<String>>(
+        mut self,
+        kind: Kind,
+        names: impl IntoIterator<Item = N>,
+    ) -> Table {
+        let columns = names.into_iter().map(|it| Column::new(it, kind));
+        self.columns.extend(columns);
+        self
+    }
+
+    /// Adds columns of words by their names, between which stands ` | `.
+    pub fn with_texts(self, names: &str) -> Table {
+        self.with_columns(Kind::Text, names.split(" | "))
+    }
+
+    /// Adds columns of numbers by their names, between which stands ` | `.
+    pub fn with_numbers(self, names: &str) -> Table {
+        self.with_columns(Kind::Number, names.split(" | "))
+    }
+
+    /// Adds columns of estimates by their names, between which stands ` | `.
+    pub fn with_estimates(self, names: &str) -> Table {
+        self.with_columns(Kind::Estimate, names.split(" | "))
+    }
 }
 
 /// The tables as JSON, every digit kept.

@@ -50,6 +50,16 @@ impl Vectors {
         }
     }
 
+    /// Vectors of some words, for tests.
+    #[cfg(test)]
+    pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> Vectors {
+        let mut vectors = Vectors::new(N);
+        for (word, vector) in words {
+            assert_eq!(vectors.push(word, vector), Ok(true));
+        }
+        vectors
+    }
+
     /// Adds a word; its vector is made one of unit length. Of two vectors for a word the first
     /// is kept: then this gives false. Refuses a wrong number of dimensions, numbers that are
     /// none, and the zero vector, which has no direction.
@@ -426,15 +436,11 @@ mod tests {
     use super::*;
 
     fn plane() -> Vectors {
-        let mut vectors = Vectors::new(2);
-        for (word, vector) in [
+        Vectors::of(&[
             ("east", [2.0, 0.0]),
             ("north", [0.0, 3.0]),
             ("west", [-1.0, 0.0]),
-        ] {
-            assert_eq!(vectors.push(word, &vector), Ok(true));
-        }
-        vectors
+        ])
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use shared::api::people::{CSRF, Invite, Join, Role};
 use shared::api::review::{Change, Make, NextItems, Outcome, Send, State, TaskNo};
 use shared::api::{Endpoint, Method};
-use shared::review::event::{Decision, What};
+use shared::review::event::{AnswerComment, Decision, What};
 use shared::review::queue::{Offer, PREFETCH};
 use shared::review::{Answer, Event, Key, Task};
 use tokio::time::{Instant, sleep_until};
@@ -293,9 +293,7 @@ fn event(person: &Person, number: u64, offer: &Offer) -> Event {
         what: What::Decided(Decision {
             item: offer.item,
             answer: answers[(number as usize + person.number) % answers.len()],
-            matters: None,
-            tags: Vec::new(),
-            note: String::new(),
+            comment: AnswerComment::default(),
             sides: offer.sides,
             took_ms: 2_500,
             replaces: Vec::new(),

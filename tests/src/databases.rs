@@ -3,7 +3,7 @@
 
 use shared::api::{CreateJob, Fetch, Job, JobState, Studies, Watch};
 
-use crate::harness::{Home, LIMITS, Ran, Server, tiny, tiny_model};
+use crate::harness::{Home, Ran, Server, study_file, tiny, tiny_model};
 
 fn serve(home: &Home) -> Server {
     home.serve(&["--model", &tiny_model().to_string_lossy()])
@@ -32,14 +32,11 @@ fn ended(server: &Server, job: &Job) -> Vec<u64> {
 }
 
 fn make_study(home: &Home) {
-    let text = format!(
-        "format = 1\nname = \"small\"\ntitle = \"Small\"\ncollection = \"{}\"\n\
-         pool = \"all\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\", \"ql\"]\n\
-         {LIMITS}",
-        tiny()
-    );
-    home.write("study.toml", text);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file("small", "Small", tiny(), rest));
     home.run("study publish small").done();
 }
 
@@ -82,8 +79,7 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
             assert_eq!(server.ask(&Studies {}).len(), 1);
 
             let refused = other.run_with(&["restore", &backup.to_string_lossy()]);
-            let refused = refused.refused();
-            assert!(refused.contains("data: is not empty"), "{refused}");
+            refused.refused_with("data: is not empty");
         }
     }
 }
@@ -91,13 +87,10 @@ fn a_backup_made_while_a_job_runs_goes_on_in_either_database() {
 #[test]
 fn a_backup_names_what_is_not_there() {
     let home = Home::new();
-    let refused = home.run("backup backup.tar.gz").refused();
-    assert!(refused.contains("data: is no folder"), "{refused}");
-    let refused = home.run("restore backup.tar.gz").refused();
-    assert!(refused.contains("give the path of a backup"), "{refused}");
+    home.expect_refused("backup backup.tar.gz", "data: is no folder");
+    home.expect_refused("restore backup.tar.gz", "give the path of a backup");
     home.write("notes.txt", "no backup");
-    let refused = home.run("restore notes.txt").refused();
-    assert!(refused.contains("notes.txt is damaged"), "{refused}");
+    home.expect_refused("restore notes.txt", "notes.txt is damaged");
 }
 
 #[test]
@@ -150,8 +143,7 @@ fn a_server_that_cannot_be_used_is_named_without_its_password() {
             "start the server, or correct",
         ),
     ] {
-        let refused = list(&database.url_with(what, by)).refused();
-        assert!(refused.contains(reason), "{refused}");
+        list(&database.url_with(what, by)).refused_with(reason);
     }
 }
 
@@ -170,11 +162,8 @@ fn servers_with_folders_of_their_own_do_not_run_the_same_jobs() {
     let server = serve(&home);
     let mut second = program();
     second.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-    let refused = Ran::of(&mut second).refused();
-    assert!(
-        refused.contains("another axioscope works on its jobs; stop that one, or name another"),
-        "{refused}"
-    );
+    Ran::of(&mut second)
+        .refused_with("another axioscope works on its jobs; stop that one, or name another");
     // Whoever was killed is out of the way at once, and others go on where it was.
     let job = create(&server);
     let watch = Watch {

@@ -8,7 +8,7 @@ use shared::api::{Differ, DifferQueries, DifferQuery};
 use shared::differ::listing::{Listing, Sort};
 use shared::differ::{Asking, Who};
 
-use crate::harness::{Home, LIMITS, collections};
+use crate::harness::{Home, collections, demo, study_file};
 
 /// What `tests/reference/differ.py` prints for BM25 and SPLADE++ with Terrier's stop list; counts
 /// of the first, then of the second.
@@ -182,17 +182,11 @@ fn runs_differ_as_an_independent_count_has_it() {
 #[test]
 fn rankers_of_a_study_are_compared_by_command_and_by_server() {
     let home = Home::new();
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    home.write(
-        "study.toml",
-        format!(
-            "format = 1\nname = \"pair\"\ntitle = \"A pair\"\ncollection = \"{}\"\n\
-             pool = \"rank:bm25:10\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\
-             rankers = [\"bm25\", \"ql\"]\n{LIMITS}",
-            demo.canonicalize().unwrap().display()
-        ),
-    );
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "rank:bm25:10"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file("pair", "A pair", demo(), rest));
     let told = home
         .run("differ --study pair --a bm25 --b nobody")
         .refused();

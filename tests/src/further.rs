@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, demo};
+use crate::harness::{Home, demo, study_file};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {
@@ -32,15 +32,12 @@ fn further_axioms_and_formulas_are_mined_judged_and_reported() {
         assert_eq!(json!(sum), mined["instances"]["tfc1&m_and"]);
     }
 
-    let study = format!(
-        "format = 1\nname = \"further\"\ntitle = \"Further\"\ncollection = \"{demo}\"\n\
-         pool = \"rank:bm25:20\"\nprobes = [\"m-and\", \"PROX1\", \"tfc1 & (prox1 | tp)\"]\n\
-         modes = [\"fixed\", \"code\"]\nrankers = [\"bm25\"]\n[limits]\nlength_gap_terms = 10\n\
-         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
-         filled_terms = 512\nfillable_terms = 256\nseed = 42\n"
-    );
-    home.write("study.toml", &study);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["m-and", "PROX1", "tfc1 & (prox1 | tp)"]
+modes = ["fixed", "code"]
+rankers = ["bm25"]"#;
+    let study = study_file("further", "Further", demo, rest);
+    home.make_study(&study);
     let report = home.run("report further --format md").done();
     for said in [
         "M-AND",
@@ -52,8 +49,7 @@ fn further_axioms_and_formulas_are_mined_judged_and_reported() {
     }
     let wrong = study.replace("tfc1 & (prox1 | tp)", "tfc1 + 1");
     home.write("wrong.toml", &wrong);
-    let refused = home.run("study run wrong.toml").refused();
-    assert!(refused.contains("they cannot be added"), "{refused}");
+    home.expect_refused("study run wrong.toml", "they cannot be added");
 }
 
 #[test]

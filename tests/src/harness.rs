@@ -33,6 +33,14 @@ pub(crate) const LIMITS: &str = "[limits]\n\
     fillable_terms = 256\n\
     seed = 42\n";
 
+/// A study file with [`LIMITS`]; `rest` are its other lines.
+pub(crate) fn study_file(name: &str, title: &str, collection: &str, rest: &str) -> String {
+    format!(
+        "format = 1\nname = {name:?}\ntitle = {title:?}\ncollection = {collection:?}\n\
+         {rest}\n{LIMITS}"
+    )
+}
+
 /// A dozen documents, three queries, judgements and a run.
 pub(crate) fn tiny() -> &'static str {
     concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/tiny")
@@ -106,9 +114,7 @@ impl Home {
 
     /// One for each kind of database that there is.
     pub(crate) fn of_each_database() -> impl Iterator<Item = Home> {
-        [Some(Home::new()), Home::with_postgres()]
-            .into_iter()
-            .flatten()
+        std::iter::once(Home::new()).chain(Home::with_postgres())
     }
 
     /// The place of a file.
@@ -179,6 +185,18 @@ impl Home {
         Ran::of(self.program().args(["--data", "data"]).args(args))
     }
 
+    /// A line is refused with a message that has a part.
+    #[track_caller]
+    pub(crate) fn expect_refused(&self, line: &str, part: &str) {
+        self.run(line).refused_with(part);
+    }
+
+    /// Makes the study of a study file.
+    pub(crate) fn make_study(&self, file: impl AsRef<[u8]>) {
+        self.write("study.toml", file);
+        self.run("study run study.toml").done();
+    }
+
     /// Starts a server on a free port with this folder's data.
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         self.serve_by(self.program(), args)
@@ -243,6 +261,19 @@ impl Ran {
             panic!("no message: {err}")
         };
         message.trim_end().to_owned()
+    }
+
+    /// It had to be refused with a message that has a part.
+    #[track_caller]
+    pub(crate) fn refused_with(self, part: &str) {
+        let message = self.refused();
+        assert!(message.contains(part), "{message}");
+    }
+
+    /// Standard error has a part.
+    #[track_caller]
+    pub(crate) fn expect_told(&self, part: &str) {
+        assert!(self.err.contains(part), "{}", self.err);
     }
 }
 

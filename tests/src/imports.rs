@@ -106,8 +106,8 @@ fn distributed_collections_are_known_by_the_names_of_their_files() {
         of("train")
     );
     assert!(of("test").contains("| 353,621 | – | 0 |"), "{}", of("test"));
-    let refused = home
-        .run("import passages --to x --layout wikipassageqa")
-        .refused();
-    assert!(refused.contains("document_passages.json"), "{refused}");
+    home.expect_refused(
+        "import passages --to x --layout wikipassageqa",
+        "document_passages.json",
+    );
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use expect_test::{ExpectFile, expect, expect_file};
 use serde_json::{Value, json};
@@ -29,8 +29,18 @@ fn collection(name: &str) -> Option<PathBuf> {
     or_skip(folder.filter(|it| it.is_dir()), Dependency::Data, &reason)
 }
 
-/// Mines, judges by each ranker, and compares the table of both.
-fn check(folder: &Path, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
+/// The folder of TREC DL 2019 and the file of its word vectors.
+fn passages_and_vectors() -> Option<(PathBuf, PathBuf)> {
+    let folder = collection("trecdl-passage")?;
+    let vectors = collection("glove-6B-50d-10k")?;
+    Some((folder, vectors.join("glove.6B.50d.10k.txt.gz")))
+}
+
+/// Mines a collection, if it is there, judges by each ranker, and compares the table of both.
+fn check(name: &str, probes: &str, rankers: [&str; 3], expected: ExpectFile) {
+    let Some(folder) = collection(name) else {
+        return;
+    };
     let home = Home::new();
     let collection = format!("--collection {}", folder.display());
     let mine = format!("mine {collection} {probes} --out mined.parquet --json");
@@ -55,11 +65,8 @@ fn outcomes(row: &Value) -> String {
 
 #[test]
 fn axioms_on_trec_deep_learning_2019() {
-    let Some(folder) = collection("trecdl-passage") else {
-        return;
-    };
     check(
-        &folder,
+        "trecdl-passage",
         "--pool run:BM25.run:100 --delta 10 --min-terms 1",
         ["bm25", "bm25:idf=rsj", "ql"],
         expect_file!["../expected/trecdl-passage.tsv"],
@@ -68,11 +75,8 @@ fn axioms_on_trec_deep_learning_2019() {
 
 #[test]
 fn axioms_on_passages_of_wikipedia() {
-    let Some(folder) = collection("cmu-wiki-qa") else {
-        return;
-    };
     check(
-        &folder,
+        "cmu-wiki-qa",
         "--pool group --delta inf --min-terms 0 --queries 300",
         [
             "bm25:k1=0.4,b=0.1",
@@ -119,13 +123,9 @@ fn lnc1_as_the_published_code_has_it() {
 /// words in another order. None of these is an instance here.
 #[test]
 fn axioms_on_the_meaning_of_words() {
-    let Some(folder) = collection("trecdl-passage") else {
+    let Some((folder, vectors)) = passages_and_vectors() else {
         return;
     };
-    let Some(vectors) = collection("glove-6B-50d-10k") else {
-        return;
-    };
-    let vectors = vectors.join("glove.6B.50d.10k.txt.gz");
     let home = Home::new();
     let collection = format!("--collection {}", folder.display());
     let mine = |mode: &str| {
@@ -250,10 +250,7 @@ fn minilm_reranks_the_first_hundred_of_trec_deep_learning_2019() {
 /// STMC1 as printed as well, LNC1 keeps 247,957 of 425,700 ordered pairs.
 #[test]
 fn the_readings_of_the_published_code_for_every_ranker() {
-    let Some(folder) = collection("trecdl-passage") else {
-        return;
-    };
-    let Some(vectors) = collection("glove-6B-50d-10k") else {
+    let Some((folder, vectors)) = passages_and_vectors() else {
         return;
     };
     let home = Home::new();
@@ -262,7 +259,7 @@ fn the_readings_of_the_published_code_for_every_ranker() {
         "replay camara2020 --table 3 --collection {} --tokenizer alnum --pool run:BM25.run:100 \
          --vectors {} {rankers} --json",
         folder.display(),
-        vectors.join("glove.6B.50d.10k.txt.gz").display()
+        vectors.display()
     );
     let tables = home.run(&replay).json();
     let rows = tables[1]["rows"].as_array().unwrap();

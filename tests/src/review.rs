@@ -15,7 +15,7 @@ use shared::api::people::{Invite, Role};
 use shared::api::review::{Change, Make, State, TaskNo, Whole};
 use shared::review::Task;
 
-use crate::harness::{Home, LIMITS, Server, demo};
+use crate::harness::{Home, Server, demo, study_file};
 
 /// The study that tasks are made from.
 pub(crate) const STUDY: &str = "reviewed";
@@ -23,14 +23,11 @@ pub(crate) const STUDY: &str = "reviewed";
 /// Makes and publishes [`STUDY`]: the demo collection by two formulas, with some thousand
 /// instances of TFC1.
 pub(crate) fn make_study(home: &Home) {
-    let demo = demo();
-    let text = format!(
-        "format = 1\nname = \"{STUDY}\"\ntitle = \"Reviewed\"\ncollection = \"{demo}\"\n\
-         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\
-         rankers = [\"bm25\", \"ql\"]\n{LIMITS}"
-    );
-    home.write("study.toml", text);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file(STUDY, "Reviewed", demo(), rest));
     home.run(&format!("study publish {STUDY}")).done();
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, LIMITS, PATIENCE, Ran, tiny_model};
+use crate::harness::{Home, PATIENCE, Ran, study_file, tiny_model};
 use crate::peer::{Asked, Peer, Reply, answer};
 use crate::rerank::{collect, ranking, score_line, scores};
 
@@ -84,22 +84,13 @@ fn our_own_server_gives_the_scores_of_the_local_model() {
         home.run_with(&line).json()
     };
     assert_eq!(judge(&address), judge(&model));
-    home.write(
-        "study.toml",
-        format!(
-            r#"
-format = 1
-name = "served"
-title = "Served"
-description = ""
-collection = "c"
-pool = "all"
+    let rest = format!(
+        r#"pool = "all"
 probes = ["tfc1", "lnc1"]
 modes = ["fixed"]
-rankers = ["bm25", "{address}?texts=3"]
-{LIMITS}"#
-        ),
+rankers = ["bm25", "{address}?texts=3"]"#
     );
+    home.write("study.toml", study_file("served", "Served", "c", &rest));
     let ran = home.run("study run study.toml");
     assert!(
         ran.err.contains("requests with"),
@@ -184,11 +175,7 @@ fn a_server_for_everybody_lets_the_key_score_much() {
     let model = tiny_model().to_string_lossy().into_owned();
     let server = home.serve(&["--listen", "0.0.0.0:0", "--model", &model]);
     let ranker = format!("{}/rerank", server.address);
-    let error = score_with(&home, &ranker).refused();
-    assert!(
-        error.contains("20 texts are too many; 8 at most"),
-        "{error}"
-    );
+    score_with(&home, &ranker).refused_with("20 texts are too many; 8 at most");
     let mut program = home.program();
     program.env("AXIOSCOPE_RERANK_KEY", server.token.as_ref().unwrap());
     Ran::of(
@@ -209,7 +196,7 @@ fn a_peer_that_is_busy_is_asked_again() {
         _ => half_lengths(asked),
     });
     let ran = score_with(&home, &format!("{}/rerank", peer.address));
-    assert!(ran.err.contains("1 requests with 5 texts"), "{}", ran.err);
+    ran.expect_told("1 requests with 5 texts");
     ran.done();
     assert_eq!(peer.asked().len(), 4);
     for row in home.read("s.tsv").lines() {
@@ -303,11 +290,7 @@ fn a_run_that_was_killed_asks_only_for_what_is_missing() {
     assert_eq!((&cost["requests"], &cost["done"]), (&json!(5), &json!(2)));
     ready.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = score_with(&home, &ranker);
-    assert!(
-        ran.err.contains("2 of these requests are answered already"),
-        "{}",
-        ran.err
-    );
+    ran.expect_told("2 of these requests are answered already");
     ran.done();
     assert_eq!(peer.asked().len(), 3 + 3, "two were kept");
     assert_eq!(home.read("s.tsv").lines().count(), 5);
@@ -337,19 +320,9 @@ fn what_would_be_sent_is_told_and_not_sent() {
 fn a_study_says_which_pairs_a_private_model_has_to_score() {
     let home = home();
     let study = |rankers: &str| {
-        format!(
-            r#"
-format = 1
-name = "private"
-title = "Private"
-description = ""
-collection = "c"
-pool = "all"
-probes = ["tfc1", "lnc2"]
-modes = ["fixed"]
-rankers = [{rankers}]
-{LIMITS}"#
-        )
+        let rest = "pool = \"all\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]";
+        let rest = format!("{rest}\nrankers = [{rankers}]");
+        study_file("private", "Private", "c", &rest)
     };
     home.write("study.toml", study(r#""bm25", "scores:mine.tsv""#));
     home.run("pairs --study study.toml --out all.tsv").done();
@@ -430,14 +403,11 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
     });
     let address = format!("{}/rerank", peer.address);
     let study = |title: &str, pace: &str| {
-        let text = format!(
-            "format = 1\nname = \"paid\"\ntitle = \"{title}\"\ncollection = \"c\"\n\
-             pool = \"all\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
-             rankers = [\"{address}?{pace}\", \"bm25\", \"{address}?model=second&{pace}\"]\n\
-             [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
-             repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n"
+        let rest = format!(
+            "pool = \"all\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
+             rankers = [\"{address}?{pace}\", \"bm25\", \"{address}?model=second&{pace}\"]"
         );
-        home.write("study.toml", text);
+        home.write("study.toml", study_file("paid", title, "c", &rest));
         home.run("study run study.toml")
     };
     // How many texts each ranker was asked for.
@@ -462,11 +432,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
 
     repaired.store(true, std::sync::atomic::Ordering::SeqCst);
     let ran = study("After", "texts=2&at_once=1&timeout_s=50");
-    assert!(
-        ran.err.contains("stored scores are taken over"),
-        "{}",
-        ran.err
-    );
+    ran.expect_told("stored scores are taken over");
     ran.done();
     // Each once, and what had no answer once more.
     assert_eq!(n_texts(), (n, n + n_failed));

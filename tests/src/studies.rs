@@ -5,23 +5,28 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, demo, tiny_model};
+use crate::harness::{Home, demo, study_file, tiny_model};
 
 /// Two formulas and a small model, so that there is something to interrupt at every stage.
 fn study(home: &Home) {
-    let demo = demo();
     let model = tiny_model();
-    let text = format!(
-        "format = 1\nname = \"killed\"\ntitle = \"Killed\"\ncollection = \"{demo}\"\n\
-         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\", \"tp\"]\n\
+    let rest = format!(
+        "pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\", \"tp\"]\n\
          modes = [\"fixed\", \"code\"]\n\
          rankers = [\"bm25\", \"ql\", \"{name}:bi\", \"{name}:late\"]\n\
-         audit = [{{ stemmer = \"none\" }}]\n\
-         [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
-         repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n",
+         audit = [{{ stemmer = \"none\" }}]",
         name = model.file_name().unwrap().to_string_lossy()
     );
-    home.write("study.toml", &text);
+    home.write("study.toml", study_file("killed", "Killed", demo(), &rest));
+}
+
+/// Makes that study with a third formula in place of the model, and returns its file.
+fn make_of_formulas(home: &Home) -> String {
+    study(home);
+    let text = home.read("study.toml");
+    let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
+    home.make_study(&formulas);
+    formulas
 }
 
 fn run_line() -> Vec<String> {
@@ -91,11 +96,7 @@ fn a_killed_study_ends_with_the_same_report() {
     let line = run_line();
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
-    assert!(
-        again.err.contains("rankers that were scored: 0"),
-        "{}",
-        again.err
-    );
+    again.expect_told("rankers that were scored: 0");
 }
 
 #[test]
@@ -152,8 +153,7 @@ fn a_table_of_a_paper_is_replayed_with_a_study_or_without() {
     );
     let beside = home.run(&line).done();
     assert!(beside.contains("study replay-camara2020 of"), "{beside}");
-    let refused = home.run("replay camara2020 --table 9").refused();
-    assert!(refused.contains("2 and 3"), "{refused}");
+    home.expect_refused("replay camara2020 --table 9", "2 and 3");
     let line = format!("replay abnirml --table 2 --collection {demo}");
     let beside = home.run(&line).done();
     assert!(beside.contains("study replay-abnirml of"), "{beside}");
@@ -319,11 +319,7 @@ fn bm25_stands_beside_runs_as_they_are() {
     assert_eq!(means(&own.json(), "BERT"), [0.75]);
     let refused = home.run("replay camara2020 --table 3 --collection . --run BM25.run");
     assert_eq!(refused.code, Some(1));
-    assert!(
-        refused.err.contains("for padigela2019 alone"),
-        "{}",
-        refused.err
-    );
+    refused.expect_told("for padigela2019 alone");
 }
 
 #[test]
@@ -357,8 +353,7 @@ fn tuning_finds_the_best_point_and_puts_it_in_a_study() {
     let (value, again) = (told["value"].as_f64(), eval.json()["AP"].as_f64());
     let apart = (value.unwrap() - again.unwrap()).abs();
     assert!(apart < 1e-9, "{value:?} {again:?}");
-    let refused = home.run(&format!("{line} --split train")).refused();
-    assert!(refused.contains("splits.tsv"), "{refused}");
+    home.expect_refused(&format!("{line} --split train"), "splits.tsv");
 }
 
 #[test]
@@ -374,22 +369,13 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     home.write("raw/qrels.tsv", "q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 1\n");
     home.write("raw/splits.tsv", "q1\ttrain\nq2\ttest\nq3\ttest\nq4\tdev\n");
     let told = home.run("import raw --to rivers");
-    assert!(
-        told.err
-            .contains("splits: not in the collection: 1 query (q4)"),
-        "{}",
-        told.err
-    );
+    told.expect_told("splits: not in the collection: 1 query (q4)");
     // What was imported knows its splits without the file.
-    home.write(
-        "s.toml",
-        "format = 1\nname = \"split\"\ntitle = \"Split\"\ncollection = \"rivers\"\n\
-         pool = \"all\"\nprobes = [\"tfc1\", \"tfc2\", \"mtdc\", \"lnc2\"]\n\
-         modes = [\"fixed\"]\nrankers = [\"bm25\"]\n[limits]\nlength_gap_terms = 10\n\
-         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
-         filled_terms = 512\nfillable_terms = 256\nseed = 42\n",
-    );
-    home.run("study run s.toml").done();
+    let rest = r#"pool = "all"
+probes = ["tfc1", "tfc2", "mtdc", "lnc2"]
+modes = ["fixed"]
+rankers = ["bm25"]"#;
+    home.make_study(study_file("split", "Split", "rivers", rest));
     let report = |split: &str| {
         let line = format!("report split --format json{split}");
         let tables = home.run(&line).json();
@@ -406,8 +392,7 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
     assert!(of_splits.iter().all(|it| *it > 0), "{all:?}");
     assert_eq!(count(&all[3]), of_splits.iter().sum::<u64>());
     assert_eq!(count(&report(" --split test")[3]), of_splits[1]);
-    let refused = home.run("report split --split dev").refused();
-    assert!(refused.contains("dev"), "{refused}");
+    home.expect_refused("report split --split dev", "dev");
     let table = home
         .run("replay rennings2019 --table 1 --study split")
         .done();
@@ -423,11 +408,7 @@ fn every_table_is_to_be_had_for_a_split_of_the_queries() {
 #[test]
 fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let home = Home::new();
-    study(&home);
-    let text = home.read("study.toml");
-    let formulas = text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\"");
-    home.write("study.toml", &formulas);
-    home.run("study run study.toml").done();
+    let formulas = make_of_formulas(&home);
     home.run("study check killed --write-baseline base.json")
         .done();
     let same = home
@@ -452,8 +433,7 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     );
     base["instances_hash"] = json!("00");
     home.write("base.json", base.to_string());
-    let refused = home.run(line).refused();
-    assert!(refused.contains("other instances"), "{refused}");
+    home.expect_refused(line, "other instances");
 
     let diff = "study diff killed --from bm25 --to bm25:k1=1.2,b=0.75,k3=inf,idf=rsj --json";
     let tables = home.run(diff).json();
@@ -461,30 +441,21 @@ fn a_study_is_checked_against_its_baseline_and_rankers_are_compared() {
     let rows = tables[0]["rows"].as_array().unwrap();
     assert!(rows.iter().map(lost).sum::<u64>() > 0, "{tables}");
     assert_eq!(tables[0]["name"], "moves");
-    let refused = home
-        .run("study diff killed --from bm25 --to nobody")
-        .refused();
-    assert!(refused.contains("nobody"), "{refused}");
+    home.expect_refused("study diff killed --from bm25 --to nobody", "nobody");
     // A study with other limits is not compared.
     let other = formulas.replace("length_gap_terms = 10", "length_gap_terms = 3");
     home.write("other.toml", other.replace("\"killed\"", "\"other\""));
     home.run("study run other.toml").done();
-    let refused = home
-        .run("study diff killed --from bm25 --to bm25 --other other")
-        .refused();
-    assert!(refused.contains("what differs: the limits"), "{refused}");
+    home.expect_refused(
+        "study diff killed --from bm25 --to bm25 --other other",
+        "what differs: the limits",
+    );
 }
 
 #[test]
 fn a_study_becomes_a_data_set_with_texts_or_without() {
     let home = Home::new();
-    study(&home);
-    let text = home.read("study.toml");
-    home.write(
-        "study.toml",
-        text.replace("\"tiny:bi\", \"tiny:late\"", "\"bm25:idf=rsj\""),
-    );
-    home.run("study run study.toml").done();
+    make_of_formulas(&home);
     home.run("study dataset killed --out with").done();
     home.run("study dataset killed --out without --without-texts")
         .done();

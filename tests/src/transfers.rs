@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Home, LIMITS, tiny};
+use crate::harness::{Home, study_file, tiny};
 
 /// What `transfer --json` says of a layout, and the rows that it wrote.
 fn transfer(home: &Home, line: &str) -> (Value, Vec<Value>) {
@@ -52,13 +52,8 @@ fn a_converted_data_set_is_a_set_of_a_study() {
     let home = Home::new();
     jfleg(&home);
     let ran = home.run("transfer jfleg jfleg --to fluency.jsonl");
-    assert!(
-        ran.err
-            .contains("jfleg/dev/dev.ref3, line 2: the line is empty"),
-        "{}",
-        ran.err
-    );
-    assert!(ran.err.contains("there is no test/test.src"), "{}", ran.err);
+    ran.expect_told("jfleg/dev/dev.ref3, line 2: the line is empty");
+    ran.expect_told("there is no test/test.src");
     let said = ran.done();
     for part in [
         "read: jfleg/dev/dev.src, jfleg/dev/dev.ref0, ",
@@ -83,17 +78,12 @@ fn a_converted_data_set_is_a_set_of_a_study() {
         })
     );
 
-    home.write(
-        "study.toml",
-        format!(
-            "format = 1\nname = \"fluency\"\ntitle = \"Fluency\"\ncollection = {:?}\n\
-             pool = \"all\"\nprobes = []\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n\
-             transfers = [{{ name = \"fluency\", file = \"fluency.jsonl\", \
-             queries = \"noun-phrase\" }}]\n{LIMITS}",
-            tiny()
-        ),
-    );
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "all"
+probes = []
+modes = ["fixed"]
+rankers = ["bm25"]
+transfers = [{ name = "fluency", file = "fluency.jsonl", queries = "noun-phrase" }]"#;
+    home.make_study(study_file("fluency", "Fluency", tiny(), rest));
     let report = home.run("report fluency").done();
     assert!(
         report.contains("fluency: of 7 pairs 1 are identical"),
@@ -150,10 +140,10 @@ fn both_directions_of_formality_have_the_titles_of_their_questions() {
         (&json!("Will he call?"), None)
     );
     home.write("Family/tune/informal.qids", "_\n");
-    let refused = home
-        .run("transfer gyafc Family --queries titles.tsv --to out.jsonl")
-        .refused();
-    assert!(refused.contains("informal.qids: 1 lines"), "{refused}");
+    home.expect_refused(
+        "transfer gyafc Family --queries titles.tsv --to out.jsonl",
+        "informal.qids: 1 lines",
+    );
 }
 
 #[test]
@@ -313,6 +303,5 @@ fn what_is_no_data_set_of_a_layout_is_refused_with_the_way_out() {
     assert!(!home.path("o").exists());
     assert!(home.read("jfleg/dev/dev.ref1").starts_with("For years"));
     home.write("jfleg/dev/dev.ref2", "one line\n");
-    let refused = home.run("transfer jfleg jfleg --to o").refused();
-    assert!(refused.contains("dev.ref2: 1 lines, but"), "{refused}");
+    home.expect_refused("transfer jfleg jfleg --to o", "dev.ref2: 1 lines, but");
 }

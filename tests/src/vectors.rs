@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, Ran, demo};
+use crate::harness::{Home, Ran, demo, study_file};
 
 #[test]
 fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
@@ -35,15 +35,12 @@ fn a_collection_gives_its_own_word_vectors_and_a_study_shows_them() {
     let judged = home.run(&judge).json();
     assert_eq!(judged["stmc1"]["unscored"], json!(0));
 
-    let study = format!(
-        "format = 1\nname = \"words\"\ntitle = \"Words\"\ncollection = \"{demo}\"\n\
-         pool = \"rank:bm25:20\"\nprobes = [\"stmc1\"]\nmodes = [\"fixed\"]\n\
-         rankers = [\"bm25\"]\nvectors = \"words.txt\"\n[limits]\nlength_gap_terms = 10\n\
-         min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\n\
-         filled_terms = 512\nfillable_terms = 256\nseed = 42\n"
-    );
-    home.write("study.toml", &study);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["stmc1"]
+modes = ["fixed"]
+rankers = ["bm25"]
+vectors = "words.txt""#;
+    home.make_study(study_file("words", "Words", demo, rest));
     let report = home.run("report words --format md").done();
     assert!(report.contains("STMC1"), "{report}");
     let said = "word vectors words.txt";

@@ -2,20 +2,16 @@
 
 use shared::api::{Attend, Inside, InsideQuery};
 
-use crate::harness::{Home, LIMITS, tiny, tiny_model};
+use crate::harness::{Home, study_file, tiny, tiny_model};
 
 /// A folder with a published study of BM25 on the tiny collection.
 pub(crate) fn published(name: &str, title: &str) -> Home {
     let home = Home::new();
-    home.write(
-        "study.toml",
-        format!(
-            "format = 1\nname = {name:?}\ntitle = {title:?}\ncollection = {:?}\npool = \"all\"\n\
-             probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n{LIMITS}",
-            tiny()
-        ),
-    );
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25"]"#;
+    home.make_study(study_file(name, title, tiny(), rest));
     home.run(&format!("study publish {name}")).done();
     home
 }
@@ -76,10 +72,10 @@ fn a_model_in_late_interaction_is_looked_into_beside_its_study() {
     let files = home.files().into_iter();
     assert_eq!(files.filter(|it| it.contains("whitebox-")).count(), 1);
 
-    let error = home
-        .run(&format!("whitebox --study tiny --ranker {model}:bi"))
-        .refused();
-    assert!(error.contains(":late"), "{error}");
+    home.expect_refused(
+        &format!("whitebox --study tiny --ranker {model}:bi"),
+        ":late",
+    );
 }
 
 #[test]

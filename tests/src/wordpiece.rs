@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use shared::text::{Analyzer, Pieces, Stemmer, Tokenizer};
 
-use crate::harness::{Home, model, tiny};
+use crate::harness::{Home, demo, model, study_file, tiny};
 
 /// Texts that part one reading of the algorithm from another.
 const HARD: &[&str] = &[
@@ -95,17 +95,16 @@ fn a_study_can_be_about_pieces_of_words() {
 fn a_study_file_names_its_vocabulary_and_the_report_says_it() {
     let home = Home::new();
     home.write("vocab.txt", VOCABULARY);
-    let study = format!(
-        "format = 1\nname = \"pieces\"\ntitle = \"Pieces\"\ncollection = \"{}\"\npool = \"all\"\n\
-         probes = [\"tfc1\"]\nmodes = [\"fixed\"]\nrankers = [\"bm25\"]\n[analyzer]\n\
-         stemmer = \"none\"\nfirst_tokens = 500\n[analyzer.tokenizer.wordpiece]\n\
-         file = \"vocab.txt\"\n[limits]\nlength_gap_terms = 10\nmin_terms = 1\n\
-         repeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\n\
-         fillable_terms = 256\nseed = 42\n",
-        tiny()
-    );
-    home.write("study.toml", &study);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25"]
+[analyzer]
+stemmer = "none"
+first_tokens = 500
+[analyzer.tokenizer.wordpiece]
+file = "vocab.txt""#;
+    home.make_study(study_file("pieces", "Pieces", tiny(), rest));
     let report = home.run("report pieces --format md").done();
     let said = "wordpiece of vocab.txt (11 pieces), no stop list, none, first 500 tokens of a text";
     assert!(report.contains(said), "{report}");
@@ -134,17 +133,12 @@ fn what_is_no_vocabulary_is_refused_with_a_way_out() {
 #[test]
 fn a_study_says_how_many_instances_hold_under_other_terms() {
     let home = Home::new();
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    let study = format!(
-        "format = 1\nname = \"audited\"\ntitle = \"Audited\"\ncollection = \"{}\"\n\
-         pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
-         rankers = [\"bm25\"]\naudit = [{{ stemmer = \"none\" }}, {{ stemmer = \"porter\" }}]\n\
-         [limits]\nlength_gap_terms = 10\nmin_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
-         repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\nseed = 42\n",
-        demo.display()
-    );
-    home.write("study.toml", &study);
-    home.run("study run study.toml").done();
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["tfc1", "lnc2"]
+modes = ["fixed"]
+rankers = ["bm25"]
+audit = [{ stemmer = "none" }, { stemmer = "porter" }]"#;
+    home.make_study(study_file("audited", "Audited", demo(), rest));
     let report = home.run("report audited --format json").json();
     let tables = report.as_array().unwrap();
     let audit = tables

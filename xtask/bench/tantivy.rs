@@ -3,10 +3,11 @@
 //! `tantivy-peer FOLDER` reads `texts.jsonl` and `queries.jsonl` (a JSON string a line) there,
 //! then does what each line of standard input names and prints a line of JSON for it.
 
+mod clock;
+
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::path::Path;
-use std::time::Instant;
 
 use serde_json::json;
 use tantivy::collector::TopDocs;
@@ -17,6 +18,8 @@ use tantivy::tokenizer::{
     Language, LowerCaser, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager,
 };
 use tantivy::{Index, Searcher, SingleSegmentIndexWriter, TantivyDocument, Term};
+
+use clock::Clock;
 
 /// Enough for one segment.
 const MEMORY: usize = 400_000_000;
@@ -119,31 +122,6 @@ fn search(searcher: &Searcher, queries: &[BooleanQuery]) -> Result<f64, Box<dyn 
         }
     }
     Ok(start.seconds() / f64::from(ROUNDS))
-}
-
-/// Time that this thread has worked; what else runs on the machine does not count. Where the
-/// system does not tell, time that has passed.
-struct Clock {
-    began: Instant,
-    worked: Option<u64>,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock { began: Instant::now(), worked: Clock::worked() }
-    }
-
-    fn seconds(&self) -> f64 {
-        match (self.worked, Clock::worked()) {
-            (Some(from), Some(to)) => (to - from) as f64 * 1e-9,
-            _ => self.began.elapsed().as_secs_f64(),
-        }
-    }
-
-    fn worked() -> Option<u64> {
-        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        stat.split_whitespace().next()?.parse().ok()
-    }
 }
 
 /// tantivy's own `SimpleTokenizer` with letters and digits of ASCII alone, as our `alnum`.

@@ -1,21 +1,15 @@
 //! What this server is and can do.
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::{About, Server};
 
-use crate::error::{Error, off_thread};
-use crate::http::access::Caller;
-use crate::http::ask::Ask;
-use crate::http::{App, score};
+use crate::error::off_thread;
+use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::score;
 
 /// A model that cannot be loaded is left out here; `/health` says what is wrong with it.
-pub(super) async fn about(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(About {}): Ask<About>,
-) -> Result<Json<Server>, Error> {
+pub(super) async fn about(ApiCall { app, caller, .. }: ApiCall<About>) -> JsonResult<Server> {
     let models = app.models.clone();
     let models = off_thread("loading models", move || {
         Ok(models

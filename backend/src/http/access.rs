@@ -10,8 +10,7 @@ mod way;
 
 use std::net::{IpAddr, SocketAddr};
 
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -134,6 +133,14 @@ impl Caller {
         }
     }
 
+    /// Put into a request by [`check`].
+    pub(super) fn of_request(request: &Request) -> Result<Caller, Error> {
+        let found = request.extensions().get::<Caller>().cloned();
+        found.ok_or(Error::Crashed {
+            what: "finding out who asks",
+        })
+    }
+
     async fn of(app: &App, headers: &HeaderMap, ip: IpAddr) -> Result<Caller, Error> {
         if by_token(app, headers) {
             return Ok(Caller::unnamed(Role::Operator, ip));
@@ -198,18 +205,6 @@ fn by_door(door: Door, headers: &HeaderMap) -> Role {
     match door {
         Door::Loopback if !brought => Role::Operator,
         Door::Loopback | Door::Open => Role::Visitor,
-    }
-}
-
-/// Put into a request by [`check`].
-impl FromRequestParts<App> for Caller {
-    type Rejection = Error;
-
-    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Caller, Error> {
-        let found = parts.extensions.get::<Caller>().cloned();
-        found.ok_or(Error::Crashed {
-            what: "finding out who asks",
-        })
     }
 }
 

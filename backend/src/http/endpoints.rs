@@ -137,6 +137,14 @@ impl Endpoints {
 }
 
 impl Listed {
+    fn new(operation: Operation, route: MethodRouter<App>) -> Listed {
+        Listed {
+            operation,
+            route,
+            time: TIME,
+        }
+    }
+
     fn with_body(self, most: usize) -> Listed {
         Listed {
             route: self.route.layer(DefaultBodyLimit::max(most)),
@@ -160,11 +168,7 @@ where
         Method::Get => get(handler),
         Method::Post => post(handler),
     };
-    Listed {
-        operation: Operation::of::<E>(access),
-        route,
-        time: TIME,
-    }
+    Listed::new(Operation::of::<E>(access), route)
 }
 
 /// A request that is answered from one study alone.
@@ -178,11 +182,7 @@ fn second_version() -> Listed {
         path: RerankDocuments::SECOND,
         ..Operation::of::<RerankDocuments>(Access::Scorers)
     };
-    Listed {
-        operation,
-        route: post(rerank::documents_again),
-        time: TIME,
-    }
+    Listed::new(operation, post(rerank::documents_again))
 }
 
 /// The same request as [`Watch`], but answered again and again.
@@ -192,11 +192,7 @@ fn events() -> Listed {
         reply: "text/event-stream",
         ..Operation::of::<Watch>(Access::Everybody)
     };
-    Listed {
-        operation,
-        route: get(jobs::events),
-        time: TIME,
-    }
+    Listed::new(operation, get(jobs::events))
 }
 
 /// The reply is the file itself.
@@ -205,11 +201,7 @@ fn download() -> Listed {
         reply: "text/plain",
         ..Operation::of::<Download>(Access::Curator)
     };
-    Listed {
-        operation,
-        route: get(curate::download),
-        time: TIME,
-    }
+    Listed::new(operation, get(curate::download))
 }
 
 async fn in_time(State(time): State<Duration>, request: Request, next: Next) -> Response {

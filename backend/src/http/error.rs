@@ -44,7 +44,10 @@ impl IntoResponse for Error {
 impl Error {
     fn class(&self) -> (StatusCode, &'static str) {
         match self {
-            Error::Input(InputError::Unknown { .. }) => (StatusCode::NOT_FOUND, "unknown"),
+            Error::Input(InputError::Unknown { .. })
+            | Error::NoSuchPath { .. }
+            | Error::NoCollection { .. }
+            | Error::NoFile { .. } => (StatusCode::NOT_FOUND, "unknown"),
             Error::Input(InputError::Invalid { .. }) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "setting")
             }
@@ -65,9 +68,6 @@ impl Error {
             Error::NeedsName => (StatusCode::FORBIDDEN, "name"),
             Error::NotYours { .. } => (StatusCode::FORBIDDEN, "role"),
             Error::Refused { .. } => (StatusCode::FORBIDDEN, "refused"),
-            Error::NoSuchPath { .. } | Error::NoCollection { .. } | Error::NoFile { .. } => {
-                (StatusCode::NOT_FOUND, "unknown")
-            }
             Error::WrongMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "method"),
             Error::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
             Error::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "too-often"),

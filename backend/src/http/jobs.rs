@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream;
@@ -16,37 +15,26 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
 
 use crate::error::Error;
-use crate::http::App;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 
 /// A proxy drops a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-pub(super) async fn create(
-    State(app): State<App>,
-    Ask(asked): Ask<CreateJob>,
-) -> Result<Json<Job>, Error> {
+pub(super) async fn create(ApiCall { app, asked, .. }: ApiCall<CreateJob>) -> JsonResult<Job> {
     Ok(Json(app.jobs.create(asked).await?))
 }
 
-pub(super) async fn list(
-    State(app): State<App>,
-    Ask(Jobs {}): Ask<Jobs>,
-) -> Result<Json<Vec<Job>>, Error> {
+pub(super) async fn list(ApiCall { app, .. }: ApiCall<Jobs>) -> JsonResult<Vec<Job>> {
     Ok(Json(app.jobs.list().await?))
 }
 
-pub(super) async fn job(
-    State(app): State<App>,
-    Ask(asked): Ask<Watch>,
-) -> Result<Json<Job>, Error> {
+pub(super) async fn job(ApiCall { app, asked, .. }: ApiCall<Watch>) -> JsonResult<Job> {
     Ok(Json(app.jobs.job(&asked.job).await?))
 }
 
 /// First how the job stands, then each step, until it ends or the server does.
 pub(super) async fn events(
-    State(app): State<App>,
-    Ask(asked): Ask<Watch>,
+    ApiCall { app, asked, .. }: ApiCall<Watch>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Error> {
     // Steps are kept from before the job is looked at, so that none falls in between.
     let watcher = Watcher {
@@ -106,23 +94,14 @@ impl Watcher {
     }
 }
 
-pub(super) async fn cancel(
-    State(app): State<App>,
-    Ask(asked): Ask<Cancel>,
-) -> Result<Json<Job>, Error> {
+pub(super) async fn cancel(ApiCall { app, asked, .. }: ApiCall<Cancel>) -> JsonResult<Job> {
     Ok(Json(app.jobs.cancel(&asked.job).await?))
 }
 
-pub(super) async fn resume(
-    State(app): State<App>,
-    Ask(asked): Ask<Resume>,
-) -> Result<Json<Job>, Error> {
+pub(super) async fn resume(ApiCall { app, asked, .. }: ApiCall<Resume>) -> JsonResult<Job> {
     Ok(Json(app.jobs.resume(&asked.job).await?))
 }
 
-pub(super) async fn scores(
-    State(app): State<App>,
-    Ask(asked): Ask<Fetch>,
-) -> Result<Json<JobScores>, Error> {
+pub(super) async fn scores(ApiCall { app, asked, .. }: ApiCall<Fetch>) -> JsonResult<JobScores> {
     Ok(Json(app.jobs.scores(&asked.job).await?))
 }

@@ -1,26 +1,18 @@
 //! Models for the operator: which there are, and loading one now.
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::operator::{HeldModel, LoadModel, Models};
 
-use crate::error::{Error, off_thread};
-use crate::http::App;
-use crate::http::ask::Ask;
+use crate::error::off_thread;
+use crate::http::api_call::{ApiCall, JsonResult};
 
-pub(super) async fn models(
-    State(app): State<App>,
-    Ask(Models {}): Ask<Models>,
-) -> Result<Json<Vec<HeldModel>>, Error> {
+pub(super) async fn models(ApiCall { app, .. }: ApiCall<Models>) -> JsonResult<Vec<HeldModel>> {
     let models = app.models.clone();
     let held = off_thread("listing models", move || Ok(models.inventory())).await?;
     Ok(Json(held))
 }
 
-pub(super) async fn load(
-    State(app): State<App>,
-    Ask(asked): Ask<LoadModel>,
-) -> Result<Json<HeldModel>, Error> {
+pub(super) async fn load(ApiCall { app, asked, .. }: ApiCall<LoadModel>) -> JsonResult<HeldModel> {
     let models = app.models.clone();
     let held = off_thread("loading a model", move || models.load(&asked.spec)).await?;
     Ok(Json(held))

@@ -3,7 +3,6 @@
 mod password;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use shared::api::people::{
     Everybody, Invitation, Invite, InvitedTo, Join, Me, NewInvitation, People, Person, Revoke,
@@ -16,30 +15,27 @@ use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::App;
 use crate::http::access::{self, Caller, Door};
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 use crate::store::people::{Joining, Known, NewInvite, name_key};
 use crate::store::secret::Secret;
 
 /// Who somebody is now, and what their browser keeps of it.
 type Welcome = ([(header::HeaderName, HeaderValue); 1], Json<Who>);
 
-pub(super) async fn me(caller: Caller, Ask(Me {}): Ask<Me>) -> Json<Who> {
+pub(super) async fn me(ApiCall { caller, .. }: ApiCall<Me>) -> Json<Who> {
     Json(caller.who())
 }
 
 pub(super) async fn invitation(
-    State(app): State<App>,
-    Ask(asked): Ask<Invitation>,
-) -> Result<Json<InvitedTo>, Error> {
+    ApiCall { app, asked, .. }: ApiCall<Invitation>,
+) -> JsonResult<InvitedTo> {
     let token = Secret::shown(&asked.token);
     Ok(Json(app.store.invited_to(&token, now_ms()).await?))
 }
 
 pub(super) async fn join(
-    State(app): State<App>,
-    caller: Caller,
     headers: HeaderMap,
-    Ask(asked): Ask<Join>,
+    ApiCall { app, caller, asked }: ApiCall<Join>,
 ) -> Result<Welcome, Error> {
     can_be_kept(app.door, &headers)?;
     let token = asked.token.as_deref().map(Secret::shown);
@@ -80,10 +76,8 @@ fn may_take_a_name(caller: &Caller) -> Result<(), Error> {
 }
 
 pub(super) async fn sign_in(
-    State(app): State<App>,
-    caller: Caller,
     headers: HeaderMap,
-    Ask(asked): Ask<SignIn>,
+    ApiCall { app, caller, asked }: ApiCall<SignIn>,
 ) -> Result<Welcome, Error> {
     can_be_kept(app.door, &headers)?;
     let found = app.store.person_named(&asked.name).await?;
@@ -144,10 +138,8 @@ async fn welcome(
 }
 
 pub(super) async fn sign_out(
-    State(app): State<App>,
-    caller: Caller,
     headers: HeaderMap,
-    Ask(asked): Ask<SignOut>,
+    ApiCall { app, caller, asked }: ApiCall<SignOut>,
 ) -> Result<Welcome, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.everywhere => app.store.end_sessions(person.no, None).await?,
@@ -160,10 +152,8 @@ pub(super) async fn sign_out(
 }
 
 pub(super) async fn set_password(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<SetPassword>,
-) -> Result<Json<Who>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<SetPassword>,
+) -> JsonResult<Who> {
     let no = caller.named()?.no;
     let known = app.store.person(no).await?;
     if known.password_hash.is_some() {
@@ -187,18 +177,13 @@ pub(super) async fn set_password(
     Ok(Json(caller.with(&app, session).await?.who()))
 }
 
-pub(super) async fn list(
-    State(app): State<App>,
-    Ask(People {}): Ask<People>,
-) -> Result<Json<Everybody>, Error> {
+pub(super) async fn list(ApiCall { app, .. }: ApiCall<People>) -> JsonResult<Everybody> {
     Ok(Json(app.store.everybody(now_ms()).await?))
 }
 
 pub(super) async fn invite(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Invite>,
-) -> Result<Json<NewInvitation>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Invite>,
+) -> JsonResult<NewInvitation> {
     let role = match asked.person {
         Some(no) => app.store.person(no).await?.role,
         None => asked.role,
@@ -215,10 +200,8 @@ pub(super) async fn invite(
 }
 
 pub(super) async fn revoke(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Revoke>,
-) -> Result<Json<Everybody>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Revoke>,
+) -> JsonResult<Everybody> {
     match asked {
         Revoke::Person { no } => {
             let known = app.store.person(no).await?;

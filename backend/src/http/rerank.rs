@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::rerank::{
     RankedDocument, RankedDocuments, RankedText, Ranking, Rerank, RerankDocuments, RerankMeta,
     RerankUnits, RerankUsage, RerankVersion, ReturnedDocument, TruncationDirection,
@@ -18,7 +17,7 @@ use shared::error::{Error as InputError, Field};
 use crate::error::{Error, off_thread};
 use crate::http::App;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 use crate::http::score::Bounds;
 use crate::models::{PairScore, Prepared, Ranker, Scale, Survey, TooLong};
 
@@ -26,11 +25,7 @@ use crate::models::{PairScore, Prepared, Ranker, Scale, Survey, TooLong};
 const TOKEN_BUDGET: u32 = 1_024;
 
 /// `/rerank`: a list of texts or of documents.
-pub(super) async fn rerank(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Rerank>,
-) -> Result<Json<Ranking>, Error> {
+pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> JsonResult<Ranking> {
     let cut = Cut::of(asked.truncate, asked.truncation_direction);
     // Each of the two shapes has a name of its own for it.
     let back = asked.return_text.or(asked.return_documents);
@@ -54,8 +49,8 @@ pub(super) async fn rerank(
                 raw_scores: asked.raw_scores,
                 use_activation: asked.use_activation,
             };
-            let ranked = rank_documents(&app, &caller, asked, Version::First, cut);
-            Ranking::Documents(ranked.await?)
+            let call = ApiCall { app, caller, asked };
+            Ranking::Documents(rank_documents(call, Version::First, cut).await?)
         }
         (Some(_), Some(_)) | (None, None) => {
             let reason = "give either `texts` or `documents`";
@@ -66,23 +61,17 @@ pub(super) async fn rerank(
 }
 
 /// `/v1/rerank`.
-pub(super) async fn documents(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<RerankDocuments>,
-) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, &caller, asked, Version::First, Cut::End).await?;
-    Ok(Json(ranked))
+pub(super) async fn documents(call: ApiCall<RerankDocuments>) -> JsonResult<RankedDocuments> {
+    rank_documents(call, Version::First, Cut::End)
+        .await
+        .map(Json)
 }
 
 /// `/v2/rerank`.
-pub(super) async fn documents_again(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<RerankDocuments>,
-) -> Result<Json<RankedDocuments>, Error> {
-    let ranked = rank_documents(&app, &caller, asked, Version::Second, Cut::End).await?;
-    Ok(Json(ranked))
+pub(super) async fn documents_again(call: ApiCall<RerankDocuments>) -> JsonResult<RankedDocuments> {
+    rank_documents(call, Version::Second, Cut::End)
+        .await
+        .map(Json)
 }
 
 /// Of Cohere's shape.
@@ -93,9 +82,7 @@ enum Version {
 }
 
 async fn rank_documents(
-    app: &App,
-    caller: &Caller,
-    asked: RerankDocuments,
+    ApiCall { app, caller, asked }: ApiCall<RerankDocuments>,
     version: Version,
     cut: Cut,
 ) -> Result<RankedDocuments, Error> {
@@ -106,7 +93,7 @@ async fn rank_documents(
     };
     let texts = asked.documents.into_iter().map(|it| it.into_text());
     let texts: Vec<String> = texts.collect();
-    let ranked = rank(app, caller, wanted, asked.query, texts).await?;
+    let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
     Ok(ranked.documents(most(asked.top_n), Back::of(asked.return_documents), version))
 }
 

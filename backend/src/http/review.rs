@@ -8,7 +8,6 @@ pub(super) mod curate;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::review::{
     Again, Card, Done, Handed, HandedItem, MOST_EVENTS, MOST_OFFERS, Mine, NextItems, OneTask,
@@ -23,18 +22,14 @@ use shared::review::{ItemNo, Sides};
 use crate::error::Error;
 use crate::http::App;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 use crate::http::studies::find;
 use crate::review::desk::Desk;
 use crate::review::{Sender, check_current, check_open, check_texts};
 use crate::store::reviews::unknown;
 use crate::store::studies::Listed;
 
-pub(super) async fn tasks(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(Tasks {}): Ask<Tasks>,
-) -> Result<Json<Vec<Card>>, Error> {
+pub(super) async fn tasks(ApiCall { app, caller, .. }: ApiCall<Tasks>) -> JsonResult<Vec<Card>> {
     if !caller.may(Role::Annotator) {
         return Ok(Json(Vec::new()));
     }
@@ -44,11 +39,7 @@ pub(super) async fn tasks(
     Ok(Json(desks.iter().map(|it| it.card(person)).collect()))
 }
 
-pub(super) async fn task(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<OneTask>,
-) -> Result<Json<Sheet>, Error> {
+pub(super) async fn task(ApiCall { app, caller, asked }: ApiCall<OneTask>) -> JsonResult<Sheet> {
     let person = Some(caller.named()?.no);
     let desk = seen(&app, &caller, asked.task).await?;
     let task = &desk.row().task;
@@ -62,11 +53,7 @@ pub(super) async fn task(
     }))
 }
 
-pub(super) async fn next(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<NextItems>,
-) -> Result<Json<Handed>, Error> {
+pub(super) async fn next(ApiCall { app, caller, asked }: ApiCall<NextItems>) -> JsonResult<Handed> {
     let person = caller.named()?.no;
     let (value, range) = (asked.n, 1..=MOST_OFFERS);
     if !range.contains(&value) {
@@ -93,10 +80,8 @@ pub(super) async fn next(
 }
 
 pub(super) async fn again(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Again>,
-) -> Result<Json<HandedItem>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Again>,
+) -> JsonResult<HandedItem> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
     let number = asked.item;
@@ -127,21 +112,13 @@ pub(super) async fn again(
     }))
 }
 
-pub(super) async fn mine(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Mine>,
-) -> Result<Json<Vec<Done>>, Error> {
+pub(super) async fn mine(ApiCall { app, caller, asked }: ApiCall<Mine>) -> JsonResult<Vec<Done>> {
     let person = caller.named()?.no;
     let desk = seen(&app, &caller, asked.task).await?;
     Ok(Json(desk.mine(person)))
 }
 
-pub(super) async fn send(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Send>,
-) -> Result<Json<Sent>, Error> {
+pub(super) async fn send(ApiCall { app, caller, asked }: ApiCall<Send>) -> JsonResult<Sent> {
     let person = caller.named()?.no;
     let n_events = asked.events.len();
     if n_events == 0 {
@@ -176,10 +153,8 @@ pub(super) async fn send(
 }
 
 pub(super) async fn results(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Results>,
-) -> Result<Json<Vec<TaskResults>>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Results>,
+) -> JsonResult<Vec<TaskResults>> {
     let listed = find(&app, &caller, &asked.study).await?;
     let mut desks = app.reviews.all().await?;
     desks.retain(|it| {

@@ -1,15 +1,13 @@
 //! A few texts at once, for the Playground.
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::people::Role;
 use shared::api::{Attend, Attention, Score, Scored};
 use shared::error::Error as InputError;
 
 use crate::error::{Error, off_thread};
-use crate::http::App;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 
 /// What one request may hold.
 pub(super) struct Bounds {
@@ -71,11 +69,7 @@ impl Bounds {
     }
 }
 
-pub(super) async fn score(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Score>,
-) -> Result<Json<Scored>, Error> {
+pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> JsonResult<Scored> {
     Bounds::of(&caller).check(&asked.query, &asked.texts)?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();
@@ -96,10 +90,8 @@ pub(super) async fn score(
 }
 
 pub(super) async fn attention(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Attend>,
-) -> Result<Json<Attention>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Attend>,
+) -> JsonResult<Attention> {
     Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
     let place = app.limits.heavy().await;
     let models = app.models.clone();

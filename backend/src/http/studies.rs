@@ -3,7 +3,6 @@
 mod shelf;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::api::people::Role;
@@ -17,17 +16,13 @@ use shared::whitebox::WhiteBox;
 use crate::error::{Error, off_thread};
 use crate::http::App;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 use crate::pipeline;
 use crate::store::studies::{Listed, whitebox};
 
 pub(super) use shelf::Shelf;
 
-pub(super) async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(Studies {}): Ask<Studies>,
-) -> Result<Json<Vec<Card>>, Error> {
+pub(super) async fn list(ApiCall { app, caller, .. }: ApiCall<Studies>) -> JsonResult<Vec<Card>> {
     let mut cards = Vec::new();
     for listed in app.store.studies().await? {
         if !may_see(&caller, &listed) {
@@ -43,11 +38,7 @@ pub(super) async fn list(
 }
 
 /// The overview of a state of the dials is cached.
-pub(super) async fn look(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Look>,
-) -> Result<Json<Overview>, Error> {
+pub(super) async fn look(ApiCall { app, caller, asked }: ApiCall<Look>) -> JsonResult<Overview> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.shelf.overview(&listed, asked.dials).await?))
@@ -55,24 +46,20 @@ pub(super) async fn look(
 
 /// Answers a request from one study alone.
 pub(super) async fn respond<R: StudyRequest>(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(request): Ask<R>,
-) -> Result<Json<R::Reply>, Error> {
-    let listed = find(&app, &caller, request.study()).await?;
+    ApiCall { app, caller, asked }: ApiCall<R>,
+) -> JsonResult<R::Reply> {
+    let listed = find(&app, &caller, asked.study()).await?;
     let _place = app.limits.heavy().await;
     let reply = app
         .shelf
-        .of(&listed, move |study| Ok(request.respond(study)?));
+        .of(&listed, move |study| Ok(asked.respond(study)?));
     Ok(Json(reply.await?))
 }
 
 /// What was looked into lies beside the study.
 pub(super) async fn inside(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Inside>,
-) -> Result<Json<Vec<WhiteBox>>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Inside>,
+) -> JsonResult<Vec<WhiteBox>> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let folder = app.shelf.folder().clone();
@@ -83,11 +70,7 @@ pub(super) async fn inside(
 }
 
 /// One page of instances is counted on all cores.
-pub(super) async fn instances(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<List>,
-) -> Result<Json<Page>, Error> {
+pub(super) async fn instances(ApiCall { app, caller, asked }: ApiCall<List>) -> JsonResult<Page> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;
     let listing = asked.listing;
@@ -100,9 +83,7 @@ pub(super) async fn instances(
 
 /// The study is written as it is in memory.
 pub(super) async fn export(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Export>,
+    ApiCall { app, caller, asked }: ApiCall<Export>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let listed = find(&app, &caller, &asked.study).await?;
     let _place = app.limits.heavy().await;

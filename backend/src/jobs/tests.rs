@@ -28,20 +28,10 @@ pub(crate) fn create(ranker: &str) -> CreateJob {
     }
 }
 
-struct Home {
-    place: Place,
-    jobs: Jobs,
-}
-
-impl Home {
-    async fn new() -> Home {
-        Home::at(Place::sqlite()).await
-    }
-
-    async fn at(place: Place) -> Home {
-        let jobs = open(&place).await;
-        Home { place, jobs }
-    }
+async fn on_sqlite() -> (Place, Jobs) {
+    let place = Place::sqlite();
+    let jobs = open(&place).await;
+    (place, jobs)
 }
 
 async fn open(place: &Place) -> Jobs {
@@ -78,7 +68,7 @@ fn bits(scores: &JobScores) -> Vec<Option<u64>> {
 #[tokio::test]
 async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
     for ranker in ["tiny:bi", "tiny:late"] {
-        let Home { place: _calm, jobs } = Home::new().await;
+        let (_place, jobs) = on_sqlite().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
         work_until(&jobs, |it| it.state.ended()).await;
         let expected = jobs.scores(&id).await.unwrap();
@@ -86,7 +76,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
         assert!(!expected.truncated.is_empty());
 
         for place in Place::each() {
-            let Home { place, jobs } = Home::at(place).await;
+            let jobs = open(&place).await;
             let id = jobs.create(create(ranker)).await.unwrap().id;
             let killed = work_until(&jobs, |it| it.n_done > 0).await;
             assert_eq!(killed.state, JobState::Running);
@@ -115,10 +105,7 @@ async fn a_job_that_was_killed_ends_with_the_bits_of_one_that_was_not() {
 #[tokio::test]
 async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
     for ranker in ["tiny:bi", "tiny:late"] {
-        let Home {
-            place: _place,
-            jobs,
-        } = Home::new().await;
+        let (_place, jobs) = on_sqlite().await;
         let id = jobs.create(create(ranker)).await.unwrap().id;
         assert_eq!(jobs.scores(&id).await.unwrap().certificate, None);
         work_until(&jobs, |it| it.state.ended()).await;
@@ -129,7 +116,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
         } = jobs.scores(&id).await.unwrap();
         let certificate = certificate.unwrap();
         assert!(certificate.fits(scores.len()));
-        assert_eq!(certificate.device, "cpu");
+        assert_eq!(certificate.computation.device, "cpu");
         let conditions: Vec<Condition> = certificate.again.iter().map(|it| it.condition).collect();
         let expected = [Condition::Alone, Condition::OtherOrder, Condition::F16];
         assert_eq!(conditions, expected);
@@ -150,10 +137,7 @@ async fn a_job_that_is_done_has_a_certificate_of_its_own_scores() {
 
 #[tokio::test]
 async fn the_command_line_gives_the_bits_of_a_job() {
-    let Home {
-        place: _place,
-        jobs,
-    } = Home::new().await;
+    let (_place, jobs) = on_sqlite().await;
     let asked = create("tiny:bi");
     let id = jobs.create(asked.clone()).await.unwrap().id;
     work_until(&jobs, |it| it.state.ended()).await;
@@ -175,10 +159,7 @@ async fn the_command_line_gives_the_bits_of_a_job() {
 
 #[tokio::test]
 async fn jobs_take_turns() {
-    let Home {
-        place: _place,
-        jobs,
-    } = Home::new().await;
+    let (_place, jobs) = on_sqlite().await;
     let first = jobs.create(create("tiny:bi")).await.unwrap().id;
     let second = jobs.create(create("tiny:late")).await.unwrap().id;
     work_until(&jobs, |it| it.id == second && it.n_done > 0).await;
@@ -189,10 +170,7 @@ async fn jobs_take_turns() {
 #[tokio::test]
 async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
     for place in Place::each() {
-        let Home {
-            place: _place,
-            jobs,
-        } = Home::at(place).await;
+        let jobs = open(&place).await;
         let id = jobs.create(create("tiny:bi")).await.unwrap().id;
         work_until(&jobs, |it| it.n_done > 0).await;
         let cancelled = jobs.cancel(&id).await.unwrap();
@@ -221,16 +199,8 @@ async fn a_job_that_was_cancelled_goes_on_where_it_stopped() {
 
 #[tokio::test]
 async fn a_job_whose_model_changed_fails_visibly() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("tiny");
-    std::fs::create_dir(&folder).unwrap();
-    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
-        std::fs::copy(
-            std::path::Path::new(models::tests::TINY).join(file),
-            folder.join(file),
-        )
-        .unwrap();
-    }
+    let files = ["config.json", "tokenizer.json", "model.safetensors"];
+    let (home, folder) = models::tests::copy_tiny("tiny", &files);
     let open = async || {
         let named = [folder.display().to_string()];
         let models = Models::new(&named, neural::Device::Cpu).unwrap();
@@ -255,10 +225,7 @@ async fn a_job_whose_model_changed_fails_visibly() {
 
 #[tokio::test]
 async fn who_asks_for_no_job_gets_none() {
-    let Home {
-        place: _place,
-        jobs,
-    } = Home::new().await;
+    let (_place, jobs) = on_sqlite().await;
     let job = "nothing";
     for error in [
         jobs.job(job).await.unwrap_err(),

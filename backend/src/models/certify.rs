@@ -1,7 +1,7 @@
 //! Certificates: some pairs of a run scored once more, alone, in other batches, in fewer bits.
 
 use neural::{Computing, Device, Precision};
-use shared::score::certificate::{Certificate, Condition, Rescored};
+use shared::score::certificate::{Certificate, Computation, Condition, Rescored};
 
 use crate::error::Error;
 use crate::models::{Listed, PairScore, Ranker, TOKEN_BUDGET};
@@ -66,9 +66,10 @@ impl Ranker {
             }
         }
         Ok(Some(Certificate {
-            device: self.computing.device.to_string(),
-            precision: self.computing.precision.to_string(),
-            activation: self.activation(),
+            computation: Computation {
+                activation: self.activation(),
+                ..Computation::new(self.computing.device, self.computing.precision)
+            },
             again,
         }))
     }
@@ -92,22 +93,17 @@ impl Ranker {
         listed: &Listed<'_>,
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<f64>>, Error> {
-        let Listed {
-            queries,
-            texts,
-            pairs,
-        } = *listed;
         let alone = |&(query, text): &(u32, u32)| {
             if !go_on() {
                 return Ok(None);
             }
             let (query, text) = (query as usize, text as usize);
-            let (query, text) = (&queries[query..=query], &texts[text]);
+            let (query, text) = (&listed.queries[query..=query], &listed.texts[text]);
             let prepared = self.prepare(query, &[(0, 0)], TOKEN_BUDGET)?;
             let scored = self.score_batch(&prepared, &[(0, text)])?;
             Ok(Some(scored[0].score))
         };
-        pairs.iter().map(alone).collect()
+        listed.pairs.iter().map(alone).collect()
     }
 
     fn in_other_order(&self, listed: &Listed<'_>) -> Result<Vec<f64>, Error> {

@@ -99,7 +99,7 @@ mod tests {
     use neural::Device;
 
     use super::*;
-    use crate::models::tests::{TINY, tiny};
+    use crate::models::tests::{TINY, copy_tiny, tiny};
 
     fn states(models: &Models) -> Vec<String> {
         let state = |it: HeldModel| match it.state {
@@ -137,12 +137,7 @@ mod tests {
 
     #[test]
     fn what_was_put_right_is_loaded_at_once() {
-        let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("half");
-        fs::create_dir(&folder).unwrap();
-        for file in ["config.json", "tokenizer.json"] {
-            fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
-        }
+        let (home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
         let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
         let failed = models.load("half:bi").unwrap();
         assert_eq!(models.inventory()[0], failed);

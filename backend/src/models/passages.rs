@@ -25,18 +25,22 @@ pub(super) enum Reading {
     #[default]
     Whole,
     /// In passages.
-    Passages {
-        how: How,
-        /// Of a passage, separated by white space.
-        n_words: usize,
-        /// From the beginning of a passage to that of the next, in words.
-        stride: usize,
-    },
+    Passages(PassageReading),
+}
+
+/// How a text is cut into passages, and which of them count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PassageReading {
+    how: How,
+    /// Of a passage, separated by white space.
+    n_words: usize,
+    /// From the beginning of a passage to that of the next, in words.
+    stride: usize,
 }
 
 /// Which passages count, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+enum How {
     First,
     Max,
     Mean,
@@ -62,7 +66,7 @@ impl Reading {
     }
 
     fn parse(ending: &str) -> Option<Reading> {
-        let (name, size) = match ending.split_once('=') {
+        let (name, (n_words, stride)) = match ending.split_once('=') {
             Some((name, size)) => {
                 let (n_words, stride) = size.split_once('/')?;
                 (name, (n_words.parse().ok()?, stride.parse().ok()?))
@@ -75,30 +79,24 @@ impl Reading {
             "meanp" => How::Mean,
             _ => return None,
         };
-        let (n_words, stride) = size;
         // A longer stride would pass over words.
         let sound = n_words <= MOST_WORDS && (1..=n_words).contains(&stride);
-        sound.then_some(Reading::Passages {
+        sound.then_some(Reading::Passages(PassageReading {
             how,
             n_words,
             stride,
-        })
+        }))
     }
 
     /// What is read of a text.
     pub(super) fn of(self, text: &str) -> Read<'_> {
-        let Reading::Passages {
-            how,
-            n_words,
-            stride,
-        } = self
-        else {
+        let Reading::Passages(cut) = self else {
             return Read {
                 passages: vec![text],
                 truncated: false,
             };
         };
-        let most = match how {
+        let most = match cut.how {
             How::First => 1,
             How::Max | How::Mean => MOST,
         };
@@ -111,7 +109,7 @@ impl Reading {
         let mut first = 0;
         let mut last = 0;
         while passages.len() < most {
-            last = words.len().min(first + n_words);
+            last = words.len().min(first + cut.n_words);
             let Some(inside) = words.get(first..last).filter(|it| !it.is_empty()) else {
                 break;
             };
@@ -119,7 +117,7 @@ impl Reading {
             if last == words.len() {
                 break;
             }
-            first += stride;
+            first += cut.stride;
         }
         if passages.is_empty() {
             passages.push("");
@@ -132,53 +130,31 @@ impl Reading {
 
     /// The score of a text from those of its passages, in order.
     pub(super) fn combine(self, scores: &[f64]) -> f64 {
-        match self {
-            Reading::Passages { how: How::Mean, .. } => {
-                scores.iter().sum::<f64>() / scores.len() as f64
-            }
-            Reading::Whole
-            | Reading::Passages {
-                how: How::First | How::Max,
-                ..
-            } => scores[self.best(scores)],
+        match self.is_mean() {
+            true => scores.iter().sum::<f64>() / scores.len() as f64,
+            false => scores[best(scores)],
         }
     }
 
-    /// The passage with the best score, the first of equal ones.
-    fn best(self, scores: &[f64]) -> usize {
-        let mut best = 0;
-        for (at, &it) in scores.iter().enumerate() {
-            // What is no number stays none, to be found.
-            if it > scores[best] || it.is_nan() {
-                best = at;
-            }
-        }
-        best
+    fn is_mean(self) -> bool {
+        matches!(self, Reading::Passages(it) if it.how == How::Mean)
     }
 
     /// The passage whose matches are those of the text's score, if it is that of one passage.
     pub(super) fn shown(self, scores: &[f64]) -> Option<usize> {
-        match self {
-            Reading::Passages { how: How::Mean, .. } => (scores.len() == 1).then_some(0),
-            Reading::Whole
-            | Reading::Passages {
-                how: How::First | How::Max,
-                ..
-            } => Some(self.best(scores)),
+        match self.is_mean() {
+            true => (scores.len() == 1).then_some(0),
+            false => Some(best(scores)),
         }
     }
 
     /// For people, to stand after what is said of the model; empty where texts are read whole.
     pub(super) fn detail(self) -> String {
-        let Reading::Passages {
-            how,
-            n_words,
-            stride,
-        } = self
-        else {
+        let Reading::Passages(cut) = self else {
             return String::new();
         };
-        match how {
+        let (n_words, stride) = (cut.n_words, cut.stride);
+        match cut.how {
             How::First => format!("; the first {n_words} words"),
             How::Max => format!("; best of passages of {n_words} words, every {stride}"),
             How::Mean => format!("; mean over passages of {n_words} words, every {stride}"),
@@ -189,7 +165,7 @@ impl Reading {
     pub(super) fn label(self) -> &'static str {
         match self {
             Reading::Whole => "",
-            Reading::Passages { how, .. } => match how {
+            Reading::Passages(cut) => match cut.how {
                 How::First => " FirstP",
                 How::Max => " MaxP",
                 How::Mean => " MeanP",
@@ -198,25 +174,32 @@ impl Reading {
     }
 }
 
+/// The passage with the best score, the first of equal ones.
+fn best(scores: &[f64]) -> usize {
+    let mut best = 0;
+    for (at, &it) in scores.iter().enumerate() {
+        // What is no number stays none, to be found.
+        if it > scores[best] || it.is_nan() {
+            best = at;
+        }
+    }
+    best
+}
+
 /// The ending of a spec.
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Reading::Passages {
-            how,
-            n_words,
-            stride,
-        } = self
-        else {
+        let Reading::Passages(cut) = self else {
             return Ok(());
         };
-        let name = match how {
+        let name = match cut.how {
             How::First => "firstp",
             How::Max => "maxp",
             How::Mean => "meanp",
         };
-        match (*n_words, *stride) == USUAL {
-            true => write!(f, "+{name}"),
-            false => write!(f, "+{name}={n_words}/{stride}"),
+        match (cut.n_words, cut.stride) {
+            USUAL => write!(f, "+{name}"),
+            (n_words, stride) => write!(f, "+{name}={n_words}/{stride}"),
         }
     }
 }

@@ -16,6 +16,17 @@ pub(crate) fn tiny() -> Models {
     Models::new(&[TINY.to_owned()], Device::Cpu).unwrap()
 }
 
+/// A folder of its own with some files of the smallest model.
+pub(crate) fn copy_tiny(name: &str, files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(name);
+    fs::create_dir(&folder).unwrap();
+    for file in files {
+        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
+    }
+    (home, folder)
+}
+
 #[test]
 fn one_folder_gives_two_rankers() {
     let models = tiny();
@@ -56,12 +67,7 @@ fn what_is_not_there_is_named_with_what_is() {
 
 #[test]
 fn a_folder_without_weights_or_with_wrong_ones_says_so() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("half");
-    fs::create_dir(&folder).unwrap();
-    for file in ["config.json", "tokenizer.json"] {
-        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
-    }
+    let (_home, folder) = copy_tiny("half", &["config.json", "tokenizer.json"]);
     let load = || {
         let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
         models.get("half:bi").err().unwrap().to_string()
@@ -86,14 +92,8 @@ fn a_few_texts_and_many_pairs_agree() {
     let ranker = tiny().get("tiny:late").unwrap();
     let queries = ["a b c".to_owned(), "d e".to_owned()];
     let texts: Vec<String> = (1..40).map(|it| "a b d f ".repeat(it)).collect();
-    let pairs = each_with_each(2, 39);
-    let listed = listed(&queries, &texts, &pairs);
-    let mut steps = Vec::new();
-    let scores = ranker
-        .score_pairs(&listed, &mut Draft::none(), |n| steps.push(n))
-        .unwrap();
-    assert_eq!(steps.last(), Some(&pairs.len()));
-    check_alone(&ranker, &listed, &scores);
+    let (scores, steps) = score_all(&ranker, &queries, &texts);
+    assert_eq!(steps.last(), Some(&(2 * 39)));
     let said = ranker.say(&queries[0], &texts).unwrap();
     assert!(said.iter().all(|it| it.matches.is_some()));
     assert!(scores[38].truncated && !scores[0].truncated);
@@ -170,22 +170,14 @@ fn rankers_that_read_alike_share_every_pass_and_have_the_bits_of_their_own() {
 
 #[test]
 fn a_folder_with_a_head_is_a_cross_encoder_and_its_batches_agree_with_single_texts() {
-    let models = Models::new(&[fixture("cross-roberta")], Device::Cpu).unwrap();
-    assert_eq!(models.specs(), ["cross-roberta:cross"]);
-    assert_eq!(models.full_spec("cross-roberta"), "cross-roberta:cross");
-    let ranker = models.get("cross-roberta").unwrap();
+    let (_, ranker) = only_ranker("cross-roberta", "cross-roberta:cross");
     let queries = ["where do rivers end".to_owned(), "a lake".to_owned()];
     let texts: Vec<String> = (0..300)
         .map(|it| "the river ends ".repeat(it % 30))
         .collect();
-    let pairs = each_with_each(2, 300);
-    let listed = listed(&queries, &texts, &pairs);
-    let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
-    let scores = scores.unwrap();
+    let (scores, steps) = score_all(&ranker, &queries, &texts);
     assert_eq!(steps.last(), Some(&600));
     assert!(steps.len() > 3, "{steps:?}");
-    check_alone(&ranker, &listed, &scores);
     // Query and text share the 64 pieces.
     assert!(scores[29].truncated && !scores[1].truncated);
 }
@@ -198,12 +190,7 @@ fn a_folder_with_a_head_for_masked_pieces_weighs_the_vocabulary_too() {
     let ranker = models.get(specs[2]).unwrap();
     let queries = ["where do rivers end".to_owned()];
     let texts: Vec<String> = (0..90).map(|it| "a river flows ".repeat(it % 30)).collect();
-    let pairs: Vec<(u32, u32)> = (0..90).map(|it| (0, it)).collect();
-    let listed = listed(&queries, &texts, &pairs);
-    let scores = ranker
-        .score_pairs(&listed, &mut Draft::none(), |_| {})
-        .unwrap();
-    check_alone(&ranker, &listed, &scores);
+    let (scores, _) = score_all(&ranker, &queries, &texts);
     assert!(scores.iter().all(|it| it.score > 0.0));
 }
 
@@ -224,12 +211,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
             .map(|it| "the river ends ".repeat(it % 30))
             .collect();
         texts[0].clone_from(&queries[0]);
-        let pairs = each_with_each(2, 300);
-        let listed = listed(&queries, &texts, &pairs);
-        let scores = ranker
-            .score_pairs(&listed, &mut Draft::none(), |_| {})
-            .unwrap();
-        check_alone(&ranker, &listed, &scores);
+        let (scores, _) = score_all(&ranker, &queries, &texts);
         assert!(scores[29].truncated && !scores[1].truncated, "{name}");
         let said = ranker.say(&queries[0], &texts[..2]).unwrap();
         assert_eq!(said[0].matches.is_some(), used == ":colbert");
@@ -243,12 +225,7 @@ fn folders_say_what_they_are_and_their_batches_agree_with_single_texts() {
 
 #[test]
 fn a_ranker_toml_says_what_a_folder_is_and_is_refused_with_a_wrong_word() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("said");
-    fs::create_dir(&folder).unwrap();
-    for file in FILES {
-        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
-    }
+    let (_home, folder) = copy_tiny("said", &FILES);
     let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     for (ranker, specs) in [
         ("", &["said:bi", "said:late"][..]),
@@ -292,12 +269,7 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
     let cross = Models::new(&[fixture("cross-tiny")], Device::Cpu).unwrap();
     assert!(cross.get("cross-tiny:bi").is_err());
     // One whose configuration cannot be read may be anything: what is wrong is told.
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("other");
-    fs::create_dir(&folder).unwrap();
-    for file in FILES {
-        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
-    }
+    let (_home, folder) = copy_tiny("other", &FILES);
     fs::write(folder.join(CONFIG), r#"{"model_type": "gpt2"}"#).unwrap();
     let models = Models::new(&[folder.display().to_string()], Device::Cpu).unwrap();
     let error = models.get("other:cross").err().unwrap().to_string();
@@ -307,12 +279,7 @@ fn a_use_that_a_model_does_not_have_is_refused_and_not_noted() {
 
 #[test]
 fn a_module_outside_its_folder_is_not_read() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("modules");
-    fs::create_dir(&folder).unwrap();
-    for file in FILES {
-        fs::copy(Path::new(TINY).join(file), folder.join(file)).unwrap();
-    }
+    let (_home, folder) = copy_tiny("modules", &FILES);
     for path in ["../tiny", "/etc", "", "2_Dense"] {
         let modules = serde_json::json!([{"type": "models.Dense", "path": path}]);
         fs::write(folder.join(MODULES), modules.to_string()).unwrap();
@@ -337,22 +304,23 @@ fn fixture(name: &str) -> String {
     format!("{fixtures}/{name}")
 }
 
+/// The one ranker of a folder, with its models.
+fn only_ranker(folder: &str, spec: &str) -> (Models, Arc<Ranker>) {
+    let models = Models::new(&[fixture(folder)], Device::Cpu).unwrap();
+    assert_eq!(models.specs(), [spec]);
+    assert_eq!(models.full_spec(folder), spec);
+    let ranker = models.get(folder).unwrap();
+    (models, ranker)
+}
+
 #[test]
 fn a_folder_with_a_t5_is_asked_and_its_batches_agree_with_single_texts() {
-    let models = Models::new(&[fixture("t5")], Device::Cpu).unwrap();
-    assert_eq!(models.specs(), ["t5:monot5"]);
-    assert_eq!(models.full_spec("t5"), "t5:monot5");
-    let ranker = models.get("t5").unwrap();
+    let (models, ranker) = only_ranker("t5", "t5:monot5");
     assert!(ranker.about.detail.starts_with("monoT5"));
     let queries = ["where do rivers end".to_owned(), String::new()];
     let texts: Vec<String> = (0..60).map(|it| "the river ends ".repeat(it * 3)).collect();
-    let pairs = each_with_each(2, 60);
-    let listed = listed(&queries, &texts, &pairs);
-    let mut steps = Vec::new();
-    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
-    let scores = scores.unwrap();
+    let (scores, steps) = score_all(&ranker, &queries, &texts);
     assert!(steps.len() > 3 && steps.last() == Some(&120), "{steps:?}");
-    check_alone(&ranker, &listed, &scores);
     // Query and text share the 512 pieces.
     assert!(scores[59].truncated && !scores[1].truncated);
     assert!(scores.iter().all(|it| it.score < 0.0));
@@ -377,18 +345,27 @@ fn listed<'a>(queries: &'a [String], texts: &'a [String], pairs: &'a [(u32, u32)
     }
 }
 
-/// Every pair as a ranker scores it when it is asked about one query and all texts; `scores` are
-/// of every query with every text, in order.
-fn check_alone(ranker: &Ranker, listed: &Listed<'_>, scores: &[PairScore]) {
-    assert_eq!(scores.len(), listed.queries.len() * listed.texts.len());
-    let of_queries = scores.chunks(listed.texts.len());
-    for (query, scores) in listed.queries.iter().zip(of_queries) {
-        let said = ranker.say(query, listed.texts).unwrap();
+/// Scores every query with every text, in order; each has the score that the ranker gives when it
+/// is asked about one query and all texts. Also how many pairs were done after each batch.
+fn score_all(
+    ranker: &Ranker,
+    queries: &[String],
+    texts: &[String],
+) -> (Vec<PairScore>, Vec<usize>) {
+    let pairs = each_with_each(queries.len() as u32, texts.len() as u32);
+    let mut steps = Vec::new();
+    let listed = listed(queries, texts, &pairs);
+    let scores = ranker.score_pairs(&listed, &mut Draft::none(), |n| steps.push(n));
+    let scores = scores.unwrap();
+    assert_eq!(scores.len(), pairs.len());
+    for (query, scores) in queries.iter().zip(scores.chunks(texts.len())) {
+        let said = ranker.say(query, texts).unwrap();
         for (said, score) in said.iter().zip(scores) {
             assert!((said.score - score.score).abs() < 1e-5 * score.score.abs().max(1.0));
             assert_eq!(said.truncated, score.truncated);
         }
     }
+    (scores, steps)
 }
 
 #[test]

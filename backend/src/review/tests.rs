@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use shared::api::review::Standing;
 use shared::collection::{Collection, Doc, Qrels, Query};
-use shared::review::event::{Adjudication, Decision, Report, Skip, SkipReason, What};
+use shared::review::event::{
+    Adjudication, AnswerComment, Decision, Report, Skip, SkipReason, What,
+};
 use shared::review::export::Named;
 use shared::review::queue::{Lease, Part, Queue};
 use shared::review::task::{Design, Known, Place as Instance, Role, Task, Wanted as Filter};
@@ -137,9 +139,7 @@ pub(crate) fn decided(item: ItemNo, answer: Answer) -> What {
     What::Decided(Decision {
         item,
         answer,
-        matters: None,
-        tags: Vec::new(),
-        note: String::new(),
+        comment: AnswerComment::default(),
         sides: Sides::AsClaimed,
         took_ms: 4_000,
         replaces: Vec::new(),

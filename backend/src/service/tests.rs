@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::{Value, json};
@@ -12,6 +13,13 @@ use crate::store::draft::Draft;
 
 fn service(spec: &str) -> Service {
     spec.parse().unwrap_or_else(|it| panic!("{spec}: {it}"))
+}
+
+/// The scores of all pairs, those among them that the draft in a folder has.
+fn scores_with(it: &Service, listed: &Listed<'_>, folder: &Path) -> Vec<(u32, f64)> {
+    let mut draft = Draft::open(folder, &it.hash(listed)).unwrap();
+    let scores = it.score_pairs(listed, &mut draft, |_| {}).unwrap();
+    scores.iter().map(|it| (it.pair, it.score)).collect()
 }
 
 fn refused(spec: &str) -> String {
@@ -327,11 +335,12 @@ fn what_is_answered_stays_when_requests_become_smaller() {
 
     // The way out of that message.
     let it = service(&format!("{address}?at_once=1&texts=1"));
-    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
-    let cost = it.cost(&listed, &draft);
+    let cost = it.cost(
+        &listed,
+        &Draft::open(folder.path(), &it.hash(&listed)).unwrap(),
+    );
     assert_eq!((cost.requests, cost.done), (5, 3));
-    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
-    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    let scores = scores_with(&it, &listed, folder.path());
     assert_eq!(scores, [(0, 0.5), (1, 1.5), (2, 2.5), (3, 0.5), (4, 0.5)]);
     assert_eq!(sent.lock().unwrap().len(), 4);
 }
@@ -354,9 +363,7 @@ fn what_a_draft_has_of_no_pair_is_not_believed() {
         .unwrap();
     draft.keep(2, &[score(2, f64::NAN)]).unwrap();
     drop(draft);
-    let mut draft = Draft::open(folder.path(), &it.hash(&listed)).unwrap();
-    let scores = it.score_pairs(&listed, &mut draft, |_| {}).unwrap();
-    let scores: Vec<(u32, f64)> = scores.iter().map(|it| (it.pair, it.score)).collect();
+    let scores = scores_with(&it, &listed, folder.path());
     assert_eq!(scores, [(0, 0.5), (1, 9.0), (2, 1.5), (3, 0.5), (4, 1.5)]);
     assert_eq!(sent.lock().unwrap().len(), 2);
 }

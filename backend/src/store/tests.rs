@@ -1,7 +1,7 @@
 //! A data folder with all that can be wrong with it.
 
 use shared::api::JobState;
-use shared::score::certificate::Certificate;
+use shared::score::certificate::{Certificate, Computation};
 use shared::score::{RankerAbout, RankerKind};
 
 use ::tests::postgres;
@@ -487,9 +487,7 @@ async fn a_job_that_is_done_has_its_scores_and_no_texts() {
         let river = shared::collection::text_hash("river");
         assert_eq!(columns.query_hashes, [river.clone(), river]);
         let certificate = Certificate {
-            device: "cpu".to_owned(),
-            precision: "f32".to_owned(),
-            activation: None,
+            computation: Computation::new("cpu", "f32"),
             again: Vec::new(),
         };
         store.finish_job(&job.id, Some(&certificate)).await.unwrap();

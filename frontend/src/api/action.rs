@@ -15,29 +15,54 @@ pub(crate) struct Action {
 }
 
 impl Action {
+    /// Nothing was sent so far.
+    pub(crate) fn new() -> Action {
+        Action {
+            busy: RwSignal::new(false),
+            failed: RwSignal::new(None),
+        }
+    }
+
     /// Sends a request unless another one is on its way; `done` takes the reply.
     pub(crate) fn send<E: Endpoint + 'static>(
         self,
         request: E,
         done: impl FnOnce(E::Reply) + 'static,
     ) {
-        if self.busy.get_untracked() {
-            return;
-        }
-        self.busy.set(true);
-        leptos::task::spawn_local(async move {
-            let reply = call(&request).await;
-            // The reader may be on another page by now.
-            if self.busy.try_set(false).is_some() {
-                return;
+        self.run(async move { call(&request).await }, done);
+    }
+
+    /// Waits for a reply unless another one is on its way; `done` takes it.
+    pub(crate) fn run<R: 'static>(
+        self,
+        reply: impl Future<Output = Result<R, Error>> + 'static,
+        done: impl FnOnce(R) + 'static,
+    ) {
+        once(self.busy, reply, move |reply| match reply {
+            Ok(reply) => {
+                self.failed.set(None);
+                done(reply);
             }
-            match reply {
-                Ok(reply) => {
-                    self.failed.set(None);
-                    done(reply);
-                }
-                Err(error) => self.failed.set(Some(error)),
-            }
+            Err(error) => self.failed.set(Some(error)),
         });
     }
+}
+
+/// Waits for a result unless another one is on its way; `done` takes it if the reader is still on
+/// the page.
+pub(crate) fn once<R: 'static>(
+    busy: RwSignal<bool>,
+    result: impl Future<Output = R> + 'static,
+    done: impl FnOnce(R) + 'static,
+) {
+    if busy.get_untracked() {
+        return;
+    }
+    busy.set(true);
+    leptos::task::spawn_local(async move {
+        let result = result.await;
+        if busy.try_set(false).is_none() {
+            done(result);
+        }
+    });
 }

@@ -24,20 +24,11 @@ pub(crate) fn Figures(
     /// Its name.
     study: String,
 ) -> impl IntoView {
-    let here = Address::here();
-    let choice = RwSignal::new(read(&here));
-    let follow = here.clone();
-    Effect::new(move |_| {
-        follow.search.track();
-        choice.set(read(&follow));
-    });
+    let choice = Address::follow(read);
     let name = study.clone();
-    let drawn = LocalResource::new(move || {
-        let asked = Draw {
-            study: name.clone(),
-            choice: choice.get(),
-        };
-        async move { api::call(&asked).await }
+    let drawn = api::fetch(move || Draw {
+        study: name.clone(),
+        choice: choice.get(),
     });
     let name = study.clone();
     let shown = move |figures| view! { <Shown figures choice study=name.clone()/> }.into_any();

@@ -40,18 +40,12 @@ pub(crate) fn Inside(
 ) -> impl IntoView {
     let scene = Scene::follow(study.clone(), InsideView::read, InsideView::href);
     let name = scene.study;
-    let overview = LocalResource::new(move || {
-        let asked = Look {
-            study: name.get_value(),
-            dials: Dials::default(),
-        };
-        async move { api::call(&asked).await }
+    let overview = api::fetch(move || Look {
+        study: name.get_value(),
+        dials: Dials::default(),
     });
-    let found = LocalResource::new(move || {
-        let asked = Ask {
-            study: name.get_value(),
-        };
-        async move { api::call(&asked).await }
+    let found = api::fetch(move || Ask {
+        study: name.get_value(),
     });
     let shown = move |found: Vec<WhiteBox>| match found.is_empty() {
         true => view! { <Nothing study=name.get_value()/> }.into_any(),

@@ -27,6 +27,7 @@ use crate::widgets::dials::mode_word;
 use crate::widgets::error::{Failed, Failure};
 use crate::widgets::looked::Looked;
 use crate::widgets::marked::MarkedText;
+use crate::widgets::section::Section;
 use around::Around;
 use changes::Changes;
 use likeness::LikeWords;
@@ -219,15 +220,13 @@ fn Loaded(
     document().set_title(&format!("{} · Axioscope", shown.query.text));
     let measured = !shown.withheld && !shown.premises.is_empty();
     let premises = measured.then(|| {
-        let title = format!("Why this is {}", around::an(shown.probe));
+        let name = format!("Why this is {}", around::an(shown.probe));
+        let header = move || view! { <span class="note">{mode.clone()}</span> };
+        let (premises, terms) = (shown.premises.clone(), shown.terms.clone());
         view! {
-            <section class="section" aria-labelledby="why">
-                <header>
-                    <h2 id="why">{title}</h2>
-                    <span class="note">{mode}</span>
-                </header>
-                <Premises premises=shown.premises.clone() terms=shown.terms.clone() caption/>
-            </section>
+            <Section id="why" name header>
+                <Premises premises terms caption/>
+            </Section>
         }
     });
     let changes = (!shown.withheld).then(|| view! { <Changes shown=shown.clone()/> });

@@ -26,6 +26,7 @@ use crate::widgets::download;
 use crate::widgets::drawing::Drawing;
 use crate::widgets::error::Failure;
 use crate::widgets::heatmap::{Spot, Who};
+use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 use crate::widgets::verdict::Verdict;
@@ -292,18 +293,19 @@ fn Listed(
         None => "Asking for the list".to_owned(),
         Some(n) => plural(n, one, many),
     };
+    let header = move || {
+        view! {
+            <p class="note" role="status">{said}</p>
+            <p class="note keys-note">
+                <kbd>"J"</kbd> " " <kbd>"K"</kbd> " next, previous · "
+                <kbd>"Enter"</kbd> " opens"
+            </p>
+        }
+    };
     view! {
-        <section class="section listed" aria-labelledby="listed">
-            <header>
-                <h2 id="listed">{name}</h2>
-                <p class="note" role="status">{said}</p>
-                <p class="note keys-note">
-                    <kbd>"J"</kbd> " " <kbd>"K"</kbd> " next, previous · "
-                    <kbd>"Enter"</kbd> " opens"
-                </p>
-            </header>
+        <Section id="listed" name class="section listed" header>
             <div class:stale=move || rows.is_stale()>{body}</div>
-        </section>
+        </Section>
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use shared::api::Statistics;
 use shared::probe::Probe;
-use shared::study::bench::{Known, Typed, answer};
+use shared::study::bench::{Known, answer};
 use shared::text::Analyzer;
 
 use crate::api;
@@ -33,7 +33,7 @@ use crate::later::Later;
 use crate::widgets::download;
 use desk::{Collection, Desk, Model, Outcome};
 use history::History;
-use sheet::{Read, Sheet};
+use sheet::Sheet;
 
 /// The page.
 #[component]
@@ -140,14 +140,8 @@ fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
     if sheet.is_blank() {
         return Outcome::Blank;
     }
-    let Read {
-        analyzer,
-        limits,
-        mode,
-        rankers,
-        further,
-    } = match sheet.settings.read() {
-        Ok(read) => read,
+    let mut typed = match sheet.read() {
+        Ok(typed) => typed,
         Err(wrong) => return Outcome::Wrong(wrong),
     };
     let stats = match (&sheet.settings.study, collection) {
@@ -160,16 +154,9 @@ fn outcome(sheet: Sheet, collection: Option<Collection>) -> Outcome {
         (Some(_), _) => return Outcome::Waiting,
     };
     // Document frequencies count terms of the collection's own analyser.
-    let analyzer = stats.as_ref().map_or(analyzer, |it| it.analyzer.clone());
-    let typed = Typed {
-        query: sheet.query,
-        texts: sheet.texts,
-        analyzer,
-        limits,
-        mode,
-        rankers,
-        further,
-    };
+    if let Some(stats) = &stats {
+        typed.analyzer = stats.analyzer.clone();
+    }
     let known = stats.as_ref().map(|it| Known {
         totals: it.totals,
         terms: &it.terms,
@@ -211,7 +198,7 @@ struct SavedSettings {
 
 fn save(desk: Desk) {
     let sheet = untrack(|| desk.sheet());
-    let (Ok(read), Some(answer)) = (sheet.settings.read(), untrack(|| desk.answer())) else {
+    let (Ok(read), Some(answer)) = (sheet.read(), untrack(|| desk.answer())) else {
         return;
     };
     let analyzer = untrack(|| desk.analyzer_of_collection()).unwrap_or(read.analyzer);

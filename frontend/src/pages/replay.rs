@@ -28,14 +28,8 @@ struct Choice {
 /// The page.
 #[component]
 pub(crate) fn Replay() -> impl IntoView {
-    let here = Address::here();
-    let choice = RwSignal::new(read(&here));
-    let follow = here.clone();
-    Effect::new(move |_| {
-        follow.search.track();
-        choice.set(read(&follow));
-    });
-    let studies = LocalResource::new(|| async { api::call(&Studies {}).await });
+    let choice = Address::follow(read);
+    let studies = api::fetch(|| Studies {});
     let replayed = LocalResource::new(move || {
         let Choice { asked, study } = choice.get();
         async move { fetch(asked, study).await }

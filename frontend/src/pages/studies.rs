@@ -15,7 +15,7 @@ use crate::widgets::answered::Answered;
 /// What hosted studies there are, and how to read them.
 #[component]
 pub(crate) fn Studies() -> impl IntoView {
-    let cards = LocalResource::new(|| async { api::call(&shared::api::Studies {}).await });
+    let cards = api::fetch(|| shared::api::Studies {});
     let shown = |found: Vec<Card>| match found.is_empty() {
         true => Empty().into_any(),
         false => view! { <Cards found/> }.into_any(),

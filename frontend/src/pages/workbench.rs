@@ -76,7 +76,7 @@ pub(crate) fn Workbench() -> impl IntoView {
                 <form::Form bench/>
             </div>
             <div>
-                <run::Section bench/>
+                <run::RunStudy bench/>
                 <results::Results bench/>
                 <neural::Neural bench/>
             </div>

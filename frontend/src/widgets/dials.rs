@@ -105,9 +105,9 @@ const TIES: [f64; 15] = [
 ];
 
 /// Where the dial of ties stands.
-fn tie_place(width: Option<f64>) -> usize {
+fn tie_place(width: Option<f64>) -> u32 {
     width.map_or(0, |width| {
-        TIES.iter().filter(|it| **it <= width).count().max(1)
+        TIES.iter().filter(|it| **it <= width).count().max(1) as u32
     })
 }
 
@@ -150,12 +150,7 @@ pub(crate) fn DialBar(
         }
     });
     let only = [Only::All, Only::Whole, Only::Relevant].map(|only| {
-        let turn = move || {
-            turned.at_once(Dials {
-                only,
-                ..dials.get_untracked()
-            })
-        };
+        let turn = move || turned.change(|it| it.only = only);
         view! {
             <Radio group="only" chosen=move || dials.get().only == only choose=turn>
                 {only_word(only)}
@@ -163,75 +158,76 @@ pub(crate) fn DialBar(
         }
     });
     let splits = (!reach.splits.is_empty()).then(|| {
-        let turn = move |split| {
-            turned.at_once(Dials {
-                split,
-                ..dials.get_untracked()
-            })
-        };
+        let turn = move |split| turned.change(|it| it.split = split);
         let chosen = Signal::derive(move || dials.get().split);
         view! { <Splits splits=reach.splits.clone() chosen turn=Callback::new(turn)/> }
     });
-    let on_delta = move |event: Event<web_sys::HtmlInputElement>| {
-        let Ok(place) = event.target().value().parse() else {
-            return;
+    let lengths = reach.of_axioms.then(|| {
+        let turn = move |place| {
+            turned.soon(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
         };
-        turned.soon(for_delta.with_value(|it| it.with_delta(&dials.get_untracked(), place)));
-    };
-    let on_tie = move |event: Event<web_sys::HtmlInputElement>| {
-        let Ok(place) = event.target().value().parse::<usize>() else {
-            return;
-        };
-        let width = place.checked_sub(1).and_then(|it| TIES.get(it).copied());
+        let place = move || for_delta.with_value(|it| it.place(&dials.get()));
+        let said = move || for_delta.with_value(|it| it.said(&dials.get()));
+        view! { <Slider label="Length gap δ" last=reach.most() place said turn/> }
+    });
+    let last_tie = TIES.len() as u32;
+    let turn_tie = move |place: u32| {
+        let width = place.checked_sub(1).and_then(|it| TIES.get(it as usize));
         turned.soon(Dials {
-            delta_score: width,
+            delta_score: width.copied(),
             ..dials.get_untracked()
         });
     };
-    let delta_said = move || for_delta.with_value(|it| it.said(&dials.get()));
-    let tie_said = move || tie_said(dials.get().delta_score);
-    let place = move || {
-        for_delta
-            .with_value(|it| it.place(&dials.get()))
-            .to_string()
-    };
-    let lengths = reach.of_axioms.then(|| {
-        view! {
-            <label class="dial">
-                <span class="label">"Length gap δ"</span>
-                <input
-                    type="range"
-                    min="0"
-                    max=reach.most().to_string()
-                    prop:value=place
-                    aria-valuetext=delta_said
-                    on:input:target=on_delta
-                />
-                <output>{delta_said}</output>
-            </label>
-        }
-    });
     view! {
         <div class="section bar dials" role="group" aria-label="How the instances are counted">
             {modes}
             {lengths}
-            <label class="dial">
-                <span class="label">"Score tie"</span>
-                <input
-                    type="range"
-                    min="0"
-                    max=TIES.len().to_string()
-                    prop:value=move || tie_place(dials.get().delta_score).to_string()
-                    aria-valuetext=tie_said
-                    on:input:target=on_tie
-                />
-                <output>{tie_said}</output>
-            </label>
+            <Slider
+                label="Score tie"
+                last=last_tie
+                place=move || tie_place(dials.get().delta_score)
+                said=move || tie_said(dials.get().delta_score)
+                turn=turn_tie
+            />
             <span class="choice" role="radiogroup" aria-label="Which instances count">
                 {only}
             </span>
             {splits}
         </div>
+    }
+}
+
+/// A dial that is drawn along a line.
+#[component]
+fn Slider(
+    label: &'static str,
+    /// Its last place; the first is 0.
+    last: u32,
+    /// Where it stands.
+    place: impl Fn() -> u32 + Send + Sync + 'static,
+    /// What this place means.
+    said: impl Fn() -> String + Send + Sync + Clone + 'static,
+    /// Takes the place that it is drawn to.
+    turn: impl Fn(u32) + 'static,
+) -> impl IntoView {
+    let draw = move |event: Event<web_sys::HtmlInputElement>| {
+        if let Ok(place) = event.target().value().parse() {
+            turn(place);
+        }
+    };
+    view! {
+        <label class="dial">
+            <span class="label">{label}</span>
+            <input
+                type="range"
+                min="0"
+                max=last.to_string()
+                prop:value=move || place().to_string()
+                aria-valuetext=said.clone()
+                on:input:target=draw
+            />
+            <output>{said}</output>
+        </label>
     }
 }
 
@@ -332,6 +328,13 @@ impl Turned {
     pub(crate) fn soon(self, dials: Dials) {
         self.ahead.set(Some(dials.clone()));
         self.later.run(move || self.settle.run(dials));
+    }
+
+    /// Changes one dial with one press.
+    fn change(self, change: impl FnOnce(&mut Dials)) {
+        let mut dials = self.dials.get_untracked();
+        change(&mut dials);
+        self.at_once(dials);
     }
 
     /// Turns a dial with one press.

@@ -68,21 +68,11 @@ pub(super) fn drawn(mark: Mark) -> AnyView {
             ></path>
         }
         .into_any(),
-        Mark::Dot {
-            at: [x, y],
-            fill,
-            stroke,
-        } => view! {
-            <circle
-                cx=px(x)
-                cy=px(y)
-                r="3"
-                fill=colour(fill)
-                stroke=colour(stroke)
-                stroke-width="1.5"
-            ></circle>
+        Mark::Dot { at, fill, stroke } => {
+            let ([x, y], fill, stroke) = (at.map(px), colour(fill), colour(stroke));
+            view! { <circle cx=x cy=y r="3" fill=fill stroke=stroke stroke-width="1.5"></circle> }
+                .into_any()
         }
-        .into_any(),
         Mark::Text {
             at: [x, y],
             anchor,

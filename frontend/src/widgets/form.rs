@@ -99,16 +99,12 @@ fn Message(mistake: Mistake) -> impl IntoView {
 
 /// What is wrong with a field.
 #[component]
-pub(crate) fn Wrong<V, F>(
+pub(crate) fn Wrong<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
     /// The field of the form that is shown.
     field: F,
-) -> impl IntoView
-where
-    V: Send + Sync + 'static,
-    F: FieldName,
-{
+) -> impl IntoView {
     view! { <Message mistake=form.mistake(field)/> }
 }
 
@@ -193,7 +189,7 @@ pub(crate) fn Select(
 
 /// A line of a form, with what is wrong in it.
 #[component]
-pub(crate) fn Words<V, F>(
+pub(crate) fn Words<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
     /// The field of the form that is shown.
@@ -205,11 +201,7 @@ pub(crate) fn Words<V, F>(
     inputmode: &'static str,
     /// Its text among the values.
     text: fn(&mut V) -> &mut String,
-) -> impl IntoView
-where
-    V: Send + Sync + 'static,
-    F: FieldName,
-{
+) -> impl IntoView {
     let text = Text {
         value: Signal::derive(move || form.get(text)),
         set: Callback::new(move |typed| form.values.update(|it| *text(it) = typed)),
@@ -219,7 +211,7 @@ where
 
 /// A number as text, since a mistake is text.
 #[component]
-pub(crate) fn Number<V, F>(
+pub(crate) fn Number<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
     /// The field of the form that is shown.
@@ -228,12 +220,38 @@ pub(crate) fn Number<V, F>(
     label: &'static str,
     /// Its text among the values.
     text: fn(&mut V) -> &mut String,
+) -> impl IntoView {
+    view! { <Words form field label inputmode="decimal" text/> }
+}
+
+/// One of several values.
+#[component]
+pub(crate) fn OneOf<V, F, T>(
+    /// The form that holds the value.
+    form: Fields<V, F>,
+    /// The label above the list.
+    label: &'static str,
+    /// Each value with its word in the list and its words for people.
+    options: &'static [(T, &'static str, &'static str)],
+    /// The value among the values of the form.
+    value: fn(&mut V) -> &mut T,
 ) -> impl IntoView
 where
     V: Send + Sync + 'static,
     F: FieldName,
+    T: Copy + PartialEq + Send + Sync + 'static,
 {
-    view! { <Words form field label inputmode="decimal" text/> }
+    let listed = options.iter().map(|&(own, word, name)| {
+        let selected = move || form.get(value) == own;
+        view! { <option value=word prop:selected=selected>{name}</option> }
+    });
+    let listed = listed.collect_view();
+    let choose = move |word: String| {
+        if let Some(chosen) = options.iter().find(|it| it.1 == word) {
+            form.values.update(|it| *value(it) = chosen.0);
+        }
+    };
+    view! { <Select label choose>{listed}</Select> }
 }
 
 /// One of several words.
@@ -266,20 +284,41 @@ where
     view! { <Select label choose>{options}</Select> }
 }
 
+/// One of several words that the values hold as they are.
+#[component]
+pub(crate) fn WordChoice<V, F>(
+    /// The form that holds the value and its mistakes.
+    form: Fields<V, F>,
+    /// The label above the list.
+    label: &'static str,
+    /// Words in the values and words for people.
+    options: Vec<(&'static str, &'static str)>,
+    /// Its text among the values.
+    text: fn(&mut V) -> &mut String,
+) -> impl IntoView
+where
+    V: Send + Sync + 'static,
+    F: FieldName,
+{
+    let options = options.into_iter().map(|(word, name)| {
+        let selected = move || form.get(text) == word;
+        view! { <option value=word prop:selected=selected>{name}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |word: String| form.values.update(|it| *text(it) = word);
+    view! { <Select label choose>{options}</Select> }
+}
+
 /// Something that is so or not.
 #[component]
-pub(crate) fn Tick<V, F>(
+pub(crate) fn Tick<V: Send + Sync + 'static, F: FieldName>(
     /// The form that holds the value and its mistakes.
     form: Fields<V, F>,
     /// Beside the box.
     label: &'static str,
     /// Whether it is so, among the values.
     on: fn(&mut V) -> &mut bool,
-) -> impl IntoView
-where
-    V: Send + Sync + 'static,
-    F: FieldName,
-{
+) -> impl IntoView {
     let turn = move |_| {
         form.values.update(|it| {
             let on = on(it);

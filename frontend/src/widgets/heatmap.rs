@@ -16,7 +16,7 @@ use shared::stats::correction::LEVEL;
 use shared::study::overview::{Cell, Overview, Row as Ranker};
 use wasm_bindgen::JsCast;
 
-use layout::{GridLine, Layout, ON_PHONE, What, families, measure_track, track};
+use layout::{GridLine, ON_PHONE, What, families, measure_track, track};
 use legend::Legend;
 
 pub(crate) use layout::{family, step};
@@ -186,13 +186,13 @@ pub(crate) fn HeatMap(
         focus,
         href,
     };
-    let layout = Layout::of(&frame);
-    let grid = layout.whos().into_iter().map(|who| {
+    let lines = layout::lines(&frame);
+    let grid = layout::whos(&lines).into_iter().map(|who| {
         let columns = frame.probes.iter().map(|it| it.probe);
         columns.map(|probe| Some(Spot { who, probe })).collect()
     });
     let grid: Vec<Vec<Option<Spot>>> = grid.collect();
-    let tracks = layout.tracks;
+    let [wide, turned_columns, turned_rows] = layout::tracks(&frame, &lines);
     let on_key = move |event: ev::KeyboardEvent| {
         if event.ctrl_key() || event.alt_key() || event.meta_key() {
             return;
@@ -203,7 +203,7 @@ pub(crate) fn HeatMap(
             focus_on(next);
         }
     };
-    let parts = layout.lines.into_iter().map(|it| {
+    let parts = lines.into_iter().map(|it| {
         let frame = frame.clone();
         view! { <Line line=it frame map/> }
     });
@@ -221,9 +221,9 @@ pub(crate) fn HeatMap(
             aria-label="Fraction of instances that each ranker orders as the axiom says"
             aria-describedby="map-key"
             aria-busy=move || busy.get().to_string()
-            style=("--wide", tracks.wide)
-            style=("--turned-columns", tracks.turned_columns)
-            style=("--turned-rows", tracks.turned_rows)
+            style=("--wide", wide)
+            style=("--turned-columns", turned_columns)
+            style=("--turned-rows", turned_rows)
             on:keydown=on_key
         >
             {parts}

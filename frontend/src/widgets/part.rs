@@ -76,6 +76,7 @@ pub(crate) fn Part(
     #[prop(into)]
     said: String,
     /// None where there is only a table.
+    #[prop(optional_no_strip)]
     drawing: Option<Drawn>,
     /// The same as numbers.
     table: Option<Table>,

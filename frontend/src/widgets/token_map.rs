@@ -165,13 +165,8 @@ fn words(at: [f64; 2], anchor: Anchor, text: &str) -> Mark {
 
 /// The best match of every piece of the query in every text.
 pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
-    let columns = [
-        ("text", Kind::Text),
-        ("query piece", Kind::Text),
-        ("best match", Kind::Text),
-        ("its place", Kind::Number),
-        ("cosine", Kind::Number),
-    ];
+    let mut columns = report::columns_of(Kind::Text, "text | query piece | best match");
+    columns.extend(report::columns_of(Kind::Number, "its place | cosine"));
     let mut rows = Vec::new();
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query.iter().zip(&it.cosines) {
@@ -183,20 +178,12 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
                 Value::Text(piece.clone()),
                 Value::Text(it.text.get(at).cloned().unwrap_or_default()),
                 Value::Count(at as u64 + 1),
-                Value::Score {
-                    value: f64::from(cosine),
-                    digits: 3,
-                },
+                score(cosine, 3),
             ]);
         }
     }
-    report::Table {
-        name: name.to_owned(),
-        title: "The best match of every piece of the query".to_owned(),
-        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
-        rows,
-        notes: Vec::new(),
-    }
+    let title = "The best match of every piece of the query";
+    table(name, title, columns, rows)
 }
 
 /// Every cosine, for programs.
@@ -209,6 +196,7 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
         ("text place", Kind::Number),
         ("cosine", Kind::Number),
     ];
+    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
     let mut rows = Vec::new();
     for (text, it) in all.iter().enumerate() {
         for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
@@ -219,18 +207,25 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
                     Value::Count(of as u64 + 1),
                     Value::Text(met.clone()),
                     Value::Count(at as u64 + 1),
-                    Value::Score {
-                        value: f64::from(cosine),
-                        digits: 4,
-                    },
+                    score(cosine, 4),
                 ]);
             }
         }
     }
+    let title = "Cosine of every piece of the query with every piece of the texts";
+    table(name, title, columns, rows)
+}
+
+fn score(cosine: f32, digits: u8) -> Value {
+    let value = f64::from(cosine);
+    Value::Score { value, digits }
+}
+
+fn table(name: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<Value>>) -> report::Table {
     report::Table {
         name: name.to_owned(),
-        title: "Cosine of every piece of the query with every piece of the texts".to_owned(),
-        columns: columns.map(|(name, kind)| Column::new(name, kind)).to_vec(),
+        title: title.to_owned(),
+        columns,
         rows,
         notes: Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::config::{check_own_code, check_sizes, model_type};
 use crate::error::{Error, unsupported};
 
 /// What the forward pass needs to know.
@@ -89,13 +90,9 @@ fn epsilon() -> f64 {
 impl Config {
     /// Reads `config.json` and refuses what the forward pass would get wrong.
     pub(crate) fn read(json: &[u8]) -> Result<Config, Error> {
-        #[derive(Deserialize)]
-        struct Kind {
-            model_type: String,
-        }
-        let kind: Kind = serde_json::from_slice(json).map_err(Error::Config)?;
-        if kind.model_type != "t5" {
-            return Err(unsupported("model_type", &kind.model_type, "t5"));
+        let found = model_type(json)?;
+        if found != "t5" {
+            return Err(unsupported("model_type", &found, "t5"));
         }
         let fields: Fields = serde_json::from_slice(json).map_err(Error::Config)?;
         fields.check()?;
@@ -166,15 +163,12 @@ impl Fields {
     }
 
     fn check(&self) -> Result<(), Error> {
-        if self.auto_map.is_some() {
-            let expected = "absent: code that comes with a model is not run";
-            return Err(unsupported("auto_map", &"there", expected));
-        }
+        check_own_code(self.auto_map.as_ref())?;
         if self.is_encoder_decoder == Some(false) {
             return Err(unsupported("is_encoder_decoder", &false, "true"));
         }
         let n_decoder = self.num_decoder_layers.unwrap_or(self.num_layers);
-        for (field, size) in [
+        check_sizes(&[
             ("vocab_size", self.vocab_size),
             ("d_model", self.d_model),
             ("d_kv", self.d_kv),
@@ -182,12 +176,7 @@ impl Fields {
             ("num_heads", self.num_heads),
             ("num_layers", self.num_layers),
             ("num_decoder_layers", n_decoder),
-        ] {
-            // So that no product of two of them is beyond a usize.
-            if !(1..=1 << 24).contains(&size) {
-                return Err(unsupported(field, &size, "from 1 to 2^24"));
-            }
-        }
+        ])?;
         let n = self.relative_attention_num_buckets;
         if !(4..=65_536).contains(&n) || !n.is_multiple_of(4) {
             let expected = "a multiple of 4, at most 65536: half of them are for each direction, \

@@ -56,6 +56,16 @@ fn each_way_of_pooling_equals_the_reference() {
     }
 }
 
+/// Those whose output is the table of words.
+fn tied_splades() -> [(&'static str, ModelFiles, &'static str); 4] {
+    [
+        relative!("splade-tiny"),
+        relative!("splade-roberta"),
+        relative!("splade-distilbert"),
+        relative!("splade-modernbert"),
+    ]
+}
+
 #[test]
 fn splade_equals_the_reference() {
     #[derive(Deserialize)]
@@ -70,14 +80,8 @@ fn splade_equals_the_reference() {
         n: usize,
         sum: f64,
     }
-    for (name, files, fixture) in [
-        relative!("splade-tiny"),
-        relative!("splade-roberta"),
-        relative!("splade-distilbert"),
-        relative!("splade-modernbert"),
-        // Its output is not the table of words.
-        relative!("splade-untied"),
-    ] {
+    let untied = relative!("splade-untied");
+    for (name, files, fixture) in tied_splades().into_iter().chain([untied]) {
         assert!(Splade::is_in(&files.config), "{name}");
         let fixture: Fixture = serde_json::from_str(fixture).unwrap();
         let model = Splade::load(&files, fixture.max_pieces, Device::Cpu.into()).unwrap();
@@ -117,13 +121,7 @@ fn splade_equals_the_reference() {
 
 #[test]
 fn an_output_that_is_not_tied_has_to_be_there() {
-    let missing = [
-        relative!("splade-tiny"),
-        relative!("splade-roberta"),
-        relative!("splade-distilbert"),
-        relative!("splade-modernbert"),
-    ]
-    .map(|(_, mut files, _)| {
+    let missing = tied_splades().map(|(_, mut files, _)| {
         broken::edit_config(&mut files, "tie_word_embeddings", json!(false));
         let model = Splade::load(&files, 48, Device::Cpu.into());
         model.err().unwrap().to_string()
@@ -250,24 +248,21 @@ fn cross_encoders_equal_the_reference() {
             let text = model.tokenize(Side::Text, &it.text).unwrap();
             let pair = model.pair(&query, &text);
             assert_eq!(pair.ids, it.ids, "{name}: {} | {}", it.query, it.text);
-            pair
+            (pair, it.score)
         });
-        let pairs: Vec<PairPieces> = pairs.collect();
-        let expected = fixture.pairs.iter().map(|it| it.score);
-        let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
-        let worst = worst_of_pairs((name, &pairs), expected, score);
-        exact(name, "score", worst);
+        check_pairs((name, "score"), pairs, |batch| model.score(batch).unwrap());
     }
     assert!(!CrossEncoder::is_in(&tiny().config));
 }
 
-/// The largest difference of the scores of pairs in a batch from those of the reference; alone
-/// every pair has the score that it has in the batch.
-pub(crate) fn worst_of_pairs(
-    (name, pairs): (&str, &[PairPieces]),
-    expected: impl Iterator<Item = f64>,
+/// Pairs in a batch have the scores of the reference; alone every pair has the score that it has
+/// in the batch.
+pub(crate) fn check_pairs(
+    (name, what): (&str, &str),
+    pairs: impl Iterator<Item = (PairPieces, f64)>,
     score: impl Fn(&[&PairPieces]) -> Vec<f64>,
-) -> f64 {
+) {
+    let (pairs, expected): (Vec<PairPieces>, Vec<f64>) = pairs.unzip();
     let batch: Vec<&PairPieces> = pairs.iter().collect();
     let scores = score(&batch);
     let mut worst = 0.0_f64;
@@ -279,7 +274,7 @@ pub(crate) fn worst_of_pairs(
             "{name}: {found} {alone}"
         );
     }
-    worst
+    exact(name, what, worst);
 }
 
 /// What reference.py wrote of a cross-encoder.

@@ -1,7 +1,7 @@
 //! What is built on a T5: monoT5 and doc2query, against `fixtures/t5.py`.
 
 use super::broken::{edit_config, edit_header};
-use super::heads::worst_of_pairs;
+use super::heads::check_pairs;
 use super::*;
 use expect_test::Expect;
 use neural::{Computing, Doc2Query, MonoT5, PairPieces, Precision, Sampling};
@@ -78,13 +78,10 @@ fn mono_t5_equals_the_reference() {
                 it.text
             );
             assert!(pair.second <= pair.ids.len());
-            pair
+            (pair, it.score)
         });
-        let pairs: Vec<PairPieces> = pairs.collect();
-        let expected = fixture.pairs.iter().map(|it| it.score);
         let score = |batch: &[&PairPieces]| model.score(batch).unwrap();
-        let worst = worst_of_pairs((name, &pairs), expected, score);
-        exact(name, "score of monoT5", worst);
+        check_pairs((name, "score of monoT5"), pairs, score);
         assert!(model.score(&[]).unwrap().is_empty());
     }
     assert!(!MonoT5::is_in(&tiny().config));

@@ -23,50 +23,57 @@ use crate::collection::{ByteProgress, ReadRows};
 /// Reads documents. An empty one is kept, and warned about; of two with the same id the
 /// first is kept. `progress` hears how many bytes of the file have been read.
 pub fn read_corpus(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Doc> {
-    let (mut docs, mut seen) = (Vec::new(), FirstLines::default());
-    let reading = read_rows(name, bytes, progress, |line, text| {
-        let row = Row::parse(text)?;
-        let mut warnings = Warnings::new();
-        let id = row.id.id(&mut warnings)?;
+    read(name, bytes, progress, |id, row, warnings| {
         let title = row.title.text_or_none("title")?.unwrap_or_default();
         let text = row.text.text("text")?;
-        let group = row.doc_group.group("doc_group", &mut warnings)?;
-        check_doc(&title, &text, &mut warnings);
-        seen.take(&id, line)?;
-        docs.push(Doc {
-            id: id.into_owned(),
+        let group = row.doc_group.group("doc_group", warnings)?;
+        check_doc(&title, &text, warnings);
+        Ok(Doc {
+            id,
             title: title.into_owned(),
             text: text.into_owned(),
             group,
-        });
-        Ok(warnings)
-    })?;
-    Ok((docs, reading))
+        })
+    })
 }
 
 /// Reads queries. An empty one is refused, since no document can match it; of two with the
 /// same id the first is kept. `progress` hears how many bytes of the file have been read.
 pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRows<Query> {
-    let (mut queries, mut seen) = (Vec::new(), FirstLines::default());
-    let reading = read_rows(name, bytes, progress, |line, text| {
-        let row = Row::parse(text)?;
-        let mut warnings = Warnings::new();
-        let id = row.id.id(&mut warnings)?;
+    read(name, bytes, progress, |id, row, warnings| {
         let text = row.text.text("text")?;
-        let group = row.doc_group.group("doc_group", &mut warnings)?;
-        let split = row.split.group("split", &mut warnings)?;
+        let group = row.doc_group.group("doc_group", warnings)?;
+        let split = row.split.group("split", warnings)?;
         split.as_deref().map_or(Ok(()), check_id)?;
-        check_query(&text, &mut warnings)?;
-        seen.take(&id, line)?;
-        queries.push(Query {
-            id: id.into_owned(),
+        check_query(&text, warnings)?;
+        Ok(Query {
+            id,
             text: text.into_owned(),
             group,
             split,
-        });
+        })
+    })
+}
+
+/// Reads rows: `make` makes one of its id and its other fields. Of two with the same id the first
+/// is kept.
+fn read<T>(
+    name: &str,
+    bytes: impl Read,
+    progress: ByteProgress<'_>,
+    make: impl Fn(String, Row<'_>, &mut Warnings) -> Result<T, String>,
+) -> ReadRows<T> {
+    let (mut found, mut seen) = (Vec::new(), FirstLines::default());
+    let reading = read_rows(name, bytes, progress, |line, text| {
+        let mut row = Row::parse(text)?;
+        let mut warnings = Warnings::new();
+        let id = std::mem::take(&mut row.id).id(&mut warnings)?;
+        let made = make(id.clone().into_owned(), row, &mut warnings)?;
+        seen.take(&id, line)?;
+        found.push(made);
         Ok(warnings)
     })?;
-    Ok((queries, reading))
+    Ok((found, reading))
 }
 
 /// What we look at in a row. Every field takes any value, so that we can say which is wrong.

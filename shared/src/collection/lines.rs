@@ -110,9 +110,7 @@ impl<'a> Lines<'a> {
         bounds: Bounds,
         progress: &'a mut dyn FnMut(u64),
     ) -> Result<Lines<'a>, Error> {
-        let bytes = Unpacked::open(Box::new(bytes), bounds, progress)
-            .map_err(|error| Error::file(name, error))?;
-        let bytes = BufReader::with_capacity(archive::CHUNK_BYTES, bytes);
+        let Unpacking(bytes) = Unpacking::open(name, bytes, bounds, progress)?;
         Ok(Lines {
             name,
             bytes,

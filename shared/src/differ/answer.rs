@@ -126,18 +126,16 @@ fn has_pair(words: &[&str], pair: [&str; 2]) -> bool {
     words.windows(2).any(|it| it == pair)
 }
 
+/// Whether one of some pairs, between which stands `, `, is among the words.
+fn has_any_pair(words: &[&str], pairs: &str) -> bool {
+    let mut pairs = pairs.split(", ").filter_map(|it| it.split_once(' '));
+    pairs.any(|(first, second)| has_pair(words, [first, second]))
+}
+
 fn is_abbreviation(words: &[&str]) -> bool {
     let named = "abbreviation abbreviations abbreviated acronym acronyms initials";
-    let pairs = [
-        ["stand", "for"],
-        ["stands", "for"],
-        ["stood", "for"],
-        ["short", "for"],
-        ["full", "form"],
-        ["short", "form"],
-        ["in", "full"],
-    ];
-    words.iter().any(|it| among(named, it)) || pairs.iter().any(|it| has_pair(words, *it))
+    let pairs = "stand for, stands for, stood for, short for, full form, short form, in full";
+    words.iter().any(|it| among(named, it)) || has_any_pair(words, pairs)
 }
 
 /// Behind `what` or `which`.
@@ -214,17 +212,11 @@ fn of_being(rest: &[&str]) -> Option<AnswerType> {
     let first = *rest.first()?;
     let last = rest.last().copied().unwrap_or_default();
     let tells = "considered meant included needed required wrong happening";
-    let pairs = [
-        ["used", "for"],
-        ["meant", "by"],
-        ["like", "to"],
-        ["good", "for"],
-    ];
     let told = among(tells, first)
         || among(PRONOUNS, first)
         || last == "like"
         || last == "mean"
-        || pairs.iter().any(|it| has_pair(rest, *it));
+        || has_any_pair(rest, "used for, meant by, like to, good for");
     if told {
         return Some(AnswerType::Description);
     }

@@ -2,13 +2,12 @@
 //! figure 1), and how many documents they have in common among their first (their table 4).
 
 use super::scale::Linear;
-use super::{Anchor, Figure, Ink, Mark, NOTE, fit, line, queries, rect, text};
+use super::{Anchor, COLUMN, Figure, Ink, Mark, NOTE, fit, line, queries, rect, text};
 use crate::differ::listing::Turn;
 use crate::differ::{DEPTH, Differences};
 use crate::report::differ::turn_label;
 use crate::report::format;
 
-const WIDTH: f64 = 560.0;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 548.0;
 
@@ -72,7 +71,7 @@ pub fn change(found: &Differences) -> Figure {
         ),
     ));
     Figure {
-        width: WIDTH,
+        width: COLUMN,
         height: 220.0,
         margin: 8.0,
         label: format!(
@@ -198,7 +197,7 @@ pub fn overlap(found: &Differences) -> Figure {
         "documents in common among the first i".to_owned(),
     ));
     Figure {
-        width: WIDTH,
+        width: COLUMN,
         height: FLOOR + 26.0,
         margin: 8.0,
         label: format!(

@@ -6,8 +6,8 @@ use super::{Anchor, Figure, Ink, Mark, NOTE, line, rect, text};
 use crate::report::format;
 use crate::study::cell::Histogram;
 
-const WIDTH: f64 = 344.0;
-const HEIGHT: f64 = 122.0;
+/// Width and height.
+const SIZE: [f64; 2] = [344.0, 122.0];
 /// Left end of the first bar, and the line on which the bars stand.
 const LEFT: f64 = 4.0;
 const FLOOR: f64 = 98.0;
@@ -72,7 +72,7 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
     let right = if *n_tied > 0 {
         TIES[0] - 22.0
     } else {
-        WIDTH - LEFT
+        SIZE[0] - LEFT
     };
     let x = Linear {
         domain: [*from, to],
@@ -145,7 +145,7 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
         .filter(|it| inside(&it.1))
     {
         marks.push(text(
-            [at, HEIGHT - 5.0],
+            [at, SIZE[1] - 5.0],
             Anchor::Middle,
             NOTE,
             format::score(tick, digits),
@@ -158,14 +158,14 @@ fn draw(histogram: &Histogram, sides: &Sides) -> Figure {
             [TIES[1] + 6.0, FLOOR + 0.5],
             Ink::Edge,
         ));
-        let at = [(TIES[0] + TIES[1]) / 2.0, HEIGHT - 5.0];
+        let at = [(TIES[0] + TIES[1]) / 2.0, SIZE[1] - 5.0];
         marks.push(text(at, Anchor::Middle, NOTE, sides.on.to_owned()));
     }
     let (below, above): (Vec<_>, Vec<_>) = counts.iter().enumerate().partition(|it| is_below(it.0));
     let total = |bins: Vec<(usize, &u64)>| format::count(bins.iter().map(|it| it.1).sum());
     Figure {
-        width: WIDTH,
-        height: HEIGHT,
+        width: SIZE[0],
+        height: SIZE[1],
         margin: 0.0,
         label: format!(
             "{} from {} to {}: {} below zero, {} above, {} {}",

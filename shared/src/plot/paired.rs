@@ -4,14 +4,13 @@
 //! What can be pointed at is a [`Mark::Group`]; its place among the groups of the figure says what
 //! it is.
 
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, queries, rect, text};
+use super::{Anchor, COLUMN, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, queries, rect, text};
 use crate::differ::Differences;
 use crate::differ::groups::{Both, Side};
 use crate::report::differ::{bucket_label, length_label, type_label};
 use crate::report::format;
 use crate::stats::Estimate;
 
-const WIDTH: f64 = 560.0;
 /// Where bars begin, and where a mean of the scale's end would end.
 const LEFT: f64 = 128.0;
 const RIGHT: f64 = 440.0;
@@ -102,7 +101,7 @@ fn draw(found: &Differences, by: &str, rows: Vec<(String, Row)>) -> Figure {
         opacity: 1.0,
     });
     Figure {
-        width: WIDTH,
+        width: COLUMN,
         height: y - GAP + 8.0,
         margin: 8.0,
         label: format!(

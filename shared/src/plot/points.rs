@@ -3,7 +3,7 @@
 
 use super::scale::Linear;
 use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, text};
-use crate::report::{Column, Kind, Table, Value, format};
+use crate::report::{Kind, Table, Value, format};
 use crate::stats::correlation::Correlation;
 use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 
@@ -13,8 +13,6 @@ const LEFT: f64 = 46.0;
 const FLOOR: f64 = 258.0;
 const TOP: f64 = 22.0;
 
-/// How far from a dot somebody may point, in pixels of the figure.
-const NEAR: f64 = 14.0;
 /// About as wide and as high as a short name.
 const NAME: [f64; 2] = [64.0, 15.0];
 
@@ -114,6 +112,8 @@ impl Points {
 
     /// The name of the dot that is nearest to a place in [`points`], if one is near.
     pub fn nearest(&self, to: [f64; 2]) -> Option<&str> {
+        /// How far from a dot somebody may point, in pixels of the figure.
+        const NEAR: f64 = 14.0;
         let far = |[x, y]: [f64; 2]| libm::hypot(x - to[0], y - to[1]);
         let each = self.places().into_iter().map(far).zip(&self.points);
         let (distance, nearest) = each.min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -128,16 +128,14 @@ impl Points {
         let rows = points.into_iter();
         let rows =
             rows.map(|(name, [x, y])| vec![Value::Text(name.clone()), number(*x), number(*y)]);
+        let title = format!("{} and {}, by {}", self.across, self.up, self.of);
+        let table = Table::new(name, title)
+            .with_columns(Kind::Text, [&self.of])
+            .with_columns(Kind::Number, [&self.across, &self.up]);
         Table {
-            name: name.to_owned(),
-            title: format!("{} and {}, by {}", self.across, self.up, self.of),
-            columns: vec![
-                Column::new(&self.of, Kind::Text),
-                Column::new(&self.across, Kind::Number),
-                Column::new(&self.up, Kind::Number),
-            ],
             rows: rows.collect(),
             notes: vec![self.said()],
+            ..table
         }
     }
 

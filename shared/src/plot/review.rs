@@ -1,7 +1,7 @@
 //! What people say: estimates as dots with their intervals, and decisions by day as bars.
 
 use super::scale::Linear;
-use super::{Anchor, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, rect, text};
+use super::{Anchor, COLUMN, Figure, Font, Ink, Mark, NOTE, TextStyle, fit, line, rect, text};
 use crate::report::format;
 use crate::review::agreement::Agreements;
 use crate::review::estimate::Estimates;
@@ -9,10 +9,8 @@ use crate::review::progress::Progress;
 use crate::review::tables;
 use crate::stats::Estimate;
 
-const WIDTH: f64 = 560.0;
 /// Where the scale begins and ends.
-const LEFT: f64 = 172.0;
-const RIGHT: f64 = 428.0;
+const SCALE: [f64; 2] = [172.0, 428.0];
 const TOP: f64 = 24.0;
 const STEP: f64 = 18.0;
 /// Between groups.
@@ -102,7 +100,7 @@ fn draw(label: &str, detail: &str, groups: &[Group]) -> Figure {
         }
     }
     Figure {
-        width: WIDTH,
+        width: COLUMN,
         height: bottom,
         margin: 8.0,
         label: found(label, groups),
@@ -140,7 +138,7 @@ fn scale(groups: &[Group]) -> Linear {
     let from = (libm::floor(least * 2.0) / 2.0).max(-1.0);
     Linear {
         domain: [from, 1.0],
-        range: [LEFT, RIGHT],
+        range: SCALE,
     }
 }
 
@@ -174,7 +172,7 @@ fn one(dot: &Dot, y: f64, scale: Linear) -> Vec<Mark> {
     }
     let font = TextStyle(Font::Label, Ink::Ink);
     marks.push(text(
-        [RIGHT + 12.0, y + 4.0],
+        [SCALE[1] + 12.0, y + 4.0],
         Anchor::Start,
         font,
         said(dot),
@@ -191,7 +189,7 @@ pub fn days(found: &Progress) -> Figure {
     let first = found.days.first().map_or(0, |it| it.0);
     let last = found.days.last().map_or(first, |it| it.0);
     let most = found.days.iter().map(|it| it.1).max().unwrap_or_default();
-    let wide = (WIDTH - 60.0) / (last - first + 1) as f64;
+    let wide = (COLUMN - 60.0) / (last - first + 1) as f64;
     let mut marks = Vec::new();
     for &(day, n) in &found.days {
         let height = HIGHEST * n as f64 / most.max(1) as f64;
@@ -207,7 +205,7 @@ pub fn days(found: &Progress) -> Figure {
             )],
         });
     }
-    marks.push(line([52.0, FLOOR], [WIDTH - 8.0, FLOOR], Ink::Edge));
+    marks.push(line([52.0, FLOOR], [COLUMN - 8.0, FLOOR], Ink::Edge));
     let top = FLOOR - HIGHEST;
     marks.push(text(
         [44.0, top + 4.0],
@@ -225,11 +223,11 @@ pub fn days(found: &Progress) -> Figure {
     ));
     if last > first {
         let to = tables::iso_day(last);
-        marks.push(text([WIDTH - 8.0, below], Anchor::End, NOTE, to));
+        marks.push(text([COLUMN - 8.0, below], Anchor::End, NOTE, to));
     }
     let n_all: u64 = found.days.iter().map(|it| it.1).sum();
     Figure {
-        width: WIDTH,
+        width: COLUMN,
         height: below + 6.0,
         margin: 8.0,
         label: format!(

@@ -279,6 +279,22 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
+    /// A case without word vectors.
+    pub fn new(
+        query: &'a QueryTerms,
+        pool: &'a [Counted],
+        limits: &'a super::Limits,
+        totals: Totals,
+    ) -> Case<'a> {
+        Case {
+            query,
+            pool,
+            limits,
+            totals,
+            alike: &[],
+        }
+    }
+
     /// Some texts of the same query.
     pub fn with_pool<'b>(&self, pool: &'b [Counted]) -> Case<'b>
     where

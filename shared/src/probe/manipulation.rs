@@ -310,42 +310,23 @@ impl Manipulation {
     /// Whether the text depends on the query for which it is made: by what it takes from it, or
     /// by what is drawn.
     pub fn is_of_query(self) -> bool {
-        match self {
+        !matches!(
+            self,
             Manipulation::RemoveStops
-            | Manipulation::RemovePunctuation
-            | Manipulation::RemoveStopsPunctuation
-            | Manipulation::Lemmatize
-            | Manipulation::CaseFold
-            | Manipulation::ReverseWords
-            | Manipulation::ReverseSentences
-            | Manipulation::ReversePhrases
-            | Manipulation::DeleteFirstSentence
-            | Manipulation::DeleteLastSentence
-            | Manipulation::Expand
-            | Manipulation::Repeat(_)
-            | Manipulation::Truncate(_)
-            | Manipulation::Negate => false,
-            Manipulation::ShuffleWords
-            | Manipulation::ShuffleSentences
-            | Manipulation::ShuffleWordsInSentences
-            | Manipulation::ShuffleAroundPhrases
-            | Manipulation::ShuffleAroundPhrasesInSentences
-            | Manipulation::ShufflePhrases
-            | Manipulation::ShufflePrepositions
-            | Manipulation::SwapWords
-            | Manipulation::Typos
-            | Manipulation::TyposOutsideStops
-            | Manipulation::DeleteSentence
-            | Manipulation::AddSentenceFirst
-            | Manipulation::AddSentenceLast
-            | Manipulation::Query
-            | Manipulation::PrependQuery
-            | Manipulation::AppendQuery
-            | Manipulation::Noise(_)
-            | Manipulation::Synonyms(_)
-            | Manipulation::DropQueryTerms
-            | Manipulation::ChangeNumbers => true,
-        }
+                | Manipulation::RemovePunctuation
+                | Manipulation::RemoveStopsPunctuation
+                | Manipulation::Lemmatize
+                | Manipulation::CaseFold
+                | Manipulation::ReverseWords
+                | Manipulation::ReverseSentences
+                | Manipulation::ReversePhrases
+                | Manipulation::DeleteFirstSentence
+                | Manipulation::DeleteLastSentence
+                | Manipulation::Expand
+                | Manipulation::Repeat(_)
+                | Manipulation::Truncate(_)
+                | Manipulation::Negate
+        )
     }
 
     /// Whether it needs nothing but a text and a query: no other texts, and no model.

@@ -391,6 +391,7 @@ mod tests {
     use super::*;
     use crate::index::Index;
     use crate::probe::Limits;
+    use crate::probe::tests::check_refused;
     use crate::text::Analyzer;
 
     /// Samples of one query as pairs of places, after an index of the texts.
@@ -405,13 +406,7 @@ mod tests {
             counted
         });
         let counted: Vec<Counted> = counted.collect();
-        let case = Case {
-            query: &query,
-            pool: &counted,
-            limits: &Limits::STANDARD,
-            totals: index.totals(),
-            alike: &[],
-        };
+        let case = Case::new(&query, &counted, &Limits::STANDARD, index.totals());
         let matching: Matching = word.parse().unwrap();
         let found = matching.mine(&case);
         let pairs = found.places.as_chunks::<2>().0.iter();
@@ -501,16 +496,13 @@ mod tests {
 
     #[test]
     fn what_can_have_no_sample_is_refused() {
-        for (word, reason) in [
+        check_refused::<Matching>(&[
             ("match:tf:sum-tf", "equal in the variable"),
             ("match:length:length", "equal in the variable"),
             ("match:tf~1:length", "leave the tolerance out"),
             ("match:length~x:tf", "no tolerance"),
             ("match:size:tf", "none of relevance"),
             ("match:length", "is written as"),
-        ] {
-            let error = word.parse::<Matching>().unwrap_err().to_string();
-            assert!(error.contains(reason), "{word}: {error}");
-        }
+        ]);
     }
 }

@@ -23,6 +23,17 @@ const IN_ORDER: &str = "
     transfer:a symmetric:a transfer:b symmetric:b transfer:aa
 ";
 
+/// Words that name nothing, each with what is said of it.
+pub(super) fn check_refused<T>(words: &[(&str, &str)])
+where
+    T: std::str::FromStr<Err = Error> + std::fmt::Debug,
+{
+    for (word, reason) in words {
+        let error = word.parse::<T>().unwrap_err().to_string();
+        assert!(error.contains(reason), "{word}: {error}");
+    }
+}
+
 fn in_order() -> Vec<Probe> {
     let words = IN_ORDER.split_whitespace();
     words.map(|it| it.parse().unwrap()).collect()

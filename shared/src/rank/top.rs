@@ -438,19 +438,21 @@ impl Best {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::text::Analyzer;
 
+    /// Numbers below others, in an order that a seed decides.
+    pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
+        move |below| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        }
+    }
+
     /// A few hundred short texts over forty words, frequent ones first, without a file.
     fn texts() -> Vec<String> {
-        let mut state = 7_u64;
-        let mut next = move |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % below
-        };
+        let mut next = dice(7);
         (0..400)
             .map(|_| {
                 let len = 1 + next(30);

@@ -11,7 +11,7 @@ use super::ours::{Numbers, Ours, Reading};
 use super::printed;
 use super::{Asked, Paper, number};
 use crate::probe::{Axiom, Mode, Probe};
-use crate::report::{Column, Kind, Table, Value};
+use crate::report::{Table, Value};
 use crate::stats::correlation::pearson;
 use crate::study::Study;
 use crate::study::behaviour::{Behaviours, Delta};
@@ -32,7 +32,6 @@ const OF_GROUPS: &str = "Printed means have two digits: what is computed from th
 
 /// One row for each pair of numbers.
 pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table {
-    let column = |name: &str, kind| Column::new(name, kind);
     let mut defects = Defects {
         rows: Vec::new(),
         ours,
@@ -49,18 +48,16 @@ pub(super) fn table(paper: Paper, ours: &[Ours], study: Option<&Study>) -> Table
         Paper::Abnirml => OF_EFFECTS,
         Paper::Padigela2019 => OF_GROUPS,
     };
+    let title = "What is known to be wrong, shown by pairs of numbers";
+    let table = Table::new("defects", title)
+        .with_texts("what | the one")
+        .with_numbers("is")
+        .with_texts("the other")
+        .with_numbers("is");
     Table {
-        name: "defects".to_owned(),
-        title: "What is known to be wrong, shown by pairs of numbers".to_owned(),
-        columns: vec![
-            column("what", Kind::Text),
-            column("the one", Kind::Text),
-            column("is", Kind::Number),
-            column("the other", Kind::Text),
-            column("is", Kind::Number),
-        ],
         rows: defects.rows,
         notes: vec![note.to_owned()],
+        ..table
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a study's behaviours.
 
-use super::{Column, Kind, Table, Value, columns_of, format};
+use super::{Kind, Table, Value, format};
 use crate::study::behaviour::{Behaviours, Delta, Effect, Row};
 
 /// Two tables: `behaviours`, for people, with behaviours as rows and a score for each ranker; and
@@ -13,13 +13,11 @@ pub fn of_behaviours(behaviours: &Behaviours) -> Vec<Table> {
 }
 
 fn scores(behaviours: &Behaviours) -> Table {
-    let mut columns = [
-        columns_of(Kind::Text, "behaviour | documents"),
-        columns_of(Kind::Number, "samples"),
-    ]
-    .concat();
     let labels = behaviours.rankers.iter().map(|it| &it.ranker.label);
-    columns.extend(labels.map(|it| Column::new(it, Kind::Estimate)));
+    let table = table(behaviours, "behaviours")
+        .with_texts("behaviour | documents")
+        .with_numbers("samples")
+        .with_columns(Kind::Estimate, labels);
     let row = |row: &Row| {
         let effects = row.effects.iter().map(|it| match it {
             Some(effect) => Value::Text(score(effect)),
@@ -31,11 +29,15 @@ fn scores(behaviours: &Behaviours) -> Table {
         values
     };
     Table {
-        name: "behaviours".to_owned(),
-        title: format!("{}: behaviours", behaviours.title),
         rows: behaviours.rows.iter().map(row).collect(),
-        columns,
+        ..table
+    }
+}
+
+fn table(behaviours: &Behaviours, name: &str) -> Table {
+    Table {
         notes: notes(behaviours),
+        ..Table::new(name, format!("{}: {name}", behaviours.title))
     }
 }
 
@@ -62,14 +64,11 @@ fn effects(behaviours: &Behaviours) -> Table {
     let counts = "δ | samples | positive | neutral | negative | unscored | score";
     let tests = "p by queries | mean difference | median difference | p of the t test | \
                  p, Bonferroni | queries";
-    let columns = [
-        columns_of(Kind::Text, "behaviour | documents | ranker"),
-        columns_of(Kind::Number, counts),
-        columns_of(Kind::Estimate, "interval by queries"),
-        columns_of(Kind::Number, tests),
-    ]
-    .concat();
-    let mut rows = Vec::new();
+    let mut table = table(behaviours, "effects")
+        .with_texts("behaviour | documents | ranker")
+        .with_numbers(counts)
+        .with_estimates("interval by queries")
+        .with_numbers(tests);
     for row in &behaviours.rows {
         for (effect, asked) in row.effects.iter().zip(&behaviours.rankers) {
             let Some(effect) = effect else {
@@ -105,16 +104,10 @@ fn effects(behaviours: &Behaviours) -> Table {
                 p(effect.p_bonferroni),
                 Value::Count(effect.n_queries),
             ]);
-            rows.push(values);
+            table.rows.push(values);
         }
     }
-    Table {
-        name: "effects".to_owned(),
-        title: format!("{}: effects", behaviours.title),
-        columns,
-        rows,
-        notes: notes(behaviours),
-    }
+    table
 }
 
 fn notes(behaviours: &Behaviours) -> Vec<String> {

@@ -3,22 +3,14 @@
 use std::fmt::Write;
 
 use super::markup::escape;
-use super::{Column, Kind, Table, Value, columns_of, format};
+use super::{Table, Value, format};
 use crate::study::baseline::Compared;
 use crate::study::diff::{Diff, LISTED, Moved};
 use crate::verdict::Outcome;
 
 /// What moved, by axiom, by query, and the instances that moved farthest.
 pub fn of_diff(diff: &Diff) -> Vec<Table> {
-    let notes = vec![format!("From {} to {}.", diff.first, diff.second)];
     let text = |it: &str| Value::Text(it.to_owned());
-    let table = |name: &str, title: &str, columns: Vec<Column>, rows| Table {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        columns,
-        rows,
-        notes: notes.clone(),
-    };
     let axioms = diff.axioms.iter().map(|it| {
         vec![
             text(&it.probe.name()),
@@ -52,40 +44,29 @@ pub fn of_diff(diff: &Diff) -> Vec<Table> {
             margin(it.second.margin),
         ]
     });
-    vec![
-        table(
-            "moves",
-            "What moved, by axiom",
-            [
-                columns_of(Kind::Text, "axiom | mode"),
-                columns_of(Kind::Number, "judged by both | gained | lost"),
-            ]
-            .concat(),
-            axioms.collect(),
-        ),
-        table(
-            "queries",
-            "What moved, by query",
-            [
-                columns_of(Kind::Text, "query id | query"),
-                columns_of(Kind::Number, "gained | lost"),
-            ]
-            .concat(),
-            queries.collect(),
-        ),
-        table(
-            "moved",
-            &format!("Instances that changed side, the farthest {LISTED}"),
-            [
-                columns_of(Kind::Text, "axiom | mode | query id | texts | first"),
-                columns_of(Kind::Number, "margin"),
-                columns_of(Kind::Text, "second"),
-                columns_of(Kind::Number, "margin"),
-            ]
-            .concat(),
-            instances.collect(),
-        ),
-    ]
+    let moves = Table::new("moves", "What moved, by axiom")
+        .with_texts("axiom | mode")
+        .with_numbers("judged by both | gained | lost");
+    let by_query = Table::new("queries", "What moved, by query")
+        .with_texts("query id | query")
+        .with_numbers("gained | lost");
+    let title = format!("Instances that changed side, the farthest {LISTED}");
+    let moved = Table::new("moved", title)
+        .with_texts("axiom | mode | query id | texts | first")
+        .with_numbers("margin")
+        .with_texts("second")
+        .with_numbers("margin");
+    let tables = [
+        (moves, axioms.collect()),
+        (by_query, queries.collect()),
+        (moved, instances.collect()),
+    ];
+    let filled = |(table, rows): (Table, Vec<Vec<Value>>)| Table {
+        rows,
+        notes: vec![format!("From {} to {}.", diff.first, diff.second)],
+        ..table
+    };
+    tables.map(filled).into()
 }
 
 fn outcome(outcome: Outcome) -> &'static str {
@@ -99,12 +80,10 @@ fn outcome(outcome: Outcome) -> &'static str {
 /// Every cell beside its baseline.
 pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
     let fallen = compared.iter().filter(|it| !it.holds).count();
-    let columns = [
-        columns_of(Kind::Text, "ranker | axiom | mode"),
-        columns_of(Kind::Number, "baseline | now | change"),
-        columns_of(Kind::Text, ""),
-    ]
-    .concat();
+    let title = format!(
+        "{study}: {fallen} of {} cells below the baseline",
+        compared.len()
+    );
     let rows = compared.iter().map(|it| {
         let before = it.expected.fraction;
         vec![
@@ -118,15 +97,13 @@ pub fn of_baseline(study: &str, compared: &[Compared]) -> Table {
             Value::Text(if it.holds { "holds" } else { "FALLEN" }.to_owned()),
         ]
     });
+    let table = Table::new("baseline", title)
+        .with_texts("ranker | axiom | mode")
+        .with_numbers("baseline | now | change")
+        .with_texts("");
     Table {
-        name: "baseline".to_owned(),
-        title: format!(
-            "{study}: {fallen} of {} cells below the baseline",
-            compared.len()
-        ),
-        columns,
         rows: rows.collect(),
-        notes: Vec::new(),
+        ..table
     }
 }
 

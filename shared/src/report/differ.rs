@@ -2,7 +2,7 @@
 
 mod groups;
 
-use super::{Column, Kind, Table, Value, columns_of, format};
+use super::{Kind, Table, Value, format};
 use crate::differ::answer::AnswerType;
 use crate::differ::groups::{Bucket, LONGEST, Length};
 use crate::differ::hypotheses::{Finding, Hypothesis, Standing};
@@ -37,16 +37,11 @@ pub fn of_differences(found: &Differences) -> Vec<Table> {
 
 /// Queries where one ranker wins and the other loses, with what each puts first.
 pub fn of_samples(found: &Differences) -> Table {
-    let mut table = head(found, "samples", "where one wins and the other loses");
-    let [first, second] = names(found);
-    table.columns = vec![
-        Column::new("query id", Kind::Text),
-        Column::new("query", Kind::Text),
-        Column::new(format!("RR@10 {first}"), Kind::Number),
-        Column::new(format!("RR@10 {second}"), Kind::Number),
-        Column::new(format!("{first} puts first"), Kind::Text),
-        Column::new(format!("{second} puts first"), Kind::Text),
-    ];
+    let rankers = names(found);
+    let mut table = head(found, "samples", "where one wins and the other loses")
+        .with_texts("query id | query")
+        .with_columns(Kind::Number, rankers.map(|it| format!("RR@10 {it}")))
+        .with_columns(Kind::Text, rankers.map(|it| format!("{it} puts first")));
     let top = |it: &Top| {
         let grade = it
             .grade
@@ -86,21 +81,15 @@ pub fn compared_said(found: &Differences) -> String {
 
 /// Every query of a comparison with its numbers.
 pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
-    let mut table = head(found, "queries", "every query");
-    table.columns = [
-        columns_of(Kind::Text, "query id | query"),
-        columns_of(Kind::Number, "tokens"),
-        columns_of(Kind::Text, "type"),
-    ]
-    .concat();
-    for measure in ["RR@10", "FQT", "FNT"] {
-        let columns = names(found).map(|it| Column::new(format!("{measure} {it}"), Kind::Number));
-        table.columns.extend(columns);
-    }
+    let measures = ["RR@10", "FQT", "FNT"].into_iter();
+    let measures = measures.flat_map(|measure| names(found).map(|it| format!("{measure} {it}")));
+    let mut table = head(found, "queries", "every query")
+        .with_texts("query id | query")
+        .with_numbers("tokens")
+        .with_texts("type")
+        .with_columns(Kind::Number, measures)
+        .with_numbers("matches in 10");
     let both = |it: [Option<f64>; 2]| it.map(|it| it.map_or(Value::Missing, Value::Fraction));
-    table
-        .columns
-        .push(Column::new("matches in 10", Kind::Number));
     table.rows = rows
         .iter()
         .map(|row| {
@@ -122,8 +111,8 @@ pub fn of_queries(found: &Differences, rows: &[Row]) -> Table {
 
 /// The difference in RR of each query, the highest first.
 pub fn of_series(found: &Differences) -> Table {
-    let mut table = head(found, "series", "the difference in RR@10, query by query");
-    table.columns = columns_of(Kind::Number, "place | ΔRR@10");
+    let mut table = head(found, "series", "the difference in RR@10, query by query")
+        .with_numbers("place | ΔRR@10");
     let series = found.change.series.iter().zip(1..);
     table.rows = series
         .map(|(gain, place)| vec![Value::Count(place), Value::Signed(*gain)])
@@ -228,12 +217,10 @@ fn head(found: &Differences, name: &str, what: &str) -> Table {
         ),
     ];
     notes.extend(unscored(found));
+    let title = format!("{}: {first} and {second}, {what}", found.title);
     Table {
-        name: name.to_owned(),
-        title: format!("{}: {first} and {second}, {what}", found.title),
-        columns: Vec::new(),
-        rows: Vec::new(),
         notes,
+        ..Table::new(name, title)
     }
 }
 
@@ -270,13 +257,10 @@ fn signed(it: Option<Estimate>) -> [Value; 2] {
 }
 
 fn hypotheses(found: &Differences) -> Table {
-    let mut table = head(found, "hypotheses", "four hypotheses");
-    table.columns = [
-        columns_of(Kind::Text, "no. | hypothesis | measured"),
-        columns_of(Kind::Number, "value | 95 % interval | queries"),
-        columns_of(Kind::Text, "verdict"),
-    ]
-    .concat();
+    let mut table = head(found, "hypotheses", "four hypotheses")
+        .with_texts("no. | hypothesis | measured")
+        .with_numbers("value | 95 % interval | queries")
+        .with_texts("verdict");
     let row = |it: &Finding| {
         let mut cells = vec![
             text(it.hypothesis.name()),
@@ -299,20 +283,13 @@ fn hypotheses(found: &Differences) -> Table {
 }
 
 fn fractions(found: &Differences) -> Table {
-    let mut table = head(found, "fractions", "what stands at the top");
-    let [first, second] = names(found);
-    table.columns = vec![
-        Column::new("measure", Kind::Text),
-        Column::new(first, Kind::Estimate),
-        Column::new(second, Kind::Estimate),
-        Column::new("difference", Kind::Number),
-        Column::new("95 % interval", Kind::Number),
-        Column::new(format!("{first} higher"), Kind::Number),
-        Column::new(format!("{second} higher"), Kind::Number),
-        Column::new("p, t test", Kind::Number),
-        Column::new("p, randomisation", Kind::Number),
-        Column::new("queries", Kind::Number),
-    ];
+    let rankers = names(found);
+    let mut table = head(found, "fractions", "what stands at the top")
+        .with_texts("measure")
+        .with_columns(Kind::Estimate, rankers)
+        .with_numbers("difference | 95 % interval")
+        .with_columns(Kind::Number, rankers.map(|it| format!("{it} higher")))
+        .with_numbers("p, t test | p, randomisation | queries");
     let p = |it: Option<f64>| it.map_or(Value::Missing, Value::P);
     let share = |it: &Paired, side| {
         let share = it.share_higher(side);

@@ -1,7 +1,7 @@
 //! What the papers show beside a table of fractions, as tables.
 
 use super::overview::of_split;
-use super::{Column, Kind, Table, Value, columns_of, premise};
+use super::{Kind, Table, Value, premise};
 use crate::probe::Measured;
 use crate::study::figures::Figures;
 use crate::study::figures::effectiveness::Rated;
@@ -47,10 +47,6 @@ pub fn reading(reading: Reading) -> &'static str {
 
 fn head(figures: &Figures, name: &str, what: &str) -> Table {
     Table {
-        name: name.to_owned(),
-        title: format!("{}: {what}", figures.title),
-        columns: Vec::new(),
-        rows: Vec::new(),
         notes: vec![format!(
             "Instances {}, mode {}{}, from study {}.",
             figures.hash,
@@ -58,6 +54,7 @@ fn head(figures: &Figures, name: &str, what: &str) -> Table {
             of_split(&figures.choice.dials),
             figures.name
         )],
+        ..Table::new(name, format!("{}: {what}", figures.title))
     }
 }
 
@@ -67,7 +64,6 @@ fn text(words: impl Into<String>) -> Value {
 
 /// From candidates to instances.
 fn funnel(figures: &Figures) -> Table {
-    let mut table = head(figures, "funnel", "from candidates to instances");
     let readings = [
         Reading::Candidates,
         Reading::Original,
@@ -75,11 +71,10 @@ fn funnel(figures: &Figures) -> Table {
         Reading::ExtendedByLength,
         Reading::Extended,
     ];
-    table.columns = vec![Column::new("axiom", Kind::Text)];
     let names = readings.iter().map(|it| reading(*it));
-    let names = names.chain(["instances"]);
-    let columns = names.map(|it| Column::new(it, Kind::Number));
-    table.columns.extend(columns);
+    let mut table = head(figures, "funnel", "from candidates to instances")
+        .with_texts("axiom")
+        .with_columns(Kind::Number, names.chain(["instances"]));
     let row = |funnel: &Funnel| {
         let of = |wanted: &Reading| {
             let found = funnel.steps.iter().find(|it| it.reading == *wanted);
@@ -103,15 +98,9 @@ fn funnel(figures: &Figures) -> Table {
 
 /// Which premise sends away how many.
 fn premises(figures: &Figures) -> Table {
-    let mut table = head(figures, "premises", "which premise sends away how many");
-    table.columns = [
-        columns_of(Kind::Text, "axiom | premise | bound"),
-        columns_of(
-            Kind::Number,
-            "fail it | fail nothing else | missing, median | of",
-        ),
-    ]
-    .concat();
+    let mut table = head(figures, "premises", "which premise sends away how many")
+        .with_texts("axiom | premise | bound")
+        .with_numbers("fail it | fail nothing else | missing, median | of");
     for funnel in &figures.funnels {
         table.rows.extend(funnel.missed.iter().map(|it| {
             let share = |n: u64| match funnel.n_asked {
@@ -160,15 +149,11 @@ fn measured(missed: &Missed) -> Measured {
 /// How the instances fare under other analysers.
 fn audit(figures: &Figures) -> Option<Table> {
     let first = figures.audits.first()?;
-    let mut table = head(
-        figures,
-        "tokenisation",
-        "do its instances hold under other terms",
-    );
-    table.columns = vec![Column::new("analyser", Kind::Text)];
+    let what = "do its instances hold under other terms";
     let axioms = first.rows.iter().map(|it| it.probe.name());
-    let columns = axioms.map(|it| Column::new(it, Kind::Number));
-    table.columns.extend(columns);
+    let mut table = head(figures, "tokenisation", what)
+        .with_texts("analyser")
+        .with_columns(Kind::Number, axioms);
     let counts = first.rows.iter().map(|it| Value::Count(it.n_instances));
     let own = [text(figures.analyzer.clone())].into_iter().chain(counts);
     table.rows.push(own.collect());
@@ -196,15 +181,9 @@ fn compared(figures: &Figures) -> Option<Table> {
         return None;
     }
     let what = format!("rankers against {}", reference.label);
-    let mut table = head(figures, "compared", &what);
-    table.columns = [
-        columns_of(Kind::Text, "ranker | axiom"),
-        columns_of(
-            Kind::Number,
-            "difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries",
-        ),
-    ]
-    .concat();
+    let mut table = head(figures, "compared", &what)
+        .with_texts("ranker | axiom")
+        .with_numbers("difference | 95 % interval | Cohen's d | p | p, Holm | instances | queries");
     for (ranker, row) in figures.rankers.iter().zip(&compared.rows) {
         let cells = row.iter().zip(&figures.funnels);
         table.rows.extend(cells.filter_map(|(cell, funnel)| {
@@ -241,15 +220,13 @@ fn compared(figures: &Figures) -> Option<Table> {
 /// Rankers by effectiveness.
 fn effectiveness(figures: &Figures) -> Option<Table> {
     let found = figures.effectiveness.as_ref()?;
-    let mut table = head(figures, "effectiveness", "rankers by effectiveness");
-    table.columns = [
-        columns_of(Kind::Number, "no."),
-        columns_of(Kind::Text, "ranker"),
-    ]
-    .concat();
+    let mut table = head(figures, "effectiveness", "rankers by effectiveness")
+        .with_numbers("no.")
+        .with_texts("ranker");
     for measure in &found.measures {
-        table.columns.push(Column::new(measure, Kind::Estimate));
-        table.columns.push(Column::new("better than", Kind::Text));
+        table = table
+            .with_columns(Kind::Estimate, [measure])
+            .with_texts("better than");
     }
     let rows = figures.rankers.iter().zip(&found.rows).enumerate();
     table.rows = rows
@@ -283,11 +260,9 @@ fn overlap(figures: &Figures) -> Option<Table> {
         "{} by how much of the query relevant texts hold",
         found.measure
     );
-    let mut table = head(figures, "overlap", &what);
-    table.columns = columns_of(Kind::Text, "queries | ranker");
-    let thirds = ["little", "medium", "much"];
-    let columns = thirds.map(|it| Column::new(it, Kind::Estimate));
-    table.columns.extend(columns);
+    let mut table = head(figures, "overlap", &what)
+        .with_texts("queries | ranker")
+        .with_estimates("little | medium | much");
     let mut add = |name: &str, thirds: &Thirds| {
         let counts = thirds.n_queries.map(Value::Count);
         let head = [text(name), text("queries")];
@@ -313,12 +288,12 @@ fn overlap(figures: &Figures) -> Option<Table> {
 fn scatter(figures: &Figures) -> Option<Table> {
     let found = figures.scatter.as_ref()?;
     let what = format!("{} against the axioms", found.measure);
-    let mut table = head(figures, "scatter", &what);
-    table.columns = vec![
-        Column::new("ranker", Kind::Text),
-        Column::new(found.measure.as_str(), Kind::Number),
-        Column::new("mean fraction over axioms", Kind::Number),
-    ];
+    let mut table = head(figures, "scatter", &what)
+        .with_texts("ranker")
+        .with_columns(
+            Kind::Number,
+            [found.measure.as_str(), "mean fraction over axioms"],
+        );
     let axioms = found.axioms.iter().map(|it| it.name());
     let axioms = axioms.collect::<Vec<_>>().join(", ");
     table.notes.push(format!(

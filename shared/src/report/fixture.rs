@@ -2,7 +2,7 @@
 
 use crate::index::Totals;
 use crate::probe::{Axiom, ClaimKind, Limits, Mode, Probe};
-use crate::score::certificate::Condition;
+use crate::score::certificate::{Computation, Condition};
 use crate::score::{RankerAbout, RankerKind};
 use crate::stats::Estimate;
 use crate::study::certified::{Certified, Checked};
@@ -78,9 +78,7 @@ fn certified() -> Certified {
         n_changed,
     };
     Certified {
-        device: "cpu".to_owned(),
-        precision: "f32".to_owned(),
-        activation: None,
+        computation: Computation::new("cpu", "f32"),
         checks: vec![
             checked(Condition::Alone, 4.77e-7, 0),
             checked(Condition::F16, 0.0012, 3),

@@ -1,11 +1,11 @@
 //! The tables of a study: rankers on axioms, each cell with its counts, the axioms, the
 //! rankers.
 
-use super::{Column, Kind, Table, Value, columns_of, format};
+use super::{Kind, Table, Value, format};
 use crate::probe::{Axiom, Limits, Probe};
 use crate::score::RankerKind;
+use crate::score::certificate::Computation;
 use crate::stats::bootstrap;
-use crate::study::certified::Certified;
 use crate::study::dials::{Dials, Only};
 use crate::study::overview::{Cell, Overview, Row};
 
@@ -31,19 +31,19 @@ pub fn of_overview(overview: &Overview) -> Vec<Table> {
 }
 
 fn fractions(overview: &Overview) -> Table {
-    let mut columns = vec![Column::new("ranker", Kind::Text)];
-    let axioms = overview.probes.iter().map(|it| it.probe.name());
-    columns.extend(axioms.map(|it| Column::new(it, Kind::Estimate)));
-    columns.extend(
-        overview
-            .measures
-            .iter()
-            .map(|it| Column::new(it, Kind::Number)),
+    let title = format!(
+        "{}: how often each ranker orders texts as the axiom says",
+        overview.title
     );
+    let axioms = overview.probes.iter().map(|it| it.probe.name());
+    let table = Table::new("fractions", title)
+        .with_texts("ranker")
+        .with_columns(Kind::Estimate, axioms)
+        .with_columns(Kind::Number, &overview.measures);
     let row = |name: &str, values: Vec<Value>| {
         let mut row = vec![Value::Text(name.to_owned())];
         row.extend(values);
-        row.resize(columns.len(), Value::Missing);
+        row.resize(table.columns.len(), Value::Missing);
         row
     };
     let mut rows: Vec<Vec<Value>> = Vec::new();
@@ -71,33 +71,19 @@ fn fractions(overview: &Overview) -> Table {
     let relevant = probes.map(|it| Value::Count(it.n_relevant)).collect();
     rows.push(row("with a relevant text", relevant));
     Table {
-        name: "fractions".to_owned(),
-        title: format!(
-            "{}: how often each ranker orders texts as the axiom says",
-            overview.title
-        ),
-        columns,
         rows,
         notes: notes(overview),
+        ..table
     }
 }
 
 fn cells(overview: &Overview) -> Table {
-    let columns = [
-        columns_of(Kind::Text, "ranker | axiom | mode"),
-        columns_of(
-            Kind::Number,
-            "satisfied | tied | violated | unscored | share asked | queries",
-        ),
-        columns_of(Kind::Estimate, "fraction | mean over queries"),
-        columns_of(
-            Kind::Number,
-            "p | p after Holm | detectable from .5 | fraction of texts seen whole",
-        ),
-        columns_of(Kind::Text, "instances hash | fingerprint"),
-    ]
-    .concat();
-    let mut rows = Vec::new();
+    let mut table = head(overview, "cells", "each ranker on each axiom")
+        .with_texts("ranker | axiom | mode")
+        .with_numbers("satisfied | tied | violated | unscored | share asked | queries")
+        .with_estimates("fraction | mean over queries")
+        .with_numbers("p | p after Holm | detectable from .5 | fraction of texts seen whole")
+        .with_texts("instances hash | fingerprint");
     for Row { ranker, cells, .. } in &overview.rankers {
         for (column, cell) in overview.probes.iter().zip(cells) {
             let mut row = vec![
@@ -111,31 +97,21 @@ fn cells(overview: &Overview) -> Table {
             );
             row.push(Value::Text(short(&overview.hash)));
             row.push(Value::Text(short(&ranker.fingerprint)));
-            rows.push(row);
+            table.rows.push(row);
         }
     }
-    Table {
-        name: "cells".to_owned(),
-        title: format!("{}: each ranker on each axiom", overview.title),
-        columns,
-        rows,
-        notes: vec![same_instances(overview)],
-    }
+    table
 }
 
 fn axioms(overview: &Overview) -> Table {
-    let mut columns = [
-        columns_of(Kind::Text, "axiom | mode | claim"),
-        columns_of(
-            Kind::Number,
-            "instances | with a relevant text | in both orders | share kept",
-        ),
-        columns_of(Kind::Estimate, "agreement with relevance"),
-        columns_of(Kind::Number, "grades that differ"),
-    ]
-    .concat();
     let splits = overview.splits.iter();
-    columns.extend(splits.map(|it| Column::new(format!("instances, {}", it.name), Kind::Number)));
+    let splits = splits.map(|it| format!("instances, {}", it.name));
+    let table = head(overview, "axioms", "what was mined")
+        .with_texts("axiom | mode | claim")
+        .with_numbers("instances | with a relevant text | in both orders | share kept")
+        .with_estimates("agreement with relevance")
+        .with_numbers("grades that differ")
+        .with_columns(Kind::Number, splits);
     let rows = overview.probes.iter().map(|it| {
         let compared = it.relevance.as_ref().map(|it| it.tally.judged());
         let mut row = vec![
@@ -153,24 +129,16 @@ fn axioms(overview: &Overview) -> Table {
         row
     });
     Table {
-        name: "axioms".to_owned(),
-        title: format!("{}: what was mined", overview.title),
         rows: rows.collect(),
-        columns,
-        notes: vec![same_instances(overview)],
+        ..table
     }
 }
 
 fn rankers(overview: &Overview) -> Table {
-    let columns = [
-        columns_of(
-            Kind::Text,
-            "ranker | detail | kind | given as | fingerprint",
-        ),
-        columns_of(Kind::Number, "pairs without a score | pairs seen in part"),
-        columns_of(Kind::Text, "note"),
-    ]
-    .concat();
+    let table = head(overview, "rankers", "who was asked")
+        .with_texts("ranker | detail | kind | given as | fingerprint")
+        .with_numbers("pairs without a score | pairs seen in part")
+        .with_texts("note");
     let rows = overview.rankers.iter().map(|row| {
         let Row {
             ranker, n_missing, ..
@@ -187,24 +155,18 @@ fn rankers(overview: &Overview) -> Table {
         ]
     });
     Table {
-        name: "rankers".to_owned(),
-        title: format!("{}: who was asked", overview.title),
         rows: rows.collect(),
-        columns,
-        notes: vec![same_instances(overview)],
+        ..table
     }
 }
 
 /// None where no ranker has a certificate.
 pub fn certificates(overview: &Overview) -> Option<Table> {
-    let columns = [
-        columns_of(Kind::Text, "ranker | scored once more"),
-        columns_of(
-            Kind::Number,
+    let table = head(overview, "certificates", "scores under other conditions")
+        .with_texts("ranker | scored once more")
+        .with_numbers(
             "pairs | largest difference | range of scores | verdicts | changed | fraction changed",
-        ),
-    ]
-    .concat();
+        );
     let mut rows = Vec::new();
     // Rankers by how they computed, each way said once.
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
@@ -212,7 +174,7 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
         let Some(certified) = &row.certified else {
             continue;
         };
-        let way = way(certified);
+        let way = way(&certified.computation);
         match ways.iter_mut().find(|it| it.0 == way) {
             Some((_, labels)) => labels.push(&row.ranker.label),
             None => ways.push((way, vec![&row.ranker.label])),
@@ -246,20 +208,26 @@ pub fn certificates(overview: &Overview) -> Option<Table> {
          condition and was something else in the run."
             .to_owned(),
     );
-    notes.push(same_instances(overview));
-    (!rows.is_empty()).then(|| Table {
-        name: "certificates".to_owned(),
-        title: format!("{}: scores under other conditions", overview.title),
-        columns,
+    notes.extend(table.notes);
+    (!rows.is_empty()).then_some(Table {
         rows,
         notes,
+        ..table
     })
 }
 
+/// A table about the instances of the study, which its note names.
+fn head(overview: &Overview, name: &str, what: &str) -> Table {
+    Table {
+        notes: vec![same_instances(overview)],
+        ..Table::new(name, format!("{}: {what}", overview.title))
+    }
+}
+
 /// `on cpu in f32, GELU by erf`.
-fn way(certified: &Certified) -> String {
-    let mut way = format!("on {} in {}", certified.device, certified.precision);
-    if let Some(activation) = &certified.activation {
+fn way(computation: &Computation) -> String {
+    let mut way = format!("on {} in {}", computation.device, computation.precision);
+    if let Some(activation) = &computation.activation {
         way += &format!(", {activation}");
     }
     way

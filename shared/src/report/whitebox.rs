@@ -1,6 +1,6 @@
 //! The tables of a ranker looked into.
 
-use super::{Kind, Table, Value, columns_of, format};
+use super::{Table, Value, format};
 use crate::stats::correlation::Correlation;
 use crate::whitebox::{PieceRow, WhiteBox, WordRow};
 
@@ -13,13 +13,6 @@ pub fn of_whitebox(found: &WhiteBox) -> [Table; 3] {
 }
 
 fn correlations(found: &WhiteBox) -> Table {
-    let columns = [
-        columns_of(Kind::Text, "idf and"),
-        columns_of(Kind::Number, "r"),
-        columns_of(Kind::Estimate, "interval"),
-        columns_of(Kind::Number, "points | the paper's r"),
-    ]
-    .concat();
     let [importance, delta_es, ratio] = PUBLISHED;
     let mut rows = vec![
         row(
@@ -39,13 +32,20 @@ fn correlations(found: &WhiteBox) -> Table {
         let what = "spectral ratio before fine-tuning, by piece";
         rows.push(row(what, found.r_ratio_before.as_ref(), None));
     }
+    let table = head(found, "correlations", &found.head.ranker.label)
+        .with_texts("idf and")
+        .with_numbers("r")
+        .with_estimates("interval")
+        .with_numbers("points | the paper's r");
     Table {
-        name: "correlations".to_owned(),
-        title: format!("{}: {}", found.head.title, found.head.ranker.label),
-        columns,
         rows,
         notes: notes(found),
+        ..table
     }
+}
+
+fn head(found: &WhiteBox, name: &str, what: &str) -> Table {
+    Table::new(name, format!("{}: {what}", found.head.title))
 }
 
 fn row(what: &str, found: Option<&Correlation>, published: Option<f64>) -> Vec<Value> {
@@ -91,15 +91,12 @@ fn number(value: Option<f64>) -> Value {
 }
 
 fn words(found: &WhiteBox) -> Table {
-    let columns = [
-        columns_of(Kind::Text, "word | pieces"),
-        columns_of(
-            Kind::Number,
+    let table = head(found, "words", "words")
+        .with_texts("word | pieces")
+        .with_numbers(
             "queries | idf | importance | turned | symmetric | ΔES | exact | of the query",
-        ),
-        columns_of(Kind::Text, "others"),
-    ]
-    .concat();
+        )
+        .with_texts("others");
     let row = |it: &WordRow| {
         let soft = it.soft.iter();
         let soft = soft.map(|it| format!("{} {}", it.piece, format::fraction(it.share)));
@@ -118,23 +115,15 @@ fn words(found: &WhiteBox) -> Table {
         ]
     };
     Table {
-        name: "words".to_owned(),
-        title: format!("{}: words", found.head.title),
-        columns,
         rows: found.words.iter().map(row).collect(),
-        notes: Vec::new(),
+        ..table
     }
 }
 
 fn pieces(found: &WhiteBox) -> Table {
-    let columns = [
-        columns_of(Kind::Text, "piece"),
-        columns_of(
-            Kind::Number,
-            "idf | ΔES | places | vectors | spectral ratio | before fine-tuning",
-        ),
-    ]
-    .concat();
+    let table = head(found, "pieces", "pieces")
+        .with_texts("piece")
+        .with_numbers("idf | ΔES | places | vectors | spectral ratio | before fine-tuning");
     let row = |it: &PieceRow| {
         vec![
             Value::Text(it.piece.clone()),
@@ -147,10 +136,7 @@ fn pieces(found: &WhiteBox) -> Table {
         ]
     };
     Table {
-        name: "pieces".to_owned(),
-        title: format!("{}: pieces", found.head.title),
-        columns,
         rows: found.pieces.iter().map(row).collect(),
-        notes: Vec::new(),
+        ..table
     }
 }

@@ -68,6 +68,23 @@ pub struct Decision {
     pub item: ItemNo,
     /// About the texts in the order of the claim.
     pub answer: Answer,
+    /// What was said beside it.
+    #[serde(flatten)]
+    pub comment: AnswerComment,
+    /// How the texts stood on the screen.
+    pub sides: Sides,
+    /// How long the item was looked at, pauses left out.
+    pub took_ms: u64,
+    /// Decisions of the same person on the same item that the person saw and replaces. Another
+    /// decision that is not among them was not known: both are kept, in conflict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<Key>,
+}
+
+/// What a person says beside an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReviewAnswerComment))]
+pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matters: Option<Matters>,
@@ -77,14 +94,6 @@ pub struct Decision {
     /// At most [`super::written::LONGEST_NOTE`] characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// How the texts stood on the screen.
-    pub sides: Sides,
-    /// How long the item was looked at, pauses left out.
-    pub took_ms: u64,
-    /// Decisions of the same person on the same item that the person saw and replaces. Another
-    /// decision that is not among them was not known: both are kept, in conflict.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<Key>,
 }
 
 /// An item passed over.
@@ -264,8 +273,8 @@ impl Event {
         }
         match &mut self.what {
             What::Decided(it) => {
-                it.tags = check_tags(&it.tags)?;
-                it.note = check_note(&it.note)?;
+                it.comment.tags = check_tags(&it.comment.tags)?;
+                it.comment.note = check_note(&it.comment.note)?;
                 it.took_ms = it.took_ms.min(LONGEST_LOOK_MS);
             }
             What::Skipped(it) => {
@@ -298,8 +307,8 @@ mod tests {
         let What::Decided(mut decision) = decided(0, Answer::First, &[]) else {
             unreachable!()
         };
-        decision.tags = vec![" off  topic".to_owned(), "off topic".to_owned()];
-        decision.note = " a\u{202E}b ".to_owned();
+        decision.comment.tags = vec![" off  topic".to_owned(), "off topic".to_owned()];
+        decision.comment.note = " a\u{202E}b ".to_owned();
         decision.took_ms = u64::MAX;
         let event = |what| Event {
             key: key(1),
@@ -310,8 +319,8 @@ mod tests {
         let What::Decided(decision) = &kept.what else {
             unreachable!()
         };
-        assert_eq!(decision.tags, ["off topic"]);
-        assert_eq!(decision.note, "ab");
+        assert_eq!(decision.comment.tags, ["off topic"]);
+        assert_eq!(decision.comment.note, "ab");
         assert_eq!(decision.took_ms, LONGEST_LOOK_MS);
         assert_eq!(kept.clone().checked(1).unwrap(), kept);
     }

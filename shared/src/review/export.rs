@@ -30,7 +30,7 @@ use super::log::Fate;
 use super::said::Settled;
 use super::task::Item;
 use super::{ItemNo, Log, Matters, PersonNo, Preference, Said};
-use crate::report::{Column, Kind, Table, Value};
+use crate::report::{Table, Value};
 
 /// What is written of the query and the texts of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,42 +116,26 @@ pub fn to_jsonl(rows: &[Row]) -> String {
 
 /// Rows as a table, for CSV among others. An event that is about another names it in `of`.
 pub fn to_table(source: &Source<'_>, rows: &[Row]) -> Table {
-    let (words, number) = (Kind::Text, Kind::Number);
-    let columns = [
-        ("key", words),
-        ("at_ms", number),
-        ("made_ms", number),
-        ("person", number),
-        ("name", words),
-        ("event", words),
-        ("fate", words),
-        ("item", number),
-        ("role", words),
-        ("probability", number),
-        ("weight", number),
-        ("probe", words),
-        ("mode", words),
-        ("number", number),
-        ("query", words),
-        ("texts", words),
-        ("answer", words),
-        ("matters", words),
-        ("sides", words),
-        ("took_ms", number),
-        ("tags", words),
-        ("note", words),
-        ("of", words),
-    ];
+    let table = Table::new("review", source.title)
+        .with_texts("key")
+        .with_numbers("at_ms | made_ms | person")
+        .with_texts("name | event | fate")
+        .with_numbers("item")
+        .with_texts("role")
+        .with_numbers("probability | weight")
+        .with_texts("probe | mode")
+        .with_numbers("number")
+        .with_texts("query | texts | answer | matters | sides")
+        .with_numbers("took_ms")
+        .with_texts("tags | note | of");
     Table {
-        name: "review".to_owned(),
-        title: source.title.to_owned(),
-        columns: columns.map(|it| Column::new(it.0, it.1)).to_vec(),
         rows: rows.iter().map(cells).collect(),
         notes: vec![
             "Every event, also those that no longer count; weight is 1/π, the inclusion \
              probability of the item."
                 .to_owned(),
         ],
+        ..table
     }
 }
 
@@ -223,14 +207,14 @@ fn cells(row: &Row) -> Vec<Value> {
     let of_item = |word: &dyn Fn(&About) -> String| text(&about.map(word).unwrap_or_default());
     let (mut matters, mut sides, mut took_ms, mut tags) = ("", "", None, String::new());
     if let What::Decided(it) = what {
-        matters = match it.matters {
+        matters = match it.comment.matters {
             Some(Matters::Yes) => "yes",
             Some(Matters::No) => "no",
             None => "",
         };
         sides = it.sides.name();
         took_ms = Some(it.took_ms);
-        tags = it.tags.join("; ");
+        tags = it.comment.tags.join("; ");
     }
     vec![
         text(&row.event.key.to_string()),
@@ -266,7 +250,7 @@ fn cells(row: &Row) -> Vec<Value> {
 /// What somebody wrote beside it; of a skip the reason too.
 fn note(what: &What) -> String {
     match what {
-        What::Decided(it) => it.note.clone(),
+        What::Decided(it) => it.comment.note.clone(),
         What::Skipped(it) if it.note.is_empty() => it.reason.name().to_owned(),
         What::Skipped(it) => format!("{}: {}", it.reason.name(), it.note),
         What::Reported(it) => it.note.clone(),

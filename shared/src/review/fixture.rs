@@ -1,6 +1,6 @@
 //! Events, items and tasks for tests.
 
-use super::event::{Decision, Entry, Event, What};
+use super::event::{AnswerComment, Decision, Entry, Event, What};
 use super::task::{Design, Item, Place, Role, Task, Wanted};
 use super::{Answer, ItemNo, Key, PersonNo, Sides};
 use crate::probe::{Axiom, Mode, Probe};
@@ -28,9 +28,7 @@ pub(crate) fn decided(item: u32, answer: Answer, replaces: &[u64]) -> What {
     What::Decided(Decision {
         item: ItemNo(item),
         answer,
-        matters: None,
-        tags: Vec::new(),
-        note: String::new(),
+        comment: AnswerComment::default(),
         sides: Sides::AsClaimed,
         took_ms: 4_000,
         replaces: replaces.iter().map(|&it| key(it)).collect(),

@@ -72,7 +72,7 @@ impl Said {
             said.votes.push(Vote {
                 person,
                 answer: last.answer,
-                matters: last.matters,
+                matters: last.comment.matters,
             });
         }
         let adjudications = log.adjudications(item);

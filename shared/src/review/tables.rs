@@ -4,7 +4,7 @@ use super::PersonNo;
 use super::agreement::{Agreements, Coefficients, OfPair};
 use super::estimate::{Compared, Counts, Estimates, Line, Weighted};
 use super::progress::{Drift, OfPerson, Progress};
-use crate::report::{Column, Kind, Table, Value, columns_of, format};
+use crate::report::{Kind, Table, Value, format};
 use crate::stats::Estimate;
 use crate::stats::agreement::Agreement;
 
@@ -93,13 +93,11 @@ pub fn iso_day(days: u64) -> String {
 }
 
 fn by_probe(found: &Agreements) -> Table {
-    let mut columns = [
-        columns_of(Kind::Text, "probe"),
-        columns_of(Kind::Number, "items"),
-    ]
-    .concat();
     let names = coefficients(&found.overall).map(|it| it.0);
-    columns.extend(names.map(|it| Column::new(it, Kind::Estimate)));
+    let table = Table::new("agreement", "How far people agree")
+        .with_texts("probe")
+        .with_numbers("items")
+        .with_columns(Kind::Estimate, names);
     let row = |name: String, of: &Coefficients| {
         let n_items = of.raw.map_or(0, |it| it.n_things);
         let mut cells = vec![Value::Text(name), Value::Count(n_items)];
@@ -125,11 +123,9 @@ fn by_probe(found: &Agreements) -> Table {
     ];
     notes.extend(undefined);
     Table {
-        name: "agreement".to_owned(),
-        title: "How far people agree".to_owned(),
-        columns,
         rows: std::iter::once(all).chain(probes).collect(),
         notes,
+        ..table
     }
 }
 
@@ -143,17 +139,14 @@ fn pairs(found: &Agreements, called: Called<'_>) -> Table {
             agreement(it.kappa),
         ]
     };
+    let table = Table::new("pairs", "Each two people")
+        .with_texts("person | and")
+        .with_numbers("items")
+        .with_estimates("raw | Cohen’s κ");
     Table {
-        name: "pairs".to_owned(),
-        title: "Each two people".to_owned(),
-        columns: [
-            columns_of(Kind::Text, "person | and"),
-            columns_of(Kind::Number, "items"),
-            columns_of(Kind::Estimate, "raw | Cohen’s κ"),
-        ]
-        .concat(),
         rows: found.pairs.iter().map(row).collect(),
         notes: vec![UNWEIGHTED.to_owned()],
+        ..table
     }
 }
 
@@ -168,15 +161,11 @@ fn people(found: &Agreements, called: Called<'_>) -> Table {
     });
     let all = found.overall.alpha.map(|it| it.estimate);
     let all = all.map_or(format::MISSING.to_owned(), |it| format::estimate(&it));
+    let table = Table::new("people", "Each person and all others")
+        .with_texts("person")
+        .with_numbers("votes")
+        .with_estimates("same as others | α without");
     Table {
-        name: "people".to_owned(),
-        title: "Each person and all others".to_owned(),
-        columns: [
-            columns_of(Kind::Text, "person"),
-            columns_of(Kind::Number, "votes"),
-            columns_of(Kind::Estimate, "same as others | α without"),
-        ]
-        .concat(),
         rows: rows.collect(),
         notes: vec![
             format!(
@@ -184,6 +173,7 @@ fn people(found: &Agreements, called: Called<'_>) -> Table {
             ),
             UNWEIGHTED.to_owned(),
         ],
+        ..table
     }
 }
 
@@ -206,22 +196,12 @@ fn work(found: &Progress, called: Called<'_>) -> Table {
         cells.extend(drift(it.others_drift));
         cells
     };
+    let table = Table::new("progress", "What each person did")
+        .with_texts("person | counts")
+        .with_numbers("decided | skipped | undone | conflicts | median, s | per hour | gold")
+        .with_estimates("right on gold")
+        .with_numbers("gold, drift | 95 % interval | others, drift | 95 % interval");
     Table {
-        name: "progress".to_owned(),
-        title: "What each person did".to_owned(),
-        columns: [
-            columns_of(Kind::Text, "person | counts"),
-            columns_of(
-                Kind::Number,
-                "decided | skipped | undone | conflicts | median, s | per hour | gold",
-            ),
-            columns_of(Kind::Estimate, "right on gold"),
-            columns_of(
-                Kind::Number,
-                "gold, drift | 95 % interval | others, drift | 95 % interval",
-            ),
-        ]
-        .concat(),
         rows: found.people.iter().map(row).collect(),
         notes: vec![
             "Decisions that stand, training left out. Time for one item without pauses. Drift: \
@@ -230,6 +210,7 @@ fn work(found: &Progress, called: Called<'_>) -> Table {
              shares, Newcombe’s for differences, 95 %."
                 .to_owned(),
         ],
+        ..table
     }
 }
 
@@ -248,27 +229,22 @@ fn drift(it: Option<Drift>) -> [Value; 2] {
 fn days(found: &Progress) -> Table {
     let days = found.days.iter();
     let rows = days.map(|&(day, n)| vec![Value::Text(iso_day(day)), Value::Count(n)]);
+    let table = Table::new("days", "Decisions a day")
+        .with_texts("day")
+        .with_numbers("decisions");
     Table {
-        name: "days".to_owned(),
-        title: "Decisions a day".to_owned(),
-        columns: [
-            columns_of(Kind::Text, "day"),
-            columns_of(Kind::Number, "decisions"),
-        ]
-        .concat(),
         rows: rows.collect(),
         notes: vec!["Days in UTC; those without a decision are left out.".to_owned()],
+        ..table
     }
 }
 
 fn results(found: &Estimates, rankers: &[String]) -> Table {
-    let mut columns = [
-        columns_of(Kind::Text, "probe"),
-        columns_of(Kind::Number, "items"),
-    ]
-    .concat();
     let names = compared(&found.overall, rankers).into_iter();
-    columns.extend(names.map(|(name, _)| Column::new(name, Kind::Estimate)));
+    let table = Table::new("results", "Who agrees with whom")
+        .with_texts("probe")
+        .with_numbers("items")
+        .with_columns(Kind::Estimate, names.map(|(name, _)| name));
     let row = |(name, line): (String, &Line)| {
         let mut cells = vec![Value::Text(name), Value::Count(line.counts.n_items)];
         let each = compared(line, rankers).into_iter();
@@ -276,9 +252,6 @@ fn results(found: &Estimates, rankers: &[String]) -> Table {
         cells
     };
     Table {
-        name: "results".to_owned(),
-        title: "Who agrees with whom".to_owned(),
-        columns,
         rows: lines(found).into_iter().map(row).collect(),
         notes: vec![
             "Hájek’s estimate over all that could have been drawn: each item weighs 1/π. What \
@@ -287,6 +260,7 @@ fn results(found: &Estimates, rankers: &[String]) -> Table {
              bootstrap over queries."
                 .to_owned(),
         ],
+        ..table
     }
 }
 
@@ -306,25 +280,18 @@ fn said(found: &Estimates) -> Table {
         cells.push(weighted(line.reason_matters));
         cells
     };
-    let columns = [
-        columns_of(Kind::Text, "probe"),
-        columns_of(
-            Kind::Number,
-            "items | prefer one | equal | split | cannot say | open",
-        ),
-        columns_of(Kind::Estimate, "reason matters"),
-    ]
-    .concat();
+    let table = Table::new("said", "What people say of how many items")
+        .with_texts("probe")
+        .with_numbers("items | prefer one | equal | split | cannot say | open")
+        .with_estimates("reason matters");
     Table {
-        name: "said".to_owned(),
-        title: "What people say of how many items".to_owned(),
-        columns,
         rows: lines(found).into_iter().map(row).collect(),
         notes: vec![
             "The counts are of items; the share who say that the axiom’s reason matters is \
              weighted by 1/π."
                 .to_owned(),
         ],
+        ..table
     }
 }
 
@@ -341,18 +308,11 @@ fn details(found: &Estimates, rankers: &[String]) -> Table {
             ways.map(move |(way, it)| detail([&name, &pair, way], it))
         })
     });
+    let table = Table::new("details", "Every estimate")
+        .with_texts("probe | compared | counted")
+        .with_estimates("agreement")
+        .with_numbers("with other people | items | queries | effective items");
     Table {
-        name: "details".to_owned(),
-        title: "Every estimate".to_owned(),
-        columns: [
-            columns_of(Kind::Text, "probe | compared | counted"),
-            columns_of(Kind::Estimate, "agreement"),
-            columns_of(
-                Kind::Number,
-                "with other people | items | queries | effective items",
-            ),
-        ]
-        .concat(),
         rows: rows.collect(),
         notes: vec![
             "The first interval is that of other samples, the second that of other samples and \
@@ -360,6 +320,7 @@ fn details(found: &Estimates, rankers: &[String]) -> Table {
              of equal weight would tell as much."
                 .to_owned(),
         ],
+        ..table
     }
 }
 

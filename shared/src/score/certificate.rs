@@ -19,6 +19,17 @@ const PAIRS_OF_A_QUERY: usize = 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Certificate {
+    /// How the run was computed.
+    #[serde(flatten)]
+    pub computation: Computation,
+    /// One for each condition that could be had.
+    pub again: Vec<Rescored>,
+}
+
+/// How scores were computed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Computation {
     /// `cpu`, `cuda:0`.
     pub device: String,
     /// Of weights and states: `f32`.
@@ -27,8 +38,6 @@ pub struct Certificate {
     /// computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activation: Option<String>,
-    /// One for each condition that could be had.
-    pub again: Vec<Rescored>,
 }
 
 /// Some pairs under other conditions.
@@ -69,6 +78,17 @@ impl Condition {
             Condition::F16 => "in f16",
             Condition::Bf16 => "in bf16",
             Condition::Cpu => "on the CPU in f32",
+        }
+    }
+}
+
+impl Computation {
+    /// On a device in a precision, by an activation that is not told.
+    pub fn new(device: impl ToString, precision: impl ToString) -> Computation {
+        Computation {
+            device: device.to_string(),
+            precision: precision.to_string(),
+            activation: None,
         }
     }
 }
@@ -222,9 +242,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_seen() {
         let certificate = |pairs: &[u32], values: &[f64]| Certificate {
-            device: "cpu".to_owned(),
-            precision: "f32".to_owned(),
-            activation: None,
+            computation: Computation::new("cpu", "f32"),
             again: vec![Rescored {
                 condition: Condition::Alone,
                 pairs: pairs.to_vec(),

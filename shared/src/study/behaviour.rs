@@ -457,18 +457,9 @@ mod tests {
     fn study() -> Study {
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("tfc1,match", false).unwrap();
-        let texts = [
-            "river bank",
-            "river river mud",
-            "bank mud of the river",
-            "mud",
-            "bank bank river of mud",
-            "the sea and the river",
-        ];
-        let mut collection = fixture::collection(&["river bank", "mud"], &texts);
-        let judged = [("1", 3), ("2", 1), ("3", 2), ("4", 0), ("5", 2), ("6", 0)];
-        let judged = judged.map(|(id, grade)| (id.to_owned(), grade));
-        collection.qrels.0.insert("q".to_owned(), judged.into());
+        let grades = [("1", 3), ("2", 1), ("3", 2), ("4", 0), ("5", 2), ("6", 0)];
+        let queries = ["river bank", "mud"];
+        let collection = fixture::judged(&queries, &fixture::RIVER_TEXTS, &grades);
         fixture::make(definition, collection)
     }
 

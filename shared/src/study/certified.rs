@@ -7,19 +7,15 @@ use super::Study;
 use super::dials::Filter;
 use crate::probe::{Claim, Instances, TextNo};
 use crate::score::Scores;
-use crate::score::certificate::{Condition, Rescored};
+use crate::score::certificate::{Computation, Condition, Rescored};
 
 /// A certificate, counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Certified {
-    /// `cpu`, `cuda:0`.
-    pub device: String,
-    /// Of weights and states: `f32`.
-    pub precision: String,
-    /// The nonlinearity of the feed-forward layers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub activation: Option<String>,
+    /// How the run was computed.
+    #[serde(flatten)]
+    pub computation: Computation,
     /// One for each condition.
     pub checks: Vec<Checked>,
 }
@@ -101,9 +97,7 @@ impl Study {
             }
         };
         Some(Certified {
-            device: certificate.device.clone(),
-            precision: certificate.precision.clone(),
-            activation: certificate.activation.clone(),
+            computation: certificate.computation.clone(),
             checks: certificate.again.iter().map(checked).collect(),
         })
     }
@@ -111,7 +105,7 @@ impl Study {
 
 #[cfg(test)]
 mod tests {
-    use crate::score::certificate::{Certificate, Condition, Rescored};
+    use crate::score::certificate::{Certificate, Computation, Condition, Rescored};
     use crate::study::dials::Dials;
     use crate::study::fixture;
 
@@ -132,9 +126,7 @@ mod tests {
             values: values.to_vec(),
         };
         study.scores[0].certificate = Some(Certificate {
-            device: "cpu".to_owned(),
-            precision: "f32".to_owned(),
-            activation: None,
+            computation: Computation::new("cpu", "f32"),
             again: vec![
                 again(Condition::Alone, &values),
                 again(Condition::F16, &lowered),

@@ -128,13 +128,7 @@ mod tests {
 
     #[test]
     fn every_instance_comes_with_premises_that_hold_and_with_its_scores() {
-        let texts = [
-            "river river bank",
-            "river bank",
-            "the river",
-            "a sea of mud",
-        ];
-        let study = fixture::study("river bank", &texts, 10);
+        let study = fixture::study("river bank", &fixture::FOUR_TEXTS, 10);
         let mut n = 0;
         let done: Result<(), Error> = study.each_instance(|line| {
             n += 1;

@@ -7,6 +7,24 @@ use crate::collection::{Collection, Doc, Qrels, Query};
 use crate::probe::{Limits, Mode, Probe};
 use crate::text::Analyzer;
 
+/// Texts over a few words, of which some have the same terms in another number.
+pub(crate) const RIVER_TEXTS: [&str; 6] = [
+    "river bank",
+    "river river mud",
+    "bank mud of the river",
+    "mud",
+    "bank bank river of mud",
+    "the sea and the river",
+];
+
+/// Texts over a few words, the last of which has none of `river bank`.
+pub(crate) const FOUR_TEXTS: [&str; 4] = [
+    "river river bank",
+    "river bank",
+    "the river",
+    "a sea of mud",
+];
+
 /// Every lexical axiom under BM25 and QL; the texts are called `1`, `2`, …, and the first is
 /// relevant.
 pub(crate) fn study(query: &str, texts: &[&str], delta: u32) -> Study {
@@ -89,4 +107,12 @@ pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
         docs: docs.collect(),
         qrels,
     }
+}
+
+/// The same with grades of texts for the first query.
+pub(crate) fn judged(queries: &[&str], texts: &[&str], grades: &[(&str, i32)]) -> Collection {
+    let mut collection = collection(queries, texts);
+    let grades = grades.iter().map(|&(id, grade)| (id.to_owned(), grade));
+    collection.qrels.0.insert("q".to_owned(), grades.collect());
+    collection
 }

@@ -123,16 +123,10 @@ mod tests {
 
     #[test]
     fn numbers_stay_and_texts_come_back_from_the_same_copy_alone() {
-        let texts = [
-            "river river bank",
-            "river bank",
-            "the river",
-            "a sea of mud",
-        ];
-        let study = fixture::study("bank of a river", &texts, 10);
+        let study = fixture::study("bank of a river", &fixture::FOUR_TEXTS, 10);
         let docs = study.docs.clone();
         let json = serde_json::to_string(&study.clone().without_texts()).unwrap();
-        for text in texts {
+        for text in fixture::FOUR_TEXTS {
             assert!(!json.contains(text), "{text} is told");
         }
         let mut bare = Study::from_json("bare.json", &json).unwrap();

@@ -68,8 +68,7 @@ mod tests {
 
     #[test]
     fn the_nearest_is_another_term_that_is_near_enough() {
-        let mut vectors = Vectors::new(2);
-        for (word, vector) in [
+        let vectors = Vectors::of(&[
             ("car", [1.0, 0.0]),
             ("cars", [1.0, 0.01]),
             ("the", [1.0, 0.02]),
@@ -77,9 +76,7 @@ mod tests {
             ("auto", [1.0, 0.1]),
             ("truck", [1.0, -0.1]),
             ("moon", [0.0, 1.0]),
-        ] {
-            vectors.push(word, &vector).unwrap();
-        }
+        ]);
         let nearest = Synonyms::new(Arc::new(vectors), Analyzer::default());
         // Not its plural, no stop word, nothing with a digit; the first of two as near.
         assert_eq!(nearest.of("Car"), Some("auto"));

@@ -1,7 +1,17 @@
 //! What the papers show: the figures of a study, and the papers' tables beside ours.
 
+use serde_json::json;
+
 use super::site;
-use super::tab::{Role, with_tab};
+use super::tab::{Role, Tab, with_tab};
+
+/// Chooses a value in one of the fields of a page.
+fn choose(tab: &Tab, field: usize, value: &str) {
+    let script = "const select = document.querySelectorAll('.choices select')[arguments[0]];
+        select.value = arguments[1];
+        select.dispatchEvent(new Event('change', {bubbles: true}));";
+    tab.js(script, &[json!(field), json!(value)]);
+}
 
 #[test]
 fn the_figures_of_a_study_follow_what_is_chosen() {
@@ -9,13 +19,8 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         tab.open("/study/demo");
         tab.click(Role::Link, "Figures");
         tab.at("/study/demo/figures");
-        tab.until(
-            "the funnel",
-            "return !!document.querySelector('.drawn svg.drawing')",
-        );
-        for part in ["funnel", "premises", "tokenisation", "compared", "overlap"] {
-            assert_eq!(tab.count(&format!("h2#{part}")), 1, "{part}");
-        }
+        tab.until_there("the funnel", ".drawn svg.drawing");
+        tab.expect_headings(&["funnel", "premises", "tokenisation", "compared", "overlap"]);
         // A figure gives way to its table, and comes back.
         let figures = tab.count("svg.drawing");
         tab.click(Role::Button, "Table");
@@ -27,12 +32,7 @@ fn the_figures_of_a_study_follow_what_is_chosen() {
         assert_eq!(tab.count("svg.drawing"), figures - 1);
         let told = tab.text("#compared");
         assert!(told.contains("Rankers compared"), "{told}");
-        tab.js(
-            "const select = document.querySelectorAll('.choices select')[0];
-             select.value = 'code';
-             select.dispatchEvent(new Event('change', {bubbles: true}));",
-            &[],
-        );
+        choose(tab, 0, "code");
         tab.until(
             "the other reading",
             "return location.search.includes('mode=code')
@@ -51,12 +51,7 @@ fn a_table_of_a_paper_stands_beside_a_study() {
             "the studies",
             "return document.querySelectorAll('.choices select')[1].options.length === 2",
         );
-        tab.js(
-            "const select = document.querySelectorAll('.choices select')[1];
-             select.value = 'demo';
-             select.dispatchEvent(new Event('change', {bubbles: true}));",
-            &[],
-        );
+        choose(tab, 1, "demo");
         tab.until(
             "ours",
             "return location.search.includes('study=demo')

@@ -8,7 +8,7 @@ use shared::study::Definition;
 use super::front_end;
 use super::host::Host;
 use super::tab::{Role, with_tab};
-use crate::harness::Home;
+use crate::harness::{Home, demo, study_file};
 
 #[test]
 fn without_a_server_studies_playground_and_workbench_work() {
@@ -16,15 +16,13 @@ fn without_a_server_studies_playground_and_workbench_work() {
         return;
     };
     let home = Home::new();
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    let text = std::fs::read_to_string(demo.join("study.toml")).unwrap();
+    let text = std::fs::read_to_string(Path::new(demo()).join("study.toml")).unwrap();
     let mut definition = Definition::from_toml("study.toml", &text).unwrap();
     definition
         .rankers
         .retain(|it| it.parse::<shared::rank::Ranker>().is_ok());
-    definition.collection = demo.display().to_string();
-    home.write("study.toml", definition.to_toml());
-    home.run("study run study.toml").done();
+    definition.collection = demo().to_owned();
+    home.make_study(definition.to_toml());
     home.run("study export demo --out studies").done();
 
     let mounts = BTreeMap::from([("/", dist), ("/studies", home.path("studies"))]);
@@ -33,34 +31,22 @@ fn without_a_server_studies_playground_and_workbench_work() {
         tab.open("/");
         tab.click(Role::Link, "Glaciers, bread and bridges");
         tab.at("/study/demo");
-        tab.until(
-            "the map",
-            "return document.querySelectorAll('[role=grid] a.cell[data-step]').length >= 12",
-        );
+        tab.until_count("the map", "[role=grid] a.cell[data-step]", ">= 12");
         tab.click(Role::Radio, "code");
         tab.at("/study/demo?mode=code");
         tab.open("/study/demo/lnc1/1?outcome=satisfied");
-        tab.until(
-            "rows",
-            "return document.querySelectorAll('a.line').length > 5",
-        );
+        tab.until_count("rows", "a.line", "> 5");
         tab.click_at("a.line");
         tab.see("Which term decided it");
 
         tab.open("/playground");
         tab.click(Role::Button, "LNC1 example");
-        tab.until(
-            "an axiom that applies",
-            "return !!document.querySelector('.holds .verdict.ok')",
-        );
+        tab.until_there("an axiom that applies", ".holds .verdict.ok");
         tab.see("Neural scoring is off: this page comes from a host of files only");
 
         tab.open("/workbench");
         tab.click(Role::Button, "Load the sample");
-        tab.until(
-            "three files",
-            "return document.querySelectorAll('table.files tbody tr').length === 3",
-        );
+        tab.until_count("three files", "table.files tbody tr", "=== 3");
         tab.click(Role::Button, "Make the study");
         tab.see("Made in");
         tab.see("Neural scoring is off: this page comes from a host of files only");
@@ -73,23 +59,16 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
         return;
     };
     let home = Home::new();
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo");
-    let demo = demo.canonicalize().unwrap();
-    home.write(
-        "s.toml",
-        format!(
-            "format = 1\nname = \"bare\"\ntitle = \"Bare\"\ncollection = \"{}\"\n\
-             pool = \"rank:bm25:20\"\nprobes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
-             rankers = [\"bm25\", \"ql\"]\n[limits]\nlength_gap_terms = 10\nmin_terms = 1\n\
-             repeat_from = 2\nrepeat_to = 4\nrepeated_terms = 240\nfilled_terms = 512\n\
-             fillable_terms = 256\nseed = 42\n",
-            demo.display()
-        ),
-    );
-    home.run("study run s.toml").done();
+    let rest = r#"pool = "rank:bm25:20"
+probes = ["tfc1", "lnc2"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file("bare", "Bare", demo(), rest));
     home.run("study export bare --out studies --without-texts")
         .done();
-    let corpus = std::fs::read_to_string(demo.join("corpus.jsonl")).unwrap();
+    let whole = Path::new(demo()).join("corpus.jsonl");
+    let whole = whole.canonicalize().unwrap();
+    let corpus = std::fs::read_to_string(&whole).unwrap();
     let first: serde_json::Value = serde_json::from_str(corpus.lines().next().unwrap()).unwrap();
     let told = home.read("studies/bare.json");
     assert!(
@@ -103,7 +82,7 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
     let host = Host::start(mounts);
     with_tab(&host.origin, |tab| {
         tab.open("/study/bare/tfc1/0");
-        tab.until("rows", "return !!document.querySelector('a.line')");
+        tab.until_there("rows", "a.line");
         tab.click_at("a.line");
         tab.see("Withheld.");
         tab.see("The study came without its texts.");
@@ -114,18 +93,15 @@ fn a_study_without_its_texts_shows_them_from_a_readers_own_copy() {
         const PICKER: &str = "section[aria-label='Withheld texts'] input";
         tab.bring(PICKER, &[&half]);
         tab.see("documents of this study are not in it");
-        tab.bring(PICKER, &[&demo.join("corpus.jsonl")]);
+        tab.bring(PICKER, &[&whole]);
         tab.until(
             "the texts",
             &format!("return !document.querySelector(\"{PICKER}\")"),
         );
         tab.click_at("[role=grid] a.cell[data-step]");
-        tab.until("rows", "return !!document.querySelector('a.line')");
+        tab.until_there("rows", "a.line");
         tab.click_at("a.line");
         tab.see("Why this is an instance");
-        tab.until(
-            "texts",
-            "return document.querySelectorAll('.doc p.text').length >= 2",
-        );
+        tab.until_count("texts", ".doc p.text", ">= 2");
     });
 }

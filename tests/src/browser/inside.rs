@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::lasting::Served;
 use super::looks;
 use super::tab::{Role, Tab, with_tab};
-use crate::harness::{Home, LIMITS, tiny, tiny_model};
+use crate::harness::{Home, study_file, tiny, tiny_model};
 use crate::whitebox::published;
 
 /// A study by a formula, a model in late interaction that was looked into, and a cross-encoder.
@@ -14,15 +14,11 @@ static SITE: LazyLock<Served> = LazyLock::new(|| {
     let late = tiny_model();
     let cross = late.parent().unwrap().join("cross-tiny");
     let models = [&late, &cross].map(|it| it.to_string_lossy().into_owned());
-    home.write(
-        "study.toml",
-        format!(
-            "format = 1\nname = \"tiny\"\ntitle = \"Tiny\"\ncollection = {:?}\npool = \"all\"\n\
-             probes = [\"tfc1\"]\nmodes = [\"fixed\"]\n\
-             rankers = [\"bm25\", \"tiny:late\", \"cross-tiny:cross\"]\n{LIMITS}",
-            tiny()
-        ),
-    );
+    let rest = r#"pool = "all"
+probes = ["tfc1"]
+modes = ["fixed"]
+rankers = ["bm25", "tiny:late", "cross-tiny:cross"]"#;
+    home.write("study.toml", study_file("tiny", "Tiny", tiny(), rest));
     let given = models.each_ref().map(|it| format!("--model {it}"));
     let given = given.join(" ");
     home.run(&format!("study run study.toml {given}")).done();
@@ -81,10 +77,7 @@ fn a_word_leads_to_its_queries_and_these_to_their_texts() {
 
         tab.click(Role::Link, "river bank");
         tab.at("/study/tiny/tfc1/1?q=river%20bank");
-        tab.until(
-            "its instances",
-            "return !!document.querySelector('a.line .verdict')",
-        );
+        tab.until_there("its instances", "a.line .verdict");
         tab.back();
         tab.until("the word", RIVER);
         // Any other query can be looked for.

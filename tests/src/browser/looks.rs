@@ -4,90 +4,34 @@
 use serde_json::Value;
 
 use super::tab::{Role, Scheme, Tab, with_tab};
-use super::{axe, site};
+use super::{axe, site, workbench};
 use crate::harness::named;
 
 /// Widths of a phone and of a desk.
 const WIDTHS: [u32; 2] = [360, 1440];
 
-/// Name, address, what says that it is there.
-type Page = (&'static str, &'static str, &'static str);
-
-const PAGES: [Page; 11] = [
-    ("studies", "/", "a.card"),
-    ("study", "/study/demo", "[role=grid] a.cell[data-step]"),
-    (
-        "instances",
-        "/study/demo/tfc1/0?outcome=violated",
-        "a.line .verdict",
-    ),
-    (
-        "instance",
-        "/study/demo/tfc1/fixed/instance/0",
-        "table.measured",
-    ),
-    ("playground", "/playground", "#playground-query"),
-    ("workbench", "/workbench", "#files-picker"),
-    ("about", "/about", ".worked"),
-    ("figures", "/study/demo/figures", ".drawn svg.drawing"),
-    ("differ", "/study/demo/differ", "table.asked tbody tr"),
-    ("replay", "/replay?study=demo", "table.data"),
-    ("operator", "/operator", ".canaries .verdict.ok"),
-];
-
-#[test]
-fn studies_can_be_read_by_anybody() {
-    check("studies");
+/// A test that anybody can read a page: its name, its address, and what says that it is there.
+macro_rules! readable_pages {
+    ($($page:ident: $address:literal, $there:literal;)*) => {$(
+        #[test]
+        fn $page() {
+            check(stringify!($page), $address, $there);
+        }
+    )*};
 }
 
-#[test]
-fn study_can_be_read_by_anybody() {
-    check("study");
-}
-
-#[test]
-fn instances_can_be_read_by_anybody() {
-    check("instances");
-}
-
-#[test]
-fn instance_can_be_read_by_anybody() {
-    check("instance");
-}
-
-#[test]
-fn playground_can_be_read_by_anybody() {
-    check("playground");
-}
-
-#[test]
-fn workbench_can_be_read_by_anybody() {
-    check("workbench");
-}
-
-#[test]
-fn about_can_be_read_by_anybody() {
-    check("about");
-}
-
-#[test]
-fn figures_can_be_read_by_anybody() {
-    check("figures");
-}
-
-#[test]
-fn differ_can_be_read_by_anybody() {
-    check("differ");
-}
-
-#[test]
-fn replay_can_be_read_by_anybody() {
-    check("replay");
-}
-
-#[test]
-fn operator_can_be_read_by_anybody() {
-    check("operator");
+readable_pages! {
+    studies: "/", "a.card";
+    study: "/study/demo", "[role=grid] a.cell[data-step]";
+    instances: "/study/demo/tfc1/0?outcome=violated", "a.line .verdict";
+    instance: "/study/demo/tfc1/fixed/instance/0", "table.measured";
+    playground: "/playground", "#playground-query";
+    workbench: "/workbench", "#files-picker";
+    about: "/about", ".worked";
+    figures: "/study/demo/figures", ".drawn svg.drawing";
+    differ: "/study/demo/differ", "table.asked tbody tr";
+    replay: "/replay?study=demo", "table.data";
+    operator: "/operator", ".canaries .verdict.ok";
 }
 
 /// Anybody can read what the tab shows, at every width, light and dark.
@@ -118,8 +62,7 @@ fn look(tab: &Tab, (name, width, scheme): (&str, u32, Scheme), axe: &str) -> Vec
     found
 }
 
-fn check(name: &str) {
-    let (_, address, there) = PAGES.into_iter().find(|it| it.0 == name).unwrap();
+fn check(name: &str, address: &str, there: &str) {
     let Some(axe) = axe() else {
         return;
     };
@@ -129,10 +72,7 @@ fn check(name: &str) {
             for width in WIDTHS {
                 tab.wear(width, scheme);
                 tab.open(address);
-                tab.until(
-                    there,
-                    &format!("return !!document.querySelector('{there}')"),
-                );
+                tab.until_there(there, there);
                 fill(tab, name);
                 wrong.extend(look(tab, (name, width, scheme), &axe));
             }
@@ -151,25 +91,12 @@ fn fill(tab: &Tab, name: &str) {
         }
         "playground" => {
             tab.click(Role::Button, "TP example");
-            tab.until(
-                "an answer",
-                "return !!document.querySelector('.holds .verdict.ok')",
-            );
+            tab.until_there("an answer", ".holds .verdict.ok");
         }
         "workbench" => {
             tab.click(Role::Button, "Load the sample");
-            tab.until(
-                "three files",
-                "
-                return document.querySelectorAll('table.files tbody tr').length === 3
-                    && !document.querySelector('table.files .reading')",
-            );
-            tab.click(Role::Button, "Make the study");
-            tab.see("Made in");
-            tab.until(
-                "results",
-                "return !!document.querySelector('table.short td .chip')",
-            );
+            workbench::read(tab, 3);
+            workbench::make(tab);
         }
         _ => (),
     }

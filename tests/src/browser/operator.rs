@@ -113,10 +113,7 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
             assert!(hashes.contains(told.unwrap()), "{told:?} in {hashes}");
         }
         // Both are tried, and nothing is wrong any more.
-        tab.until(
-            "three scores",
-            "return document.querySelectorAll('.canaries .verdict.ok').length === 3",
-        );
+        tab.until_count("three scores", ".canaries .verdict.ok", "=== 3");
         tab.expect_in_console("/health");
 
         tab.click(Role::Button, "Go on: Long");

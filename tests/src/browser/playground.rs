@@ -72,10 +72,7 @@ fn a_worked_example_can_be_changed_by_a_button_and_taken_back() {
         );
         let edit = edits[0].as_str().unwrap().to_owned();
         tab.click(Role::Button, &edit);
-        tab.until(
-            "a difference",
-            "return !!document.querySelector('.changed')",
-        );
+        tab.until_there("a difference", ".changed");
         tab.click(Role::Button, "Undo Ctrl Z in text A");
         tab.until(
             "no difference",

@@ -187,10 +187,7 @@ fn expect_agreement(tab: &Tab, home: &Home, task: TaskNo) {
 fn settle(tab: &Tab, server: &Server, task: TaskNo) {
     tab.open(&format!("/review/{}/curate?part=adjudication", task.0));
     tab.see(&format!("{N_SPLIT} items"));
-    tab.until(
-        "the item",
-        "return !!document.querySelector('.settle .decide')",
-    );
+    tab.until_there("the item", ".settle .decide");
     looks::expect_readable(tab, "adjudication");
     tab.press("2");
     tab.see("Settled here");

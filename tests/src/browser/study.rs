@@ -106,10 +106,7 @@ fn every_figure_has_its_table() {
         open(tab, "/study/demo");
         tab.click(Role::Button, "Table");
         tab.at("/study/demo?show=table");
-        tab.until(
-            "a table",
-            "return document.querySelectorAll('.in-place table tbody tr').length >= 2",
-        );
+        tab.until_count("a table", ".in-place table tbody tr", ">= 2");
     });
 }
 
@@ -121,19 +118,13 @@ fn a_cell_leads_to_its_violations_and_one_of_them_to_its_terms() {
         tab.at("/study/demo?cell=tfc1.0");
         tab.press(Key::Enter);
         tab.at("/study/demo/tfc1/0");
-        tab.until(
-            "rows",
-            "return document.querySelectorAll('a.line').length > 5",
-        );
+        tab.until_count("rows", "a.line", "> 5");
 
         tab.until(
             "counts",
             "return /\\d violated/.test(document.body.innerText)",
         );
-        tab.until(
-            "some outcomes",
-            "return document.querySelectorAll('a.line .verdict').length > 5",
-        );
+        tab.until_count("some outcomes", "a.line .verdict", "> 5");
         let violated = tab.js(
             "return [...document.querySelectorAll('[role=radiogroup][aria-label=Outcome] label')]
                 .map(it => it.textContent.replace(/\\s+/g, ' ').trim())
@@ -204,10 +195,7 @@ fn instance(tab: &Tab) {
         "return !document.querySelector('main [aria-busy=true]')",
     );
     let query = tab.text("h1.query");
-    tab.until(
-        "the texts",
-        "return document.querySelectorAll('.docs .doc').length >= 2",
-    );
+    tab.until_count("the texts", ".docs .doc", ">= 2");
     tab.press("p");
     tab.at("/playground?study=demo&axiom=tfc1");
     tab.until(
@@ -220,8 +208,5 @@ fn instance(tab: &Tab) {
     );
     assert_eq!(asked.as_str().unwrap().trim(), query.trim());
     tab.see("Opened from TFC1 instance");
-    tab.until(
-        "an axiom that applies",
-        "return !!document.querySelector('.holds .verdict.ok')",
-    );
+    tab.until_there("an axiom that applies", ".holds .verdict.ok");
 }

@@ -129,10 +129,7 @@ impl Tab {
         let address = format!("{}{path}", self.origin);
         let gone = self.runtime.block_on(self.driver().goto(address));
         gone.unwrap_or_else(|it| panic!("opening {path}: {it}"));
-        self.until(
-            "the page is drawn",
-            "return !!document.querySelector('main h1, main .failure')",
-        );
+        self.until_there("the page is drawn", "main h1, main .failure");
     }
 
     /// Runs a script with `arguments`; it may return a value.
@@ -177,6 +174,25 @@ impl Tab {
             }
             std::thread::sleep(PAUSE);
         }
+    }
+
+    /// Each of these headings is on the page once.
+    pub(crate) fn expect_headings(&self, ids: &[&str]) {
+        for id in ids {
+            assert_eq!(self.count(&format!("h2#{id}")), 1, "{id}");
+        }
+    }
+
+    /// Waits until an element is there.
+    pub(crate) fn until_there(&self, what: &str, selector: &str) {
+        let script = format!("return !!document.querySelector({})", json!(selector));
+        self.until(what, &script);
+    }
+
+    /// Waits until as many elements are there as a bound says, such as `>= 2`.
+    pub(crate) fn until_count(&self, what: &str, selector: &str, bound: &str) {
+        let all = format!("document.querySelectorAll({})", json!(selector));
+        self.until(what, &format!("return {all}.length {bound}"));
     }
 
     /// Waits until the page shows a text.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::site;
 use super::tab::{Role, Tab, with_tab};
+use super::{site, workbench};
 
 /// Keeps the length of every task over 50 ms, in milliseconds.
 const WATCH: &str = "
@@ -23,56 +23,39 @@ fn longest(tab: &Tab, from: f64) -> f64 {
     after.map(|it| it.1).fold(0.0, f64::max)
 }
 
-fn median(mut five: Vec<f64>) -> f64 {
-    five.sort_by(f64::total_cmp);
-    five[five.len() / 2]
+/// The median of the longest tasks of five runs, in milliseconds; all of them are told.
+fn median_of_five(tab: &Tab, what: &str, run: impl Fn() -> f64) -> f64 {
+    tab.before_pages(WATCH);
+    let mut runs: Vec<f64> = (0..5).map(|_| run()).collect();
+    println!("longest task {what}: {runs:.0?} ms");
+    runs.sort_by(f64::total_cmp);
+    let median = runs[runs.len() / 2];
+    println!("median {median:.0} ms");
+    median
 }
 
 #[test]
 fn a_run_in_the_workbench_leaves_the_page_at_hand() {
     with_tab(site::origin(), |tab| {
-        tab.before_pages(WATCH);
-        let runs = (0..5).map(|_| {
+        let median = median_of_five(tab, "of a run in the Workbench", || {
             tab.open("/workbench");
             tab.click(Role::Button, "Load the sample");
-            tab.until(
-                "three files",
-                "
-                return document.querySelectorAll('table.files tbody tr').length === 3
-                    && !document.querySelector('table.files .reading')",
-            );
+            workbench::read(tab, 3);
             let from = tab.js("return performance.now()", &[]).as_f64().unwrap();
-            tab.click(Role::Button, "Make the study");
-            tab.see("Made in");
-            tab.until(
-                "results",
-                "return !!document.querySelector('table.short td .chip')",
-            );
+            workbench::make(tab);
             longest(tab, from)
         });
-        let runs: Vec<f64> = runs.collect();
-        let median = median(runs.clone());
-        println!("longest task of a run in the Workbench: {runs:.0?} ms, median {median:.0} ms");
-        assert!(median < 50.0, "{runs:.0?} ms");
+        assert!(median < 50.0, "{median:.0} ms");
     });
 }
 
 #[test]
 fn the_longest_task_while_a_study_opens_is_told() {
     with_tab(site::origin(), |tab| {
-        tab.before_pages(WATCH);
-        let runs = (0..5).map(|_| {
+        median_of_five(tab, "while a study opens", || {
             tab.open("/study/demo");
-            tab.until(
-                "the map",
-                "return !!document.querySelector('[role=grid] a.cell[data-step]')",
-            );
+            tab.until_there("the map", "[role=grid] a.cell[data-step]");
             longest(tab, 0.0)
         });
-        let runs: Vec<f64> = runs.collect();
-        println!(
-            "longest task while a study opens: {runs:.0?} ms, median {:.0} ms",
-            median(runs.clone())
-        );
     });
 }

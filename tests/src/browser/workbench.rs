@@ -44,7 +44,7 @@ const QUERIES: &str = r#"{"_id":"q1","text":"river ferry"}
 const QRELS: &str = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td4\t1\nq2\td2\t2\n";
 
 /// Waits until so many files were read.
-fn read(tab: &Tab, n: usize) {
+pub(super) fn read(tab: &Tab, n: usize) {
     let script = format!(
         "return document.querySelectorAll('table.files tbody tr').length === {n}
             && !document.querySelector('table.files .reading')"
@@ -53,13 +53,10 @@ fn read(tab: &Tab, n: usize) {
 }
 
 /// Presses the button and waits for the end.
-fn make(tab: &Tab) {
+pub(super) fn make(tab: &Tab) {
     tab.click(Role::Button, "Make the study");
     tab.see("Made in");
-    tab.until(
-        "results",
-        "return !!document.querySelector('table.short td .chip')",
-    );
+    tab.until_there("results", "table.short td .chip");
 }
 
 /// A set with queries, and sentences with corrections, whose query is a noun phrase of both.
@@ -154,39 +151,28 @@ fn files_become_a_study_and_broken_rows_are_shown() {
 
         tab.click(Role::Link, "Open the study");
         tab.at("/study/local");
-        tab.until(
-            "the map",
-            "return document.querySelectorAll('[role=grid] a.cell').length >= 18",
-        );
+        tab.until_count("the map", "[role=grid] a.cell", ">= 18");
         tab.see("mine.tsv");
         // It is still there after a reload, and until it is cleared.
         tab.reload();
-        tab.until(
-            "the map",
-            "return document.querySelectorAll('[role=grid] a.cell').length >= 18",
-        );
+        tab.until_count("the map", "[role=grid] a.cell", ">= 18");
         tab.click(Role::Link, "Workbench");
-        tab.until(
-            "results",
-            "return !!document.querySelector('table.short td')",
-        );
+        tab.until_there("results", "table.short td");
         tab.click(Role::Button, "Clear");
         tab.see("The study will stand here once it is made.");
 
         let picker = ".head label.file input";
         tab.bring(picker, &[&files.path("study.json")]);
-        tab.until(
+        tab.until_count(
             "the two rankers it was downloaded with",
-            "return document.querySelectorAll('table.short tbody tr').length === 3",
+            "table.short tbody tr",
+            "=== 3",
         );
         tab.bring(picker, &[&queries]);
         tab.see("queries.jsonl: is no study of this version");
         tab.click(Role::Link, "Open the study");
         tab.at("/study/local");
-        tab.until(
-            "the map",
-            "return document.querySelectorAll('[role=grid] a.cell').length >= 12",
-        );
+        tab.until_count("the map", "[role=grid] a.cell", ">= 12");
     });
 }
 
@@ -207,10 +193,7 @@ fn bring_scores(tab: &Tab, files: &Files, pairs: &str) {
         "section[aria-labelledby=neural] input[type=file]",
         &[&scores],
     );
-    tab.until(
-        "a third ranker",
-        "return document.querySelectorAll('table.short tbody tr').length === 4",
-    );
+    tab.until_count("a third ranker", "table.short tbody tr", "=== 4");
 }
 
 #[test]
@@ -236,10 +219,7 @@ fn the_operator_of_a_public_server_sends_the_pairs_there() {
         tab.click(Role::Button, "Use it in this tab");
         tab.click(Role::Button, "Score on the server");
         tab.see("pairs scored");
-        tab.until(
-            "a third ranker",
-            "return document.querySelectorAll('table.short tbody tr').length === 4",
-        );
+        tab.until_count("a third ranker", "table.short tbody tr", "=== 4");
     });
 }
 
@@ -253,10 +233,7 @@ fn a_run_can_be_cancelled_and_started_again() {
         tab.bring(PICKER, &[&corpus, &queries]);
         read(tab, 2);
         tab.click(Role::Button, "Make the study");
-        tab.until(
-            "progress",
-            "return !!document.querySelector('[role=progressbar][aria-label=Run]')",
-        );
+        tab.until_there("progress", "[role=progressbar][aria-label=Run]");
         tab.press(thirtyfour::Key::Escape);
         tab.see("Cancelled. Nothing was made.");
         make(tab);
@@ -311,10 +288,7 @@ fn what_texts_say_is_never_markup() {
         expect_text_only(tab);
         tab.click(Role::Link, "Open the study");
         tab.at("/study/local");
-        tab.until(
-            "the map",
-            "return !!document.querySelector('[role=grid] a.cell[data-step]')",
-        );
+        tab.until_there("the map", "[role=grid] a.cell[data-step]");
         expect_text_only(tab);
         let cell = tab.js(
             "return document.querySelector('[role=grid] a.cell[data-step]').getAttribute('href')",
@@ -350,10 +324,7 @@ fn a_file_that_cannot_be_read_says_why() {
         tab.open("/workbench");
         tab.bring(PICKER, &paths);
         tab.see("the file is empty");
-        tab.until(
-            "two refusals",
-            "return document.querySelectorAll('.refused[role=alert]').length === 2",
-        );
+        tab.until_count("two refusals", ".refused[role=alert]", "=== 2");
     });
 }
 
@@ -391,7 +362,7 @@ fn with_word_vectors_a_study_is_about_the_meaning_of_words() {
         read(tab, 3);
         make(tab);
         tab.open("/study/local/stmc1/0");
-        tab.until("instances", "return !!document.querySelector('a.line')");
+        tab.until_there("instances", "a.line");
         tab.click_at("a.line");
         tab.see("Words like the query");
         tab.see("closer to the query by");

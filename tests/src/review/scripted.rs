@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use shared::api::review::{MOST_EVENTS, NextItems, Outcome, Send, Taken, TaskNo};
-use shared::review::event::{Decision, Skip, SkipReason, What};
+use shared::review::event::{AnswerComment, Decision, Skip, SkipReason, What};
 use shared::review::log::Fate;
 use shared::review::queue::Offer;
 use shared::review::{Answer, Event, ItemNo, Matters, PersonNo, Sides};
@@ -213,16 +213,18 @@ impl Scripted {
         Decision {
             item,
             answer,
-            matters: matters[self.random.below(3) as usize],
-            tags: if noted {
-                vec!["off topic".to_owned(), "длинный".to_owned()]
-            } else {
-                Vec::new()
-            },
-            note: if noted {
-                "both say \"ice\", one says why".to_owned()
-            } else {
-                String::new()
+            comment: AnswerComment {
+                matters: matters[self.random.below(3) as usize],
+                tags: if noted {
+                    vec!["off topic".to_owned(), "длинный".to_owned()]
+                } else {
+                    Vec::new()
+                },
+                note: if noted {
+                    "both say \"ice\", one says why".to_owned()
+                } else {
+                    String::new()
+                },
             },
             sides: self.sides[&item],
             took_ms: 500 + self.random.below(20_000),

@@ -74,6 +74,7 @@ pub(super) fn tantivy(bench: &Bench<'_>) -> Result<PathBuf> {
     for (from, to) in [
         ("tantivy.toml", "Cargo.toml"),
         ("tantivy.rs", "src/main.rs"),
+        ("clock.rs", "src/clock.rs"),
     ] {
         let new = fs::read_to_string(bench.script(from))?;
         // A file that is as it was is not built again.

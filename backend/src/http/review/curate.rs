@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use shared::api::review::{
@@ -22,7 +21,7 @@ use shared::study::Study;
 use crate::error::{Error, off_thread};
 use crate::http::App;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::{ApiCall, JsonResult};
 use crate::http::studies::find;
 use crate::review::desk::Desk;
 use crate::review::{check_current, check_texts, now_ms};
@@ -30,47 +29,38 @@ use crate::store::reviews::{ItemRow, NewTask};
 use crate::store::studies::state_hash;
 
 pub(in crate::http) async fn preview(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Preview>,
-) -> Result<Json<Made>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Preview>,
+) -> JsonResult<Made> {
     let new = drawn(&app, &caller, asked.task).await?;
     let items: Vec<Item> = new.items.into_iter().map(|it| it.item).collect();
     Ok(Json(made(&new.task, &items, new.n_candidates)))
 }
 
 pub(in crate::http) async fn make(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Make>,
-) -> Result<Json<Whole>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Make>,
+) -> JsonResult<Whole> {
     let new = drawn(&app, &caller, asked.task).await?;
     let desk = app.reviews.make(&new).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn task(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<WholeTask>,
-) -> Result<Json<Whole>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<WholeTask>,
+) -> JsonResult<Whole> {
     let desk = app.reviews.desk(asked.task).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn change(
-    State(app): State<App>,
-    caller: Caller,
-    Ask(asked): Ask<Change>,
-) -> Result<Json<Whole>, Error> {
+    ApiCall { app, caller, asked }: ApiCall<Change>,
+) -> JsonResult<Whole> {
     let desk = app.reviews.change(asked).await?;
     Ok(Json(whole(&caller, &desk)))
 }
 
 pub(in crate::http) async fn progress(
-    State(app): State<App>,
-    Ask(asked): Ask<AskProgress>,
-) -> Result<Json<Progressed>, Error> {
+    ApiCall { app, asked, .. }: ApiCall<AskProgress>,
+) -> JsonResult<Progressed> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(Progressed {
@@ -80,9 +70,8 @@ pub(in crate::http) async fn progress(
 }
 
 pub(in crate::http) async fn agreement(
-    State(app): State<App>,
-    Ask(asked): Ask<AskAgreement>,
-) -> Result<Json<Agreed>, Error> {
+    ApiCall { app, asked, .. }: ApiCall<AskAgreement>,
+) -> JsonResult<Agreed> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     let agreements = app.reviews.agreements(&desk).await?;
@@ -93,18 +82,16 @@ pub(in crate::http) async fn agreement(
 }
 
 pub(in crate::http) async fn disputes(
-    State(app): State<App>,
-    Ask(asked): Ask<Disputes>,
-) -> Result<Json<Vec<Dispute>>, Error> {
+    ApiCall { app, asked, .. }: ApiCall<Disputes>,
+) -> JsonResult<Vec<Dispute>> {
     let desk = app.reviews.desk(asked.task).await?;
     let _place = app.limits.heavy().await;
     Ok(Json(app.reviews.disputes(&desk).await?))
 }
 
 pub(in crate::http) async fn history(
-    State(app): State<App>,
-    Ask(asked): Ask<History>,
-) -> Result<Json<ItemHistory>, Error> {
+    ApiCall { app, asked, .. }: ApiCall<History>,
+) -> JsonResult<ItemHistory> {
     let desk = app.reviews.desk(asked.task).await?;
     let row = desk.row();
     let number = asked.item;
@@ -142,8 +129,7 @@ pub(in crate::http) async fn history(
 }
 
 pub(in crate::http) async fn download(
-    State(app): State<App>,
-    Ask(asked): Ask<Download>,
+    ApiCall { app, asked, .. }: ApiCall<Download>,
 ) -> Result<impl IntoResponse + use<>, Error> {
     let desk = app.reviews.desk(asked.task).await?;
     let rows = app.store.review_items(asked.task).await?;

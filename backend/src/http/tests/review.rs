@@ -1,7 +1,6 @@
 //! Review over the handlers: who sees what of a task, and what nobody is told.
 
 use axum::Json;
-use axum::extract::State;
 use shared::api::people::{Person, Role};
 use shared::api::review::{
     Again, AskAgreement, AskProgress, Change, Disputes, Download, Format, Handed, HandedItem,
@@ -15,7 +14,7 @@ use shared::review::{Answer, ItemNo, PersonNo};
 
 use super::*;
 use crate::http::access::Caller;
-use crate::http::ask::Ask;
+use crate::http::api_call::ApiCall;
 use crate::http::review::{self, curate};
 use crate::http::studies;
 use crate::review::tests::{decided, event, join, study as rivers, task as wanted};
@@ -48,6 +47,14 @@ fn visitor() -> Caller {
     caller(0, Role::Visitor)
 }
 
+fn call<E>(site: &Site, caller: Caller, asked: E) -> ApiCall<E> {
+    ApiCall {
+        app: site.app.clone(),
+        caller,
+        asked,
+    }
+}
+
 /// A site with an open task of a study that is published.
 struct Table {
     site: Site,
@@ -67,15 +74,15 @@ impl Table {
         let asked = Make {
             task: wanted("rivers"),
         };
-        let made = curate::make(State(site.app.clone()), cat(), Ask(asked)).await;
+        let made = curate::make(call(&site, cat(), asked)).await;
         let task = made.unwrap().0.card.task;
         let table = Table { site, task };
         table.change(Some(Stage::Open), None).await;
         table
     }
 
-    fn app(&self) -> State<App> {
-        State(self.site.app.clone())
+    fn call<E>(&self, caller: Caller, asked: E) -> ApiCall<E> {
+        call(&self.site, caller, asked)
     }
 
     async fn change(&self, state: Option<Stage>, results_public: Option<bool>) {
@@ -85,13 +92,13 @@ impl Table {
             results_public,
             guidelines: None,
         };
-        let changed = curate::change(self.app(), cat(), Ask(asked)).await;
+        let changed = curate::change(self.call(cat(), asked)).await;
         assert_eq!(changed.unwrap().0.card.task, self.task);
     }
 
     async fn next(&self, caller: Caller, n: u32) -> Result<Handed, Error> {
         let asked = NextItems { task: self.task, n };
-        let handed = review::next(self.app(), caller, Ask(asked)).await;
+        let handed = review::next(self.call(caller, asked)).await;
         handed.map(|it| it.0)
     }
 
@@ -100,7 +107,7 @@ impl Table {
             task: self.task,
             item,
         };
-        let again = review::again(self.app(), caller, Ask(asked)).await;
+        let again = review::again(self.call(caller, asked)).await;
         again.map(|it| it.0)
     }
 
@@ -112,13 +119,13 @@ impl Table {
             task: self.task,
             events: events.collect(),
         };
-        let sent = review::send(self.app(), caller, Ask(asked)).await;
+        let sent = review::send(self.call(caller, asked)).await;
         sent.map(|it| it.0)
     }
 
     async fn results(&self, caller: Caller) -> Result<Vec<TaskResults>, Error> {
         let study = "rivers".to_owned();
-        let results = review::results(self.app(), caller, Ask(Results { study })).await;
+        let results = review::results(self.call(caller, Results { study })).await;
         results.map(|it| it.0)
     }
 
@@ -128,7 +135,7 @@ impl Table {
             format,
             names: true,
         };
-        let file = curate::download(self.app(), Ask(asked)).await.unwrap();
+        let file = curate::download(self.call(cat(), asked)).await.unwrap();
         let response = axum::response::IntoResponse::into_response(file);
         let named = response.headers()["content-disposition"].clone();
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
@@ -149,11 +156,9 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let asked = Preview {
         task: wanted("rivers"),
     };
-    let Json(preview) = curate::preview(table.app(), cat(), Ask(asked))
-        .await
-        .unwrap();
+    let Json(preview) = curate::preview(table.call(cat(), asked)).await.unwrap();
     let asked = WholeTask { task: table.task };
-    let Json(whole) = curate::task(table.app(), cat(), Ask(asked)).await.unwrap();
+    let Json(whole) = curate::task(table.call(cat(), asked)).await.unwrap();
     assert_eq!(whole.made, preview);
     assert_eq!((preview.n_training, preview.n_gold), (1, 1));
     assert_eq!(u64::from(preview.n_drawn), preview.n_candidates);
@@ -174,7 +179,7 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
         assert_eq!(sent.standing.n_mine, 1);
     }
     let asked = Disputes { task: table.task };
-    let Json(disputes) = curate::disputes(table.app(), Ask(asked)).await.unwrap();
+    let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes.len(), 1);
     assert_eq!((disputes[0].item, disputes[0].n_votes), (item, 2));
     let settled = What::Adjudicated(Adjudication {
@@ -186,24 +191,24 @@ async fn a_task_is_made_decided_on_settled_and_downloaded() {
     let refused = table.send(ann(), &[(3, settled.clone())]).await.unwrap();
     assert!(matches!(refused.taken[0].outcome, Outcome::Refused { .. }));
     table.send(cat(), &[(3, settled)]).await.unwrap();
-    let Json(disputes) = curate::disputes(table.app(), Ask(asked)).await.unwrap();
+    let Json(disputes) = curate::disputes(table.call(cat(), asked)).await.unwrap();
     assert_eq!(disputes, []);
 
     let asked = History {
         task: table.task,
         item,
     };
-    let Json(history) = curate::history(table.app(), Ask(asked)).await.unwrap();
+    let Json(history) = curate::history(table.call(cat(), asked)).await.unwrap();
     assert_eq!(history.done.len(), 3);
     assert_eq!(history.content.rankers.len(), 2, "curators see rankers");
     let names: Vec<&str> = history.names.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
     let asked = AskAgreement { task: table.task };
-    let Json(agreed) = curate::agreement(table.app(), Ask(asked)).await.unwrap();
+    let Json(agreed) = curate::agreement(table.call(cat(), asked)).await.unwrap();
     let raw = agreed.agreements.overall.raw.unwrap();
     assert_eq!((raw.estimate.value, raw.n_things), (0.0, 1));
     let asked = AskProgress { task: table.task };
-    let Json(progressed) = curate::progress(table.app(), Ask(asked)).await.unwrap();
+    let Json(progressed) = curate::progress(table.call(cat(), asked)).await.unwrap();
     assert_eq!(progressed.progress.n_filled, 2);
     assert_eq!(progressed.progress.n_adjudicated, 1);
 
@@ -232,10 +237,8 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
 
     let handed = table.next(ann(), 32).await.unwrap();
     let asked = OneTask { task: table.task };
-    let Json(sheet) = review::task(table.app(), ann(), Ask(asked)).await.unwrap();
-    let Json(cards) = review::tasks(table.app(), ann(), Ask(Tasks {}))
-        .await
-        .unwrap();
+    let Json(sheet) = review::task(table.call(ann(), asked)).await.unwrap();
+    let Json(cards) = review::tasks(table.call(ann(), Tasks {})).await.unwrap();
     let sent = table
         .send(ann(), &[(3, decided(item, Answer::First))])
         .await
@@ -243,7 +246,7 @@ async fn annotators_are_told_nothing_that_could_sway_them() {
     let again = table.again(ann(), item).await.unwrap();
     assert_eq!(again.until_ms, None, "it was decided on");
     let asked = shared::api::review::Mine { task: table.task };
-    let Json(mine) = review::mine(table.app(), ann(), Ask(asked)).await.unwrap();
+    let Json(mine) = review::mine(table.call(ann(), asked)).await.unwrap();
     assert_eq!(mine.len(), 1);
     let told = serde_json::to_string(&(&handed, &sheet, &cards, &sent, &again, &mine)).unwrap();
     for word in [
@@ -285,10 +288,10 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let asked = Make {
         task: wanted("rivers"),
     };
-    let made = curate::make(table.app(), cat(), Ask(asked)).await.unwrap();
+    let made = curate::make(table.call(cat(), asked)).await.unwrap();
     let draft = made.0.card.task;
     let n_listed = async |caller| {
-        let listed = review::tasks(table.app(), caller, Ask(Tasks {})).await;
+        let listed = review::tasks(table.call(caller, Tasks {})).await;
         listed.unwrap().0.len()
     };
     assert_eq!(n_listed(visitor()).await, 0);
@@ -297,7 +300,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
     let nobody = caller(0, Role::Operator);
     assert_eq!(n_listed(nobody.clone()).await, 2);
 
-    let look = async |caller, task| review::task(table.app(), caller, Ask(OneTask { task })).await;
+    let look = async |caller, task| review::task(table.call(caller, OneTask { task })).await;
     let no_such = status(look(ann(), TaskNo(99)).await.unwrap_err());
     assert_eq!(no_such.0, 404);
     let hidden = status(look(ann(), draft).await.unwrap_err());
@@ -334,9 +337,7 @@ async fn each_sees_the_tasks_that_are_for_them() {
         task: draft,
         events: vec![event(10, decided(ItemNo(2), Answer::Equal))],
     };
-    let error = review::send(table.app(), cat(), Ask(asked))
-        .await
-        .unwrap_err();
+    let error = review::send(table.call(cat(), asked)).await.unwrap_err();
     assert_eq!(status(error).0, 409);
 }
 
@@ -407,10 +408,10 @@ async fn requests_that_are_not_in_their_bounds_are_refused() {
     assert_eq!(status(table.send(ann(), &many).await.unwrap_err()).0, 413);
     let mut task = wanted("rivers");
     task.overlap = 0;
-    let made = curate::make(table.app(), cat(), Ask(Make { task })).await;
+    let made = curate::make(table.call(cat(), Make { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 422);
     let task = wanted("no-such");
-    let made = curate::preview(table.app(), cat(), Ask(Preview { task })).await;
+    let made = curate::preview(table.call(cat(), Preview { task })).await;
     assert_eq!(status(made.unwrap_err()).0, 404);
 }
 
@@ -419,10 +420,10 @@ async fn visitors_try_it_on_what_is_published() {
     let table = Table::new().await;
     let asked = |study: &str| {
         let study = study.to_owned();
-        Ask(Try { study, seed: 1 })
+        table.call(visitor(), Try { study, seed: 1 })
     };
-    let tried = studies::respond(table.app(), visitor(), asked("rivers")).await;
+    let tried = studies::respond(asked("rivers")).await;
     assert_eq!(tried.unwrap().0.len(), 5);
-    let hidden = studies::respond(table.app(), visitor(), asked("hidden")).await;
+    let hidden = studies::respond(asked("hidden")).await;
     assert_eq!(status(hidden.unwrap_err()).0, 404);
 }

@@ -92,15 +92,14 @@ fn Matched() -> impl IntoView {
 /// Each manipulation with what it makes of the text.
 #[component]
 fn Examples() -> impl IntoView {
-    let made = LocalResource::new(|| {
-        let changing = Changing {
+    let made = api::fetch(|| Manipulate {
+        changing: Changing {
             query: QUERY.to_owned(),
             text: TEXT.to_owned(),
             others: vec![OTHER.to_owned()],
             manipulations: Manipulation::ALL.to_vec(),
             analyzer: Analyzer::default(),
-        };
-        async move { api::call(&Manipulate { changing }).await }
+        },
     });
     let rows = Manipulation::ALL.iter().enumerate().map(|(at, &it)| {
         let example = move || match made.get() {

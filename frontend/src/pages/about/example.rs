@@ -1,16 +1,15 @@
 //! The worked example of an axiom, computed when the page is opened.
 
 use leptos::prelude::*;
-use shared::error::Error;
 use shared::probe::{Axiom, Probe};
 use shared::report::format;
-use shared::study::bench::{Answer, Applied, Typed, answer};
+use shared::study::bench::{Answer, Applied, answer};
 use shared::verdict::Verdict;
 
 use crate::page::Page;
 use crate::pages::playground::link;
 use crate::pages::playground::premises::{Names, Premises};
-use crate::pages::playground::sheet::{Read, Sheet, beside};
+use crate::pages::playground::sheet::{Sheet, beside};
 use crate::pages::playground::verdict::Chip;
 use crate::widgets::contributions::signed;
 use crate::widgets::marked::MarkedText;
@@ -34,7 +33,8 @@ pub(crate) fn Example(
     let sheet = Sheet::example(probe);
     let href = format!("{}#{}", Page::Playground.href(), link::fragment(&sheet));
     let name = probe.name();
-    let found = worked(sheet).map(|it| shown(probe, &it));
+    let typed = sheet.read().expect("the usual settings make sense");
+    let found = answer(&typed, None).map(|it| shown(probe, &it));
     let body = match found {
         Ok(Some((answer, applied))) => view! { <Shown probe answer applied/> }.into_any(),
         Ok(None) => {
@@ -54,30 +54,6 @@ pub(crate) fn Example(
         </figure>
     }
     .into_any()
-}
-
-fn worked(sheet: Sheet) -> Result<Answer, Error> {
-    let read = sheet.settings.read();
-    let Read {
-        analyzer,
-        limits,
-        mode,
-        rankers,
-        further,
-    } = read.expect("the usual settings make sense");
-    let Sheet { query, texts, .. } = sheet;
-    answer(
-        &Typed {
-            query,
-            texts,
-            analyzer,
-            limits,
-            mode,
-            rankers,
-            further,
-        },
-        None,
-    )
 }
 
 fn shown(probe: Probe, answer: &Answer) -> Option<(Answer, Applied)> {

@@ -17,79 +17,70 @@ pub(super) fn Figures(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     let tables = report::of_differences(&found);
     let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
     let [first, second] = found.rankers.clone().map(|it| it.label);
+    let part = |id: &'static str, name: &'static str, said: &'static str, drawing| {
+        view! { <Part of="differ-" id name said drawing table=table(id)/> }
+    };
     let buckets = (0..found.buckets.len() as u8)
         .flat_map(|bucket| [0, 1].map(|side| Selection::Bucket { side, bucket }));
-    let lengths = found.lengths.iter().map(|it| Selection::Length {
-        n_tokens: it.n_tokens,
-    });
+    let buckets = part(
+        "buckets",
+        "Reciprocal rank by query tokens at the top",
+        "Each ranker by its own FQT; a ranker that is misled by query terms falls.",
+        leading(paired::buckets(&found), buckets, scene),
+    );
+    let lengths = found.lengths.iter().map(|it| it.n_tokens);
+    let lengths = lengths.map(|n_tokens| Selection::Length { n_tokens });
+    let lengths = part(
+        "lengths",
+        "Reciprocal rank by the length of queries",
+        "Tokens of the query with white space between.",
+        leading(paired::lengths(&found), lengths, scene),
+    );
     let changes = Turn::ALL.iter().map(|it| Selection::Change { change: *it });
+    let changes = part(
+        "change",
+        "Query by query",
+        "The difference in RR@10, the highest first.",
+        leading(change::change(&found), changes, scene),
+    );
     let depths = (1..=DEPTH as u8).map(|depth| Selection::Apart { depth });
-    let answers = found
-        .answers
-        .iter()
-        .map(|it| Selection::Answer { answer: it.answer });
+    let overlap = part(
+        "overlap",
+        "Documents in common",
+        "Among the first i of both lists; a dot leads to the queries with none in common.",
+        leading(change::overlap(&found), depths, scene),
+    );
+    let answers = found.answers.iter();
+    let answers = answers.map(|it| Selection::Answer { answer: it.answer });
+    let answers = part(
+        "answers",
+        "Reciprocal rank by what is asked for",
+        "Types of answers by rules over question words and head nouns.",
+        leading(paired::answers(&found), answers, scene),
+    );
     let bigrams = found.bigrams.iter().map(|it| Selection::Bigram {
         words: it.words.clone(),
     });
-    let drawn = |figure: Figure, of: Vec<Selection>| Some(leading(figure, of, scene));
+    let bigrams = part(
+        "bigrams",
+        "Reciprocal rank by how queries begin",
+        "The most frequent first two words.",
+        leading(paired::bigrams(&found), bigrams, scene),
+    );
     view! {
-        <Part
-            of="differ-"
-            id="fractions"
-            name="What stands at the top"
-            said="Reciprocal rank, query tokens and novel terms among the first ten."
-            drawing=None
-            table=table("fractions")
-        />
+        {part(
+            "fractions",
+            "What stands at the top",
+            "Reciprocal rank, query tokens and novel terms among the first ten.",
+            None,
+        )}
         <Higher names=[first, second] scene/>
-        <Part
-            of="differ-"
-            id="buckets"
-            name="Reciprocal rank by query tokens at the top"
-            said="Each ranker by its own FQT; a ranker that is misled by query terms falls."
-            drawing=drawn(paired::buckets(&found), buckets.collect())
-            table=table("buckets")
-        />
-        <Part
-            of="differ-"
-            id="lengths"
-            name="Reciprocal rank by the length of queries"
-            said="Tokens of the query with white space between."
-            drawing=drawn(paired::lengths(&found), lengths.collect())
-            table=table("lengths")
-        />
-        <Part
-            of="differ-"
-            id="change"
-            name="Query by query"
-            said="The difference in RR@10, the highest first."
-            drawing=drawn(change::change(&found), changes.collect())
-            table=table("change")
-        />
-        <Part
-            of="differ-"
-            id="overlap"
-            name="Documents in common"
-            said="Among the first i of both lists; a dot leads to the queries with none in common."
-            drawing=drawn(change::overlap(&found), depths.collect())
-            table=table("overlap")
-        />
-        <Part
-            of="differ-"
-            id="answers"
-            name="Reciprocal rank by what is asked for"
-            said="Types of answers by rules over question words and head nouns."
-            drawing=drawn(paired::answers(&found), answers.collect())
-            table=table("answers")
-        />
-        <Part
-            of="differ-"
-            id="bigrams"
-            name="Reciprocal rank by how queries begin"
-            said="The most frequent first two words."
-            drawing=drawn(paired::bigrams(&found), bigrams.collect())
-            table=table("bigrams")
-        />
+        {buckets}
+        {lengths}
+        {changes}
+        {overlap}
+        {answers}
+        {bigrams}
     }
 }
 
@@ -130,8 +121,8 @@ fn lead(scene: Scene, selection: Selection) {
 }
 
 /// A figure whose groups lead to their queries.
-fn leading(figure: Figure, of: Vec<Selection>, scene: Scene) -> Drawn {
-    let of = StoredValue::new(of);
+fn leading(figure: Figure, of: impl Iterator<Item = Selection>, scene: Scene) -> Option<Drawn> {
+    let of = StoredValue::new(of.collect::<Vec<_>>());
     let picked = Memo::new(move |_| {
         let now = scene.view.get().selection;
         of.with_value(|it| it.iter().position(|it| *it == now))
@@ -141,5 +132,5 @@ fn leading(figure: Figure, of: Vec<Selection>, scene: Scene) -> Drawn {
             lead(scene, selection);
         }
     });
-    Drawn::groups(figure, picked.into(), pick)
+    Some(Drawn::groups(figure, picked.into(), pick))
 }

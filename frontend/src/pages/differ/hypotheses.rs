@@ -11,6 +11,7 @@ use shared::report::{self, format};
 use super::address::DifferScene as Scene;
 use crate::numbers::plural;
 use crate::widgets::download;
+use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;
 
 /// A row for each hypothesis.
@@ -29,17 +30,15 @@ pub(super) fn Hypotheses(found: Arc<Differences>, scene: Scene) -> impl IntoView
         }
     });
     view! {
-        <section class="section" aria-labelledby="hypotheses">
-            <header>
-                <h2 id="hypotheses">"Four hypotheses"</h2>
-                <p class="note">
-                    "Of Padigela, Zamani and Croft (2019), who had BM25 and BERT. One is supported
-                    where its whole 95 % interval over queries lies on the side of 0 that it says."
-                </p>
-                <Takes of="hypotheses" csv/>
-            </header>
+        <Section
+            id="hypotheses"
+            name="Four hypotheses"
+            note="Of Padigela, Zamani and Croft (2019), who had BM25 and BERT. One is supported \
+                  where its whole 95 % interval over queries lies on the side of 0 that it says."
+            header=move || view! { <Takes of="hypotheses" csv/> }
+        >
             <ol class="hypotheses">{rows}</ol>
-        </section>
+        </Section>
     }
 }
 

@@ -17,6 +17,7 @@ use super::address::{DifferScene as Scene, ROWS};
 use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// The section of the page.
@@ -25,13 +26,10 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
     let names = StoredValue::new(found.rankers.clone().map(|it| it.label));
     let asking = found.asking.clone();
     let listing = Memo::new(move |_| scene.view.get().listing());
-    let answer = LocalResource::new(move || {
-        let request = DifferQueries {
-            study: scene.study.get_value(),
-            asking: asking.clone(),
-            listing: listing.get(),
-        };
-        async move { api::call(&request).await }
+    let answer = api::fetch(move || DifferQueries {
+        study: scene.study.get_value(),
+        asking: asking.clone(),
+        listing: listing.get(),
     });
     let shown = move |page| view! { <List page names=names.get_value() scene/> }.into_any();
     let said = move || {
@@ -69,12 +67,9 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
             it.part = 0;
         });
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <section class="section" aria-labelledby="queries">
-            <header>
-                <h2 id="queries">"Queries"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section id="queries" name="Queries" header>
             <div class="bar" role="group" aria-label="Which queries, in which order">
                 <label class="dial">
                     <span class="label">"Order"</span>
@@ -83,7 +78,7 @@ pub(super) fn Queries(found: Arc<Differences>, scene: Scene) -> impl IntoView {
                 {every}
             </div>
             <Answered answer until="Fetching the queries" shown/>
-        </section>
+        </Section>
     }
 }
 
@@ -191,14 +186,11 @@ fn List(page: Page, names: [String; 2], scene: Scene) -> impl IntoView {
 
 #[component]
 fn One(row: Row, scene: Scene) -> impl IntoView {
-    let Row {
-        query_id,
-        query,
-        values,
-    } = row;
-    let id = query_id.clone();
+    let values = row.values;
+    let id = row.query_id.clone();
     let href = move || scene.href(|it| it.query = Some(id.clone()));
-    let current = move || (scene.view.get().query.as_ref() == Some(&query_id)).then_some("true");
+    let current =
+        move || (scene.view.get().query.as_ref() == Some(&row.query_id)).then_some("true");
     let rr = values.rr.map_or([None; 2], |it| it.map(Some));
     let numbers = [rr, values.fqt, values.fnt].into_iter().flatten();
     let numbers = numbers.map(|it| {
@@ -209,7 +201,7 @@ fn One(row: Row, scene: Scene) -> impl IntoView {
     view! {
         <tr>
             <th scope="row" dir="auto">
-                <a href=href data-noscroll="" aria-current=current>{query}</a>
+                <a href=href data-noscroll="" aria-current=current>{row.query}</a>
             </th>
             {numbers}
             <td class="num">{values.matches[DEPTH - 1]}</td>

@@ -14,6 +14,7 @@ use crate::api;
 use crate::widgets::download;
 use crate::widgets::error::Failure;
 use crate::widgets::marked::MarkedText;
+use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;
 
 /// The query of the address, or the samples of the comparison.
@@ -73,16 +74,12 @@ pub(super) fn Sides(found: Arc<Differences>, scene: Scene) -> impl IntoView {
         Some(_) => "The first document of each, and a relevant one where neither is.",
         None => "Queries where one wins and the other loses, the farthest apart first.",
     };
+    let header = move || view! { <p class="note">{said}</p> <Takes of="samples" csv/> };
     view! {
-        <section class="section sides" aria-labelledby="sides">
-            <header>
-                <h2 id="sides">"Side by side"</h2>
-                <p class="note">{said}</p>
-                <Takes of="samples" csv/>
-            </header>
+        <Section id="sides" name="Side by side" class="section sides" header>
             {back}
             {body}
-        </section>
+        </Section>
     }
 }
 

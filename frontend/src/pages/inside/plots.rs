@@ -36,18 +36,12 @@ pub(super) fn Plots(
         None => ratio.said(),
         Some(before) => format!("{}; before fine-tuning {}", ratio.said(), before.said()),
     };
-    let before = before.map(|it| {
-        view! {
-            <Part
-                of="inside-"
-                id="spectra-before"
-                name="Spectra before fine-tuning"
-                said=it.said()
-                table=Some(it.table("spectra-before"))
-                drawing=Some(dots(it, of_pieces, pick_piece))
-            />
-        }
-    });
+    let part = |id: &'static str, name: &'static str, points: Points, named, pick| {
+        let (said, table) = (points.said(), Some(points.table(id)));
+        view! { <Part of="inside-" id name said table drawing=Some(dots(points, named, pick))/> }
+    };
+    let title = "Spectra before fine-tuning";
+    let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
     view! {
         <section class="section" aria-labelledby="plots">
             <header>
@@ -60,22 +54,8 @@ pub(super) fn Plots(
                 </p>
             </header>
             <div class="plots">
-                <Part
-                    of="inside-"
-                    id="importance"
-                    name="Importance"
-                    said=importance.said()
-                    table=Some(importance.table("importance"))
-                    drawing=Some(dots(importance, of_word, pick))
-                />
-                <Part
-                    of="inside-"
-                    id="exact"
-                    name="Exact matches"
-                    said=delta_es.said()
-                    table=Some(delta_es.table("exact"))
-                    drawing=Some(dots(delta_es, of_word, pick))
-                />
+                {part("importance", "Importance", importance, of_word, pick)}
+                {part("exact", "Exact matches", delta_es, of_word, pick)}
                 <Part
                     of="inside-"
                     id="spectra"

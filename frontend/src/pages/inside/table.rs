@@ -6,6 +6,7 @@ use shared::whitebox::{WhiteBox, WordRow};
 
 use super::address::InsideScene as Scene;
 use crate::widgets::download;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 use crate::widgets::takes::Takes;
 
@@ -72,30 +73,21 @@ pub(super) fn Words(
     ];
     let heads = std::iter::once(Head::words("word")).chain(heads.map(Head::number));
     let heads: Vec<Head> = heads.collect();
+    let name = "Words of the queries";
+    let header = move || view! { <Takes of="words" csv/> };
     view! {
-        <section class="section" aria-labelledby="words">
-            <header>
-                <h2 id="words">"Words of the queries"</h2>
-                <p class="note">"The most important first."</p>
-                <Takes of="words" csv/>
-            </header>
+        <Section id="words" name note="The most important first." header>
             <label class="field sought">
                 <span class="label">"Search"</span>
                 <input type="search" data-search="" on:input:target=move |event| {
                     sought.set(event.target().value());
                 }/>
             </label>
-            <HeadedTable
-                name="Words"
-                caption="Words of the queries"
-                class="data"
-                heads
-                scrolls=true
-            >
+            <HeadedTable name="Words" caption=name class="data" heads scrolls=true>
                 {body}
             </HeadedTable>
             {more}
-        </section>
+        </Section>
     }
 }
 

@@ -12,6 +12,7 @@ use crate::api;
 use crate::numbers::plural;
 use crate::widgets::answered::Answered;
 use crate::widgets::looked::Looked;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// Queries that are offered at once.
@@ -48,14 +49,15 @@ pub(super) fn Texts(
             .into_any()
     };
     view! {
-        <section class="section asking" aria-labelledby="texts">
-            <header>
-                <h2 id="texts">"A query and a text"</h2>
-                <p class="note">"Choose a query, then a text: each against each, by pieces."</p>
-            </header>
+        <Section
+            id="texts"
+            name="A query and a text"
+            class="section asking"
+            note="Choose a query, then a text: each against each, by pieces."
+        >
             <Queries found query scene/>
             <Answered answer=firsts until="Fetching the texts" shown/>
-        </section>
+        </Section>
     }
 }
 
@@ -169,39 +171,23 @@ fn OfQuery(
         let first = texts.iter().find(|it| it.id == doc)?.clone();
         Some(view! { <OfText first query=asked.clone() found scene/> })
     };
+    let heads = ["text", "id"].map(Head::words).into_iter();
+    let heads: Vec<Head> = heads.chain(["score", "grade"].map(Head::number)).collect();
     view! {
         <h3 dir="auto">{query}</h3>
         <p class="label">"Query " <span class="hash">{query_id}</span></p>
         <p class="note">{other}</p>
         {instances}
         <p class="note">{order}</p>
-        <HeadedTable
-            name="First texts"
-            class="data asked"
-            heads=[
-                Head::words("text"),
-                Head::words("id"),
-                Head::number("score"),
-                Head::number("grade"),
-            ]
-            scrolls=true
-        >
-            {rows}
-        </HeadedTable>
+        <HeadedTable name="First texts" class="data asked" heads scrolls=true>{rows}</HeadedTable>
         {chosen}
     }
 }
 
 #[component]
 fn Row(first: First, doc: Memo<Option<String>>, scene: Scene) -> impl IntoView {
-    let First {
-        id,
-        score,
-        grade,
-        text,
-        cut: _,
-    } = first;
-    let name = match text {
+    let id = first.id;
+    let name = match first.text {
         None => view! { <span class="note">"Its text is not here."</span> }.into_any(),
         Some(text) => {
             let (own, to) = (id.clone(), id.clone());
@@ -218,8 +204,8 @@ fn Row(first: First, doc: Memo<Option<String>>, scene: Scene) -> impl IntoView {
         <tr>
             <th scope="row" dir="auto">{name}</th>
             <td class="hash">{id}</td>
-            <td class="num">{score.map_or_else(missing, |it| format::score(it, 3))}</td>
-            <td class="num">{grade.map_or_else(missing, |it| it.to_string())}</td>
+            <td class="num">{first.score.map_or_else(missing, |it| format::score(it, 3))}</td>
+            <td class="num">{first.grade.map_or_else(missing, |it| it.to_string())}</td>
         </tr>
     }
 }

@@ -7,6 +7,7 @@ use shared::text::linguistics::Unit;
 
 use crate::numbers::plural;
 use crate::widgets::difference::{ChangedText, Legend, Wording, difference, summary};
+use crate::widgets::section::Section;
 
 /// The sections of the page, for texts that say about the same.
 #[component]
@@ -40,14 +41,9 @@ pub(super) fn Changes(
         ),
     };
     let tagged = (!before.tagged.is_empty()).then(|| view! { <Found text=before.clone()/> });
+    let header = move || view! { <p class="note">{said.clone()}</p> };
     view! {
-        <section class="section lined-up" aria-labelledby="changes">
-            <header>
-                <h2 id="changes">{title}</h2>
-                <p class="note">{said}</p>
-            </header>
-            {body}
-        </section>
+        <Section id="changes" name=title class="section lined-up" header>{body}</Section>
         {tagged}
     }
     .into_any()
@@ -63,14 +59,12 @@ fn Found(text: ShownText) -> impl IntoView {
         Segment::Unit(text) => view! { <span class="unit">{text}</span> }.into_any(),
         Segment::Rest(text) => text.into_any(),
     });
+    let segments = segments.collect_view();
+    let header = move || view! { <p class="note">{counts.join(", ")} " in text 2"</p> };
     view! {
-        <section class="section lined-up" aria-labelledby="tagged">
-            <header>
-                <h2 id="tagged">"What was tagged"</h2>
-                <p class="note">{counts.join(", ")} " in text 2"</p>
-            </header>
-            <p class="text" dir="auto">{segments.collect_view()}</p>
-        </section>
+        <Section id="tagged" name="What was tagged" class="section lined-up" header>
+            <p class="text" dir="auto">{segments}</p>
+        </Section>
     }
 }
 

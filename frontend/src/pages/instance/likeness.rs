@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use shared::report::format;
 use shared::study::instance::{Likeness, Shown};
 
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// The section, for an axiom that is about the meaning of words.
@@ -25,45 +26,35 @@ pub(super) fn LikeWords(
         .enumerate()
         .map(|(at, it)| view! { <One number=at + 1 likeness=it/> })
         .collect_view();
+    let header = || {
+        view! { <span class="note">"cosine of word vectors; query terms are left out"</span> }
+    };
+    let name = "Words of each text that are most like the query";
+    let heads = [
+        Head::words("Text"),
+        Head::number("all its words"),
+        Head::words("most like the query"),
+        Head::number("with a vector"),
+    ];
     view! {
-        <section class="section" aria-labelledby="like-words">
-            <header>
-                <h2 id="like-words">"Words like the query"</h2>
-                <span class="note">"cosine of word vectors; query terms are left out"</span>
-            </header>
-            <HeadedTable
-                name="Words of each text that are most like the query"
-                class="like-words"
-                heads=[
-                    Head::words("Text"),
-                    Head::number("all its words"),
-                    Head::words("most like the query"),
-                    Head::number("with a vector"),
-                ]
-            >
-                {rows}
-            </HeadedTable>
-        </section>
+        <Section id="like-words" name="Words like the query" header>
+            <HeadedTable name class="like-words" heads>{rows}</HeadedTable>
+        </Section>
     }
     .into_any()
 }
 
 #[component]
 fn One(number: usize, likeness: Likeness) -> impl IntoView {
-    let Likeness {
-        to_query,
-        n_known,
-        n_words,
-        nearest,
-    } = likeness;
-    let words = nearest.into_iter().map(|it| {
+    let words = likeness.nearest.into_iter().map(|it| {
         view! { <li>{it.word} " " <span class="note">{format::score(it.cosine, 2)}</span></li> }
     });
     let known = format!(
         "{} of {}",
-        format::count(u64::from(n_known)),
-        format::count(u64::from(n_words))
+        format::count(u64::from(likeness.n_known)),
+        format::count(u64::from(likeness.n_words))
     );
+    let to_query = likeness.to_query;
     view! {
         <tr>
             <th scope="row">{number}</th>

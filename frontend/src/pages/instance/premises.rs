@@ -25,21 +25,14 @@ pub(super) fn Premises(
         view! { <Row premise terms/> }
     });
     let rows = rows.collect_view();
-    view! {
-        <HeadedTable
-            name=caption
-            class="measured"
-            heads=[
-                Head::words("Premise"),
-                Head::number("value"),
-                Head::words("against its bound"),
-                Head::words("bound"),
-                Head::unseen("holds"),
-            ]
-        >
-            {rows}
-        </HeadedTable>
-    }
+    let heads = [
+        Head::words("Premise"),
+        Head::number("value"),
+        Head::words("against its bound"),
+        Head::words("bound"),
+        Head::unseen("holds"),
+    ];
+    view! { <HeadedTable name=caption class="measured" heads>{rows}</HeadedTable> }
 }
 
 #[component]

@@ -383,21 +383,14 @@ mod tests {
 
     #[test]
     fn a_behaviour_says_when_it_is_positive_and_prefers_no_text_itself() {
-        let manipulated = shown(
-            "case-fold".parse::<Probe>().unwrap(),
-            [[1, 1], [1, 1]],
-            [9, 9],
-        );
+        let of = |slug: &str| shown(slug.parse::<Probe>().unwrap(), [[1, 1], [1, 1]], [9, 9]);
+        let manipulated = of("case-fold");
         assert_eq!(
             claim(&manipulated),
             "Text 1 is text 2, manipulated: every letter becomes a small one. Positive: the \
              manipulated text is preferred."
         );
-        let pair = shown(
-            "transfer:fluency".parse::<Probe>().unwrap(),
-            [[1, 1], [1, 1]],
-            [9, 9],
-        );
+        let pair = of("transfer:fluency");
         assert_eq!(
             claim(&pair),
             "Text 1 and text 2 are a pair of the set fluency. Positive: text 1 is preferred."

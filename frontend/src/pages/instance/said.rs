@@ -8,6 +8,7 @@ use shared::study::instance::{Said, Shown};
 use super::reason::margin_digits;
 use crate::widgets::contributions::{Lean, sides, signed};
 use crate::widgets::download;
+use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;
 use crate::widgets::verdict::{Verdict, word_of};
 
@@ -43,12 +44,9 @@ pub(super) fn Rankers(
             &report::to_csv(&table(&shown, &name)),
         );
     });
+    let header = move || view! { <Takes of="scores" csv/> };
     view! {
-        <section class="section" aria-labelledby="said">
-            <header>
-                <h2 id="said">"What each ranker said"</h2>
-                <Takes of="scores" csv/>
-            </header>
+        <Section id="said" name="What each ranker said" header>
             <table>
                 <caption class="unseen">{what}</caption>
                 <thead>
@@ -68,7 +66,7 @@ pub(super) fn Rankers(
                 <tbody>{rows}</tbody>
             </table>
             <p class="note">"Bars are drawn against each ranker’s own median margin. " {note}</p>
-        </section>
+        </Section>
     }
 }
 

@@ -7,6 +7,7 @@ use shared::study::instance::Shown;
 
 use crate::widgets::contributions::{self, TermTable};
 use crate::widgets::download;
+use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;
 
 /// The section of the page.
@@ -46,15 +47,12 @@ pub(super) fn Terms(
         });
     });
     (!contributions.is_empty()).then(|| {
+        let note = "What each query term adds to a score";
+        let header = move || view! { <Takes of="terms" svg csv/> };
         view! {
-            <section class="section" aria-labelledby="terms">
-                <header>
-                    <h2 id="terms">"Which term decided it"</h2>
-                    <p class="note">"What each query term adds to a score"</p>
-                    <Takes of="terms" svg csv/>
-                </header>
+            <Section id="terms" name="Which term decided it" note header>
                 <div class="docs">{tables}</div>
-            </section>
+            </Section>
         }
     })
 }

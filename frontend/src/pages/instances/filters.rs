@@ -39,12 +39,7 @@ pub(super) fn Filters(
         Some(Outcome::Satisfied),
     ];
     let outcomes = outcomes.map(|outcome| {
-        let turn = move || {
-            go.run(ListView {
-                outcome,
-                ..view.get_untracked()
-            })
-        };
+        let turn = move || change(view, go, |it| it.outcome = outcome);
         view! {
             <Radio group="outcome" chosen=move || view.get().outcome == outcome choose=turn>
                 {move || counted(probe, cell().as_ref(), outcome)}
@@ -53,25 +48,10 @@ pub(super) fn Filters(
     });
     let later = Later::after_ms(250);
     let search = move |text: String| {
-        later.run(move || {
-            go.run(ListView {
-                query: text,
-                ..view.get_untracked()
-            })
-        });
+        later.run(move || change(view, go, |it| it.query = text));
     };
-    let from = Callback::new(move |from| {
-        go.run(ListView {
-            from,
-            ..view.get_untracked()
-        })
-    });
-    let to = Callback::new(move |to| {
-        go.run(ListView {
-            to,
-            ..view.get_untracked()
-        })
-    });
+    let from = Callback::new(move |from| change(view, go, |it| it.from = from));
+    let to = Callback::new(move |to| change(view, go, |it| it.to = to));
     let (up, down) = match probe.is_axiom() {
         true => ("clearest violation first", "clearest agreement first"),
         false => ("most negative first", "most positive first"),
@@ -111,7 +91,7 @@ pub(super) fn Filters(
                     class="btn"
                     on:change:target=move |event| {
                         let sort = sort_of(&event.target().value());
-                        go.run(ListView { sort, ..view.get_untracked() });
+                        change(view, go, |it| it.sort = sort);
                     }
                 >
                     {options}
@@ -119,6 +99,13 @@ pub(super) fn Filters(
             </label>
         </div>
     }
+}
+
+/// Changes what the address says of the list.
+fn change(view: Memo<ListView>, go: Callback<ListView>, set: impl FnOnce(&mut ListView)) {
+    let mut next = view.get_untracked();
+    set(&mut next);
+    go.run(next);
 }
 
 /// A number that may be left out.

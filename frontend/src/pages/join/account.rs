@@ -42,6 +42,10 @@ pub(super) fn Account(
             }
         })
     };
+    let name = match has_password {
+        true => "Change the password",
+        false => "Set a password",
+    };
     view! {
         <p class="lead">
             "You are " <b><bdi>{person.name}</bdi></b> ", " {role.name()} ". " {may(role)}
@@ -49,14 +53,9 @@ pub(super) fn Account(
         <p><a class="btn main" href=Page::Review.href()>"Go to the tasks"</a></p>
         <Saved/>
         <Refused/>
-        <section class="section" aria-labelledby="password">
-            <header>
-                <h2 id="password">
-                    {if has_password { "Change the password" } else { "Set a password" }}
-                </h2>
-            </header>
+        <Section id="password" name>
             <PasswordForm has_password again/>
-        </section>
+        </Section>
         <Section id="sign-out" name="Sign out">
             {(!has_password)
                 .then(|| {

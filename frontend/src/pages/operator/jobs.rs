@@ -4,12 +4,14 @@ use leptos::prelude::*;
 use shared::api::{Cancel, Job, JobState, Jobs as Ask, Resume, Watch};
 
 use super::shelf::PAUSE_MS;
+use crate::api::action::Action;
 use crate::api::{self, Error};
 use crate::later::Later;
 use crate::numbers;
 use crate::widgets::error::Failed;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 
 /// So many stand there at once.
 const MANY: usize = 20;
@@ -59,12 +61,9 @@ pub(super) fn Jobs() -> impl IntoView {
         })
     };
     let retry = Callback::new(move |()| board.ask());
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <section class="section" aria-labelledby="jobs">
-            <header>
-                <h2 id="jobs">"Jobs"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="jobs" name="Jobs" header>
             <Failed error=board.failed retry/>
             {move || before().map(|it| view! { <p class="note">{it}</p> })}
             <ul class="held">
@@ -73,7 +72,7 @@ pub(super) fn Jobs() -> impl IntoView {
                 </For>
             </ul>
             {more}
-        </section>
+        </Section>
     }
 }
 
@@ -144,32 +143,20 @@ fn One(board: Board, id: String) -> impl IntoView {
         })
     };
     let state = Memo::new(move |_| job.with(|it| it.as_ref().map(|it| it.state)));
-    let failed = RwSignal::new(None::<Error>);
-    let asking = RwSignal::new(false);
+    let action = Action::new();
     let act = move |_| {
-        let Some(state) = state.get_untracked().filter(|_| !asking.get_untracked()) else {
+        let Some(state) = state.get_untracked() else {
             return;
         };
         let job = id.clone();
-        asking.set(true);
-        leptos::task::spawn_local(async move {
-            let reply = match state {
+        let reply = async move {
+            match state {
                 JobState::Queued | JobState::Running => api::call(&Cancel { job }).await,
                 JobState::Cancelled | JobState::Failed => api::call(&Resume { job }).await,
                 JobState::Done => api::call(&Watch { job }).await,
-            };
-            // The reader may be on another page by now.
-            if asking.try_set(false).is_some() {
-                return;
             }
-            match reply {
-                Ok(job) => {
-                    failed.set(None);
-                    board.put(job);
-                }
-                Err(error) => failed.set(Some(error)),
-            }
-        });
+        };
+        action.run(reply, move |job| board.put(job));
     };
     let first = job.get_untracked();
     let title = first
@@ -180,22 +167,18 @@ fn One(board: Board, id: String) -> impl IntoView {
     let done = Signal::derive(move || job.with(|it| it.as_ref().map_or(0.0, job::done)));
     let words = move || job.with(|it| it.as_ref().map(job::words));
     let rests = move || state.get().is_some_and(JobState::ended);
-    let verb = move || match state.get() {
-        Some(JobState::Queued | JobState::Running) => Some("Cancel"),
-        Some(JobState::Cancelled | JobState::Failed) => Some("Go on"),
-        Some(JobState::Done) | None => None,
-    };
+    let verb = move || chip(state.get()?).2;
     let label = {
         let title = title.clone();
         move || verb().map(|it| format!("{it}: {title}"))
     };
     let verdict = move || {
-        state.get().map(chip).map(|(class, word)| {
+        state.get().map(chip).map(|(class, word, _)| {
             view! { <span class=format!("verdict {class}")>{word}</span> }
         })
     };
     let problem = move || {
-        let found = failed.get().map(|it| it.to_string());
+        let found = action.failed.get().map(|it| it.to_string());
         let told = job.with(|it| it.as_ref().and_then(|it| it.problem.clone()));
         let problem = found.or(told);
         problem.map(|it| view! { <div class="failure" role="alert"><p>{it}</p></div> })
@@ -221,14 +204,14 @@ fn One(board: Board, id: String) -> impl IntoView {
     }
 }
 
-/// Class and word of a state.
-fn chip(state: JobState) -> (&'static str, &'static str) {
+/// Class and word of a state, and the verb of what can be done then.
+fn chip(state: JobState) -> (&'static str, &'static str, Option<&'static str>) {
     match state {
-        JobState::Queued => ("wait", "waiting"),
-        JobState::Running => ("wait", "running"),
-        JobState::Done => ("ok quiet", "done"),
-        JobState::Cancelled => ("out quiet", "cancelled"),
-        JobState::Failed => ("bad", "failed"),
+        JobState::Queued => ("wait", "waiting", Some("Cancel")),
+        JobState::Running => ("wait", "running", Some("Cancel")),
+        JobState::Done => ("ok quiet", "done", None),
+        JobState::Cancelled => ("out quiet", "cancelled", Some("Go on")),
+        JobState::Failed => ("bad", "failed", Some("Go on")),
     }
 }
 

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use shared::api::operator::{HeldModel, LoadModel, LoadedModel, ModelSource, ModelState};
 
 use super::shelf::Shelf;
-use crate::api::Error;
 use crate::api::action::Action;
 use crate::numbers;
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -34,14 +34,11 @@ pub(super) fn Models(shelf: Shelf) -> impl IntoView {
         }
         .into_any()
     };
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <section class="section" aria-labelledby="models">
-            <header>
-                <h2 id="models">"Models"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="models" name="Models" header>
             {list}
-        </section>
+        </Section>
     }
 }
 
@@ -63,17 +60,12 @@ fn Without() -> impl IntoView {
 #[component]
 fn One(shelf: Shelf, spec: String) -> impl IntoView {
     let held = shelf.one(spec.clone());
-    let asking = RwSignal::new(false);
-    let failed = RwSignal::new(None::<Error>);
+    let action = Action::new();
     let row = NodeRef::<html::Li>::new();
     let load = {
         let spec = spec.clone();
         move |_| {
             let asked = LoadModel { spec: spec.clone() };
-            let action = Action {
-                busy: asking,
-                failed,
-            };
             action.send(asked, move |held| {
                 // The button goes, and the focus with it.
                 if let Some(row) = row.get_untracked()
@@ -91,7 +83,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             ModelState::Failed { .. } => Some("Try again"),
             ModelState::Loaded(_) => None,
         });
-        if asking.get() {
+        if action.busy.get() {
             Some("Loading")
         } else {
             unless
@@ -108,7 +100,7 @@ fn One(shelf: Shelf, spec: String) -> impl IntoView {
             .map(|(class, word)| view! { <span class=format!("verdict {class}")>{word}</span> })
     };
     let reason = move || {
-        let found = failed.get().map(|it| it.to_string());
+        let found = action.failed.get().map(|it| it.to_string());
         let told = held.with(|it| match it.as_ref() {
             Some(HeldModel { spec, state, .. }) => match state {
                 ModelState::Failed { reason } => Some(format!("{spec}: {reason}")),
@@ -153,24 +145,21 @@ fn chip(state: &ModelState) -> (&'static str, &'static str) {
 /// What is known of it.
 #[component]
 fn Told(held: HeldModel) -> impl IntoView {
-    let HeldModel {
-        spec,
-        source,
-        state,
-    } = held;
-    let from = match source {
+    let from = match held.source {
         ModelSource::Folder { name } => format!("from the folder {name}"),
         ModelSource::Hub { name } => format!("from the hub, {name}"),
     };
-    match state {
+    match held.state {
         ModelState::Unloaded | ModelState::Failed { .. } => view! {
             <div class="told">
-                <h3><code>{spec}</code></h3>
+                <h3><code>{held.spec}</code></h3>
                 <p class="facts"><span>{from}</span></p>
             </div>
         }
         .into_any(),
-        ModelState::Loaded(loaded) => view! { <Whole spec from loaded=*loaded/> }.into_any(),
+        ModelState::Loaded(loaded) => {
+            view! { <Whole spec=held.spec from loaded=*loaded/> }.into_any()
+        }
     }
 }
 

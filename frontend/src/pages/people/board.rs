@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use shared::api::people::{Everybody, People as Ask, Revoke, Role, Somebody, Who};
 
+use crate::api::action::once;
 use crate::api::{self, Error};
 
 /// Everybody as they were told last, and what is being done with them.
@@ -62,17 +63,9 @@ impl Board {
 
     /// Turns away a person or takes back an invitation.
     pub(super) fn revoke(self, what: Revoke) {
-        if self.busy.get_untracked() {
-            return;
-        }
         let told = self.told_of(what);
-        self.busy.set(true);
-        leptos::task::spawn_local(async move {
-            let found = api::call(&what).await;
-            // The reader may be on another page by now.
-            if self.busy.try_set(false).is_some() {
-                return;
-            }
+        let found = async move { api::call(&what).await };
+        once(self.busy, found, move |found| {
             if found.is_ok() {
                 self.told.set(Some(told));
             }

@@ -90,14 +90,11 @@ pub(super) fn Persons(board: Board) -> impl IntoView {
             .with(|it| it.as_ref().map_or(0, |it| it.people.len()));
         plural(n as u64, "person", "people")
     };
+    let header = move || view! { <p class="note">{n}</p> };
     view! {
-        <section class="section" aria-labelledby="everybody">
-            <header>
-                <h2 id="everybody">"Everybody"</h2>
-                <p class="note">{n}</p>
-            </header>
+        <Section id="everybody" name="Everybody" header>
             <ul class="held">{rows}</ul>
-        </section>
+        </Section>
     }
 }
 

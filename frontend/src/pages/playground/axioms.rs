@@ -14,6 +14,7 @@ use super::verdict::Chip;
 use crate::numbers;
 use crate::page::Page;
 use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 use crate::widgets::verdict::word;
 
 /// The section of the page.
@@ -45,17 +46,13 @@ pub(super) fn Axioms(
         });
         rows.collect_view()
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> <Modes desk/> };
     view! {
-        <section class="section" aria-labelledby="axioms">
-            <header>
-                <h2 id="axioms">"Which axioms apply"</h2>
-                <p class="note" role="status">{said}</p>
-                <Modes desk/>
-            </header>
+        <Section id="axioms" name="Which axioms apply" header>
             <Spoken desk/>
             <State desk/>
             {rows}
-        </section>
+        </Section>
     }
 }
 
@@ -313,25 +310,15 @@ fn told(applied: &Applied) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::study::bench::{Typed, answer};
+    use shared::study::bench::answer;
 
-    fn answered(sheet: Sheet) -> Answer {
-        let read = sheet.settings.read().unwrap();
-        let typed = Typed {
-            query: sheet.query,
-            texts: sheet.texts,
-            analyzer: read.analyzer,
-            limits: read.limits,
-            mode: read.mode,
-            rankers: read.rankers,
-            further: read.further,
-        };
-        answer(&typed, None).unwrap()
+    fn answered(sheet: &Sheet) -> Answer {
+        answer(&sheet.read().unwrap(), None).unwrap()
     }
 
     #[test]
     fn an_axiom_is_told_with_its_verdicts() {
-        let found = answered(Sheet::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&Sheet::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             told(&found.axioms[0]),
             "TFC1 applies, A over B: BM25 satisfied, QL satisfied"
@@ -340,7 +327,7 @@ mod tests {
 
     #[test]
     fn an_axiom_about_three_texts_wants_a_third() {
-        let found = answered(Sheet::example(Probe::Axiom(Axiom::Tfc1)));
+        let found = answered(&Sheet::example(Probe::Axiom(Axiom::Tfc1)));
         assert_eq!(
             standing(Probe::Axiom(Axiom::Tfc2), Some(&found), &[]).state,
             Stand::WantsTexts

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::api::{CollectionStats, Scored, Show};
-use shared::probe::{Claim, Manipulation, Mode, Probe};
+use shared::probe::{Claim, Manipulation, Mode};
 use shared::score::RankerAbout;
 use shared::study::bench::Answer;
 use shared::study::instance::{Shown, Term};
@@ -87,16 +87,11 @@ impl Desk {
 
     /// Puts a sheet on the page.
     pub(super) fn lay(self, sheet: Sheet) {
-        let Sheet {
-            query,
-            texts,
-            settings,
-        } = sheet;
+        let texts = sheet.texts.into_iter().map(History::new);
         batch(|| {
-            self.query.set(query);
-            self.texts
-                .set(texts.into_iter().map(History::new).collect());
-            self.settings.set(settings);
+            self.query.set(sheet.query);
+            self.texts.set(texts.collect());
+            self.settings.set(sheet.settings);
         });
     }
 
@@ -149,57 +144,41 @@ impl Desk {
     }
 }
 
-/// An instance of a study.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Origin {
-    pub(super) study: String,
-    pub(super) probe: Probe,
-    pub(super) mode: Mode,
-    pub(super) number: u64,
-}
+/// An instance of a study, as it is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Origin(pub(super) Show);
 
 impl Origin {
     /// From `study`, `axiom`, `mode` and `number` behind `?`.
     pub(super) fn from_words(word: impl Fn(&str) -> Option<String>) -> Option<Origin> {
         let mode = word("mode")?;
-        Some(Origin {
+        Some(Origin(Show {
             study: word("study")?,
             probe: word("axiom")?.parse().ok()?,
             mode: Mode::ALL.iter().copied().find(|it| it.name() == mode)?,
             number: word("number")?.parse().ok()?,
-        })
+            delta_score: None,
+        }))
     }
 
     pub(super) fn page(&self) -> Page {
         Page::Instance {
-            study: self.study.clone(),
-            probe: self.probe,
-            mode: self.mode,
-            number: self.number,
+            study: self.0.study.clone(),
+            probe: self.0.probe,
+            mode: self.0.mode,
+            number: self.0.number,
         }
     }
 
     pub(super) async fn sheet(self) -> Result<Sheet, Error> {
-        let Origin {
-            study,
-            probe,
-            mode,
-            number,
-        } = self;
-        let request = Show {
-            study: study.clone(),
-            probe,
-            mode,
-            number,
-            delta_score: None,
-        };
+        let Origin(request) = self;
         let Shown { query, texts, .. } = api::call(&request).await?;
         Ok(Sheet {
             query: query.text,
             texts: texts.into_iter().map(|it| it.body.text).collect(),
             settings: Settings {
-                study: Some(study),
-                mode,
+                study: Some(request.study),
+                mode: request.mode,
                 ..Settings::usual()
             },
         })

@@ -113,7 +113,7 @@ fn manipulate(desk: Desk, by: Manipulation, from: usize, to: usize, said: RwSign
     let Some(text) = sheet.texts.get(from).cloned() else {
         return;
     };
-    let own = sheet.settings.read().map(|it| it.analyzer);
+    let own = sheet.read().map(|it| it.analyzer);
     let analyzer = untrack(|| desk.analyzer_of_collection()).or(own.ok());
     let changing = Changing {
         query: sheet.query,

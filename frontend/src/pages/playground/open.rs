@@ -89,13 +89,13 @@ pub(super) fn Where(
         let href = origin.page().href();
         let name = format!(
             "{} instance {}",
-            origin.probe.name(),
-            format::count(origin.number + 1)
+            origin.0.probe.name(),
+            format::count(origin.0.number + 1)
         );
         let said = match opened.get() {
             None => view! { "Opening " {name} }.into_any(),
             Some(Ok(())) => {
-                view! { "Opened from " <a href=href>{name} " of " {origin.study}</a> }.into_any()
+                view! { "Opened from " <a href=href>{name} " of " {origin.0.study}</a> }.into_any()
             }
             Some(Err(error)) => {
                 view! { <span class="verdict bad">{error.to_string()}</span> }.into_any()

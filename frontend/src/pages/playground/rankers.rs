@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::contributions::TermScores;
 use super::desk::Desk;
 use super::sheet::Field;
-use crate::widgets::form::{Choice, Number};
+use crate::widgets::form::{Number, WordChoice};
 use crate::widgets::section::Section;
 
 /// The section of the page.
@@ -20,19 +20,14 @@ pub(super) fn Rankers(
         let contributions = answer.contributions.get(place)?.clone();
         Some(view! { <TermScores contributions terms=answer.terms.clone()/> })
     };
+    let idf = vec![("lucene", "lucene"), ("rsj", "rsj")];
     view! {
         <Section id="rankers" name="What the rankers say">
             <div class="parameters" role="group" aria-label="Parameters of BM25">
                 <b>"BM25"</b>
                 <Number form field=Field::K1 label="k1" text=|it| &mut it.k1/>
                 <Number form field=Field::B label="b" text=|it| &mut it.b/>
-                <Choice
-                    form
-                    label="idf"
-                    options=vec![("lucene", "lucene"), ("rsj", "rsj")]
-                    get=|it| it.idf.clone()
-                    set=|it, word| it.idf = word
-                />
+                <WordChoice form label="idf" options=idf text=|it| &mut it.idf/>
             </div>
             {move || table(0)}
             <div class="parameters" role="group" aria-label="Parameters of query likelihood">

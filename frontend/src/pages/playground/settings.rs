@@ -4,14 +4,15 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::probe::Mode;
 use shared::study::overview::Card;
-use shared::text::{Stemmer, Tokenizer};
+use shared::text::Tokenizer;
 use web_sys::HtmlSelectElement;
 
 use super::desk::Desk;
-use super::sheet::Field;
+use super::sheet::{Field, Settings};
 use crate::api;
+use crate::widgets::analyzer::stemmers;
 use crate::widgets::answered::Refused;
-use crate::widgets::form::{Choice, Number, Radio, Words, Wrong};
+use crate::widgets::form::{Number, Radio, WordChoice, Words, Wrong};
 
 /// The bar below the texts.
 #[component]
@@ -20,28 +21,17 @@ pub(super) fn Reading(
     desk: Desk,
 ) -> impl IntoView {
     let form = desk.form();
+    let number = move |field, label: &'static str, text: fn(&mut Settings) -> &mut String| {
+        view! { <Number form field label text/> }
+    };
+    let further = "Further axioms: prox1, tfc1 & tp";
     view! {
         <section class="section reading-bar" aria-label="How the texts are read">
             <Collection desk/>
             <Analysis desk/>
-            <Number
-                form
-                field=Field::Delta
-                label="Length gap δ, terms or inf"
-                text=|it| &mut it.delta
-            />
-            <Number
-                form
-                field=Field::MinTerms
-                label="Least query terms"
-                text=|it| &mut it.min_terms
-            />
-            <Words
-                form
-                field=Field::Further
-                label="Further axioms: prox1, tfc1 & tp"
-                text=|it| &mut it.further
-            />
+            {number(Field::Delta, "Length gap δ, terms or inf", |it| &mut it.delta)}
+            {number(Field::MinTerms, "Least query terms", |it| &mut it.min_terms)}
+            <Words form field=Field::Further label=further text=|it| &mut it.further/>
         </section>
     }
 }
@@ -49,7 +39,7 @@ pub(super) fn Reading(
 /// Where document frequencies and the average length come from.
 #[component]
 fn Collection(desk: Desk) -> impl IntoView {
-    let studies = LocalResource::new(|| async { api::call(&shared::api::Studies {}).await });
+    let studies = api::fetch(|| shared::api::Studies {});
     let choose = move |event: Targeted<Event, HtmlSelectElement>| {
         let name = event.target().value();
         desk.settings
@@ -104,13 +94,7 @@ fn Analysis(desk: Desk) -> impl IntoView {
             (Tokenizer::Unicode.name(), "words of Unicode"),
         ]
     };
-    let stemmers = || {
-        Stemmer::ALL.iter().map(|&it| match it {
-            Stemmer::None => (it.name(), "none"),
-            Stemmer::Porter => (it.name(), "Porter"),
-            Stemmer::Porter2 => (it.name(), "Porter 2"),
-        })
-    };
+    let stop_lists = || vec![("none", "none"), ("en-function", "English function words")];
     move || {
         if !own.get() {
             return view! {
@@ -122,26 +106,18 @@ fn Analysis(desk: Desk) -> impl IntoView {
             .into_any();
         }
         view! {
-            <Choice
+            <WordChoice
                 form
                 label="A token is"
                 options=tokenizers()
-                get=|it| it.tokenizer.clone()
-                set=|it, word| it.tokenizer = word
+                text=|it| &mut it.analyzer.tokenizer
             />
-            <Choice
-                form
-                label="Stemmer"
-                options=stemmers().collect()
-                get=|it| it.stemmer.clone()
-                set=|it, word| it.stemmer = word
-            />
-            <Choice
+            <WordChoice form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <WordChoice
                 form
                 label="Stop list"
-                options=vec![("none", "none"), ("en-function", "English function words")]
-                get=|it| it.stopwords.clone()
-                set=|it, word| it.stopwords = word
+                options=stop_lists()
+                text=|it| &mut it.analyzer.stopwords
             />
             <Wrong form field=Field::Analyzer/>
         }

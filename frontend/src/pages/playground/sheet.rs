@@ -7,8 +7,10 @@
 use shared::error::Error;
 use shared::probe::{Axiom, Further, Limits, Mode, Probe};
 use shared::rank::Ranker;
+use shared::study::bench::Typed;
 use shared::text::{Analyzer, Stopwords};
 
+use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::form::{self, FieldName};
 
 /// The longest link that mail programs and servers carry safely, in characters.
@@ -31,12 +33,8 @@ pub(crate) struct Sheet {
 pub(crate) struct Settings {
     /// The study whose collection gives the statistics; none: the texts are the collection.
     pub(crate) study: Option<String>,
-    /// `alnum` or `unicode`.
-    pub(crate) tokenizer: String,
-    /// `none` or `en-function`.
-    pub(crate) stopwords: String,
-    /// `none`, `porter` or `porter2`.
-    pub(crate) stemmer: String,
+    /// How texts become terms, unless a collection says so.
+    pub(crate) analyzer: AnalyzerChoice,
     /// Reading of the axioms.
     pub(crate) mode: Mode,
     /// δ in terms, or `inf`.
@@ -87,30 +85,12 @@ impl FieldName for Field {
 /// What is wrong in a field of the page.
 pub(crate) type Refusal = form::Refusal<Field>;
 
-/// Settings that make sense.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Read {
-    /// How texts become terms, unless a collection says so.
-    pub(crate) analyzer: Analyzer,
-    /// Bounds of the premises.
-    pub(crate) limits: Limits,
-    /// Reading of the axioms.
-    pub(crate) mode: Mode,
-    /// BM25 and query likelihood.
-    pub(crate) rankers: Vec<String>,
-    /// Axioms beside the usual ones.
-    pub(crate) further: Vec<Probe>,
-}
-
 impl Settings {
     /// What the page starts from.
     pub(crate) fn usual() -> Settings {
-        let analyzer = Analyzer::default();
         Settings {
             study: None,
-            tokenizer: analyzer.tokenizer.name().to_owned(),
-            stopwords: "none".to_owned(),
-            stemmer: analyzer.stemmer.name().to_owned(),
+            analyzer: AnalyzerChoice::usual(),
             mode: Mode::Fixed,
             delta: "10".to_owned(),
             min_terms: Limits::STANDARD.min_terms.to_string(),
@@ -122,8 +102,8 @@ impl Settings {
         }
     }
 
-    /// What they mean, or everything that is wrong.
-    pub(crate) fn read(&self) -> Result<Read, Vec<Refusal>> {
+    /// What they mean for a query and its texts, or everything that is wrong.
+    fn read(&self, query: String, texts: Vec<String>) -> Result<Typed, Vec<Refusal>> {
         let mut wrong = Vec::new();
         let analyzer = kept(&mut wrong, Field::Analyzer, self.analyzer());
         let delta = match self.delta.trim() {
@@ -160,7 +140,9 @@ impl Settings {
                     min_terms,
                     ..Limits::STANDARD
                 };
-                Ok(Read {
+                Ok(Typed {
+                    query,
+                    texts,
                     analyzer,
                     limits,
                     mode: self.mode,
@@ -174,14 +156,14 @@ impl Settings {
 
     fn analyzer(&self) -> Result<Analyzer, String> {
         let analyzer = Analyzer {
-            tokenizer: self.tokenizer.parse().map_err(Error::reason)?,
+            tokenizer: self.analyzer.tokenizer.parse().map_err(Error::reason)?,
             first_tokens: None,
-            stopwords: match self.stopwords.as_str() {
+            stopwords: match self.analyzer.stopwords.as_str() {
                 "none" => Stopwords::None,
                 "en-function" => Stopwords::EnFunction,
                 other => return Err(format!("`{other}` is none of none, en-function")),
             },
-            stemmer: self.stemmer.parse().map_err(Error::reason)?,
+            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
         };
         analyzer.check().map_err(Error::reason)?;
         Ok(analyzer)
@@ -196,11 +178,9 @@ impl Settings {
     }
 
     fn words(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("study", self.study.clone().unwrap_or_default()),
-            ("tokenizer", self.tokenizer.clone()),
-            ("stopwords", self.stopwords.clone()),
-            ("stemmer", self.stemmer.clone()),
+        let mut words = vec![("study", self.study.clone().unwrap_or_default())];
+        words.extend(self.analyzer.words());
+        words.extend([
             ("mode", self.mode.name().to_owned()),
             ("delta", self.delta.clone()),
             ("min_terms", self.min_terms.clone()),
@@ -209,7 +189,8 @@ impl Settings {
             ("b", self.b.clone()),
             ("idf", self.idf.clone()),
             ("mu", self.mu.clone()),
-        ]
+        ]);
+        words
     }
 
     fn from_words(word: &impl Fn(&str) -> Option<String>) -> Settings {
@@ -222,9 +203,7 @@ impl Settings {
             .copied();
         Settings {
             study: word("study").filter(|it| !it.is_empty()),
-            tokenizer: or("tokenizer", usual.tokenizer),
-            stopwords: or("stopwords", usual.stopwords),
-            stemmer: or("stemmer", usual.stemmer),
+            analyzer: AnalyzerChoice::from_words(word),
             mode: mode.unwrap_or(usual.mode),
             delta: or("delta", usual.delta),
             min_terms: or("min_terms", usual.min_terms),
@@ -271,6 +250,11 @@ impl Sheet {
                 ..Settings::usual()
             },
         }
+    }
+
+    /// What is asked, with the analyzer of the settings, or everything that is wrong.
+    pub(crate) fn read(&self) -> Result<Typed, Vec<Refusal>> {
+        self.settings.read(self.query.clone(), self.texts.clone())
     }
 
     /// Whether nothing was written yet.
@@ -364,9 +348,9 @@ mod tests {
     use super::*;
 
     fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
-        let mut settings = Settings::usual();
-        change(&mut settings);
-        settings.read().expect_err("it is wrong")
+        let mut sheet = Sheet::empty();
+        change(&mut sheet.settings);
+        sheet.read().expect_err("it is wrong")
     }
 
     #[test]
@@ -428,32 +412,12 @@ mod tests {
 
     #[test]
     fn every_worked_example_is_an_instance_of_its_axiom() {
-        use shared::study::bench::{Typed, answer};
+        use shared::study::bench::answer;
         // Whether LB1 applies hangs on the whole collection.
         let further = Probe::further(false).into_iter();
         let further = further.filter(|it| !it.about().example.is_empty());
         for probe in Probe::minable(false).into_iter().chain(further) {
-            let Sheet {
-                query,
-                texts,
-                settings,
-            } = Sheet::example(probe);
-            let Read {
-                analyzer,
-                limits,
-                mode,
-                rankers,
-                further,
-            } = settings.read().unwrap();
-            let typed = Typed {
-                query,
-                texts,
-                analyzer,
-                limits,
-                mode,
-                rankers,
-                further,
-            };
+            let typed = Sheet::example(probe).read().unwrap();
             let found = answer(&typed, None).unwrap();
             let applied = found.axioms.iter().find(|it| it.probe == probe);
             assert!(

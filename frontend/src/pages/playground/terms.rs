@@ -6,6 +6,7 @@ use shared::study::bench::Answer;
 
 use super::desk::{Desk, NAMES};
 use crate::widgets::marked::MarkedTerm;
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -42,15 +43,12 @@ pub(super) fn Terms(
             view! { <p class="note">{said}</p> }
         })
     };
+    let header = move || view! { <p class="note">{from}</p> };
     view! {
-        <section class="section" aria-labelledby="terms">
-            <header>
-                <h2 id="terms">"Query terms"</h2>
-                <p class="note">{from}</p>
-            </header>
+        <Section id="terms" name="Query terms" header>
             {body}
             {unseen}
-        </section>
+        </Section>
     }
 }
 

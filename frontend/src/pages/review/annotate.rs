@@ -18,7 +18,7 @@ use crate::keys::{self, Press};
 use crate::numbers::{count, plural};
 use crate::outbox::{self, Refused, Saved};
 use crate::page::Page;
-use crate::pages::review::desk::{self, Answers, Asked, GoOn, Texts};
+use crate::pages::review::desk::{self, Answers, Asked, GoOn, KeyButton, Texts};
 use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failed;
@@ -108,7 +108,7 @@ fn Queue(
         </nav>
         <Mine work/>
         <Refused/>
-        <Failed error=work.failed retry/>
+        <Failed error=work.action.failed retry/>
         <div class="desk" class:alone=move || !work.guide.get()>
             <div>{body} {wrong} <Toast work/></div>
             <Guide work/>
@@ -250,7 +250,7 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
     let rankers = (!rankers.is_empty()).then(|| {
         let said = rankers.into_iter().map(|it| {
             let prefers = it.preference.map_or("has no score", |it| {
-                desk::said(claim, sides.turn(desk::answer_that(it)))
+                desk::IN_SENTENCE.of(claim, sides.turn(desk::answer_that(it)))
             });
             view! { <li>{it.name} ": " {prefers}</li> }
         });
@@ -262,35 +262,24 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
             <div class="dock">
                 <Answers claim before choose/>
                 <div class="btns small">
-                    <button class="btn bare" type="button" on:click=move |_| work.undo()>
-                        "Undo" <kbd>"U"</kbd>
-                    </button>
-                    <button
-                        class="btn bare"
-                        type="button"
-                        disabled=changes
-                        on:click=move |_| dialogs::open(dialogs.skip)
+                    <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
+                    <KeyButton
+                        key="S"
+                        press=move || dialogs::open(dialogs.skip)
+                        disabled=Signal::stored(changes)
                     >
-                        "Skip" <kbd>"S"</kbd>
-                    </button>
-                    <button
-                        class="btn bare"
-                        type="button"
-                        on:click=move |_| work.beside.write_note()
-                    >
-                        "Note" <kbd>"N"</kbd>
-                    </button>
-                    <button class="btn bare" type="button" on:click=move |_| work.turn_guide()>
-                        "Guide" <kbd>"G"</kbd>
-                    </button>
+                        "Skip"
+                    </KeyButton>
+                    <KeyButton key="N" press=move || work.beside.write_note()>"Note"</KeyButton>
+                    <KeyButton key="G" press=move || work.turn_guide()>"Guide"</KeyButton>
                 </div>
             </div>
             {changes
                 .then(|| {
                     view! {
-                        <button class="btn" type="button" on:click=move |_| work.go_on()>
-                            "Leave it as it is" <kbd>"Enter"</kbd>
-                        </button>
+                        <KeyButton class="btn" key="Enter" press=move || work.go_on()>
+                            "Leave it as it is"
+                        </KeyButton>
                     }
                 })}
             <BesideTheAnswer probe tags=work.sheet().tags beside=work.beside/>
@@ -299,14 +288,9 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
     };
     let marks = marked.then(|| {
         view! {
-            <button
-                class="btn bare"
-                type="button"
-                on:click=move |_| work.turn_marks()
-            >
+            <KeyButton key="H" press=move || work.turn_marks()>
                 {move || if work.marks.get() { "Hide marks" } else { "Show marks" }}
-                <kbd>"H"</kbd>
-            </button>
+            </KeyButton>
         }
     });
     view! {
@@ -315,17 +299,11 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
         {rankers}
         {dock}
         <div class="btns small more">
-            <button class="btn bare" type="button" on:click=move |_| dialogs.show_example(work)>
-                "Example" <kbd>"E"</kbd>
-            </button>
+            <KeyButton key="E" press=move || dialogs.show_example(work)>"Example"</KeyButton>
             {marks}
-            <button
-                class="btn bare"
-                type="button"
-                on:click=move |_| dialogs::open(dialogs.report)
-            >
-                "Report this item" <kbd>"R"</kbd>
-            </button>
+            <KeyButton key="R" press=move || dialogs::open(dialogs.report)>
+                "Report this item"
+            </KeyButton>
         </div>
     }
 }
@@ -344,7 +322,7 @@ fn over(screen: &Screen) -> Option<&'static str> {
 #[component]
 fn Told(work: Work, screen: Screen, answer: shared::review::Answer) -> impl IntoView {
     let claim = screen.item.content.claim;
-    let on_screen = |it| desk::said(claim, screen.item.offer.sides.turn(it));
+    let on_screen = |it| desk::IN_SENTENCE.of(claim, screen.item.offer.sides.turn(it));
     let feedback = screen.item.feedback.clone();
     let right = feedback.as_ref().is_none_or(|it| it.answer == answer);
     let heading = match (&feedback, right) {
@@ -416,9 +394,7 @@ fn Nothing(work: Work) -> impl IntoView {
             <button class="btn" type="button" on:click=move |_| work.ask_again()>
                 "Look again"
             </button>
-            <button class="btn bare" type="button" on:click=move |_| work.undo()>
-                "Undo" <kbd>"U"</kbd>
-            </button>
+            <KeyButton key="U" press=move || work.undo()>"Undo"</KeyButton>
         </div>
     }
 }

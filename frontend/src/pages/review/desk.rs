@@ -64,13 +64,32 @@ pub(super) fn GoOn(
 ) -> impl IntoView {
     view! {
         <div class="btns">
-            <button class="btn main" type="button" on:click=move |_| go_on()>
-                "Go on" <kbd>"Enter"</kbd>
-            </button>
-            <button class="btn bare" type="button" on:click=move |_| undo()>
-                "Undo" <kbd>"U"</kbd>
-            </button>
+            <KeyButton class="btn main" key="Enter" press=go_on>"Go on"</KeyButton>
+            <KeyButton key="U" press=undo>"Undo"</KeyButton>
         </div>
+    }
+}
+
+/// A button with the key that does the same.
+#[component]
+pub(super) fn KeyButton(
+    /// The classes of the button.
+    #[prop(default = "btn bare")]
+    class: &'static str,
+    /// The key, as it stands on the button.
+    key: &'static str,
+    /// What a press does.
+    press: impl Fn() + 'static,
+    /// Whether it cannot be pressed now.
+    #[prop(default = Signal::stored(false))]
+    disabled: Signal<bool>,
+    /// The words on the button.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <button class=class type="button" disabled=move || disabled.get() on:click=move |_| press()>
+            {children()} <kbd>{key}</kbd>
+        </button>
     }
 }
 
@@ -133,7 +152,7 @@ pub(super) fn Answers(
         let was = before == Some(answer);
         view! {
             <button class="btn" class:was=was type="button" on:click=move |_| choose.run(answer)>
-                {word(claim, answer)} " " <kbd>{key}</kbd>
+                {ON_BUTTONS.of(claim, answer)} " " <kbd>{key}</kbd>
                 {was.then(|| view! { <span class="label">"before"</span> })}
             </button>
         }
@@ -169,32 +188,67 @@ fn question(claim: ClaimKind) -> &'static str {
     }
 }
 
-/// An answer about the screen, on its button.
-pub(super) fn word(claim: ClaimKind, answer: Answer) -> &'static str {
-    let steps = claim == ClaimKind::ShrinkingGain;
-    match answer {
-        Answer::First if steps => "A to B",
-        Answer::First => "A is better",
-        Answer::Second if steps => "B to C",
-        Answer::Second => "B is better",
-        Answer::Equal => "Equal",
-        Answer::CannotSay => "Cannot say",
+/// The words for the answers to a question, in the order of the keys.
+pub(super) struct AnswerWords {
+    /// Where texts are compared.
+    pub(super) texts: [&'static str; 4],
+    /// Where the steps between three texts are compared.
+    pub(super) steps: [&'static str; 4],
+}
+
+impl AnswerWords {
+    /// Returns the words for an answer to the question of a claim.
+    pub(super) fn of(&self, claim: ClaimKind, answer: Answer) -> &'static str {
+        let [first, equal, second, cannot_say] = match claim {
+            ClaimKind::ShrinkingGain => self.steps,
+            ClaimKind::Above | ClaimKind::NotBelow | ClaimKind::Apart => self.texts,
+        };
+        match answer {
+            Answer::First => first,
+            Answer::Equal => equal,
+            Answer::Second => second,
+            Answer::CannotSay => cannot_say,
+        }
     }
 }
 
-/// The same within a sentence.
-pub(super) fn said(claim: ClaimKind, answer: Answer) -> &'static str {
-    let steps = claim == ClaimKind::ShrinkingGain;
-    match answer {
-        Answer::First if steps => "the step from A to B helps more",
-        Answer::First => "A is better",
-        Answer::Second if steps => "the step from B to C helps more",
-        Answer::Second => "B is better",
-        Answer::Equal if steps => "both steps help the same",
-        Answer::Equal => "both are equal",
-        Answer::CannotSay => "it cannot be said",
-    }
-}
+/// The answers about the screen, as they stand on the buttons.
+pub(super) const ON_BUTTONS: AnswerWords = AnswerWords {
+    texts: ["A is better", "Equal", "B is better", "Cannot say"],
+    steps: ["A to B", "Equal", "B to C", "Cannot say"],
+};
+
+/// The answers about the screen, as they stand within a sentence.
+pub(super) const IN_SENTENCE: AnswerWords = AnswerWords {
+    texts: [
+        "A is better",
+        "both are equal",
+        "B is better",
+        "it cannot be said",
+    ],
+    steps: [
+        "the step from A to B helps more",
+        "both steps help the same",
+        "the step from B to C helps more",
+        "it cannot be said",
+    ],
+};
+
+/// The answers about the texts in the order of the claim.
+pub(super) const IN_CLAIM_ORDER: AnswerWords = AnswerWords {
+    texts: [
+        "text 1 is better",
+        "equal",
+        "text 2 is better",
+        "cannot say",
+    ],
+    steps: [
+        "first step helps more",
+        "both steps help the same",
+        "second step helps more",
+        "cannot say",
+    ],
+};
 
 /// The answer that prefers so.
 pub(super) fn answer_that(prefers: Preference) -> Answer {

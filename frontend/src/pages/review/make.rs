@@ -19,7 +19,7 @@ use crate::numbers::plural;
 use crate::page::Page;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failure;
-use crate::widgets::form::{FieldName, Number, Select, Tick, Words, Wrong};
+use crate::widgets::form::{FieldName, Select, Tick, Words, Wrong};
 use design::Drawing;
 use draft::{Draft, Field};
 use form::Form;
@@ -52,6 +52,8 @@ fn Offered() -> impl IntoView {
     view! { <Answered answer until="Asking for the studies" without="New task" shown/> }
 }
 
+const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
+
 #[component]
 fn Shown(studies: Vec<Card>) -> impl IntoView {
     let form = Form::new(&studies);
@@ -66,9 +68,9 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
         form.make();
     };
     let failure = move || {
-        form.failed.get().map(|error| {
+        form.action.failed.get().map(|error| {
             let retry = Callback::new(move |()| {
-                form.failed.set(None);
+                form.action.failed.set(None);
                 form.ask(form.draft.with_untracked(|it| it.study.clone()));
             });
             view! { <Failure error retry/> }
@@ -76,7 +78,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
     };
     let said = move || {
         let n_wrong = form.wrong.with(Vec::len) as u64;
-        match (form.busy.get(), form.tried.get() && n_wrong > 0) {
+        match (form.action.busy.get(), form.tried.get() && n_wrong > 0) {
             (true, _) => "Drawing items".to_owned(),
             (false, true) => format!(
                 "{} marked above",
@@ -117,18 +119,8 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
             <Drawing form/>
             <fieldset class="form">
                 <legend>"How people work"</legend>
-                <Number
-                    form=form.fields
-                    field=Field::Overlap
-                    label="People for each item"
-                    text=|it| &mut it.overlap
-                />
-                <Number
-                    form=form.fields
-                    field=Field::GoldEvery
-                    label="One in so many items is gold; 0: none"
-                    text=|it| &mut it.gold_every
-                />
+                {form.number(Field::Overlap, "People for each item", |it| &mut it.overlap)}
+                {form.number(Field::GoldEvery, GOLD_EVERY, |it| &mut it.gold_every)}
                 <Words
                     form=form.fields
                     field=Field::Tags
@@ -193,7 +185,7 @@ fn Shown(studies: Vec<Card>) -> impl IntoView {
                 <button
                     class="btn main"
                     type="submit"
-                    disabled=move || form.busy.get()
+                    disabled=move || form.action.busy.get()
                 >
                     "Make the task"
                 </button>

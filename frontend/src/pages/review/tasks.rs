@@ -27,8 +27,22 @@ pub(crate) fn Tasks() -> impl IntoView {
         } = found;
         let body = match who {
             Some(who) if who.role > Role::Visitor => view! { <Known who tasks/> }.into_any(),
-            Some(_) => view! { <Visitor/> }.into_any(),
-            None => view! { <FilesOnly/> }.into_any(),
+            Some(_) => view! {
+                <Outsider>
+                    "To take part in a task, follow the link of an invitation, or "
+                    <a href=Page::Join.href()>"sign in"</a>
+                    ". To see what it is like, try five items; nothing is kept."
+                </Outsider>
+            }
+            .into_any(),
+            None => view! {
+                <Outsider>
+                    "There is no server here, so that there are no tasks; run "
+                    <code>"axioscope serve"</code> " to have them. Five items of a study can be
+                    tried all the same; nothing is kept."
+                </Outsider>
+            }
+            .into_any(),
         };
         view! {
             {body}
@@ -71,29 +85,15 @@ async fn look() -> Result<Found, Error> {
 const WHAT: &str = "An axiom says which of two texts a good ranker should put first. Whether it is \
                     right on real texts, people say: one query, two texts, which answers it better.";
 
-/// Whoever has no account.
+/// Whoever has no account, or no server to have one on.
 #[component]
-fn Visitor() -> impl IntoView {
+fn Outsider(
+    /// How to take part.
+    children: Children,
+) -> impl IntoView {
     view! {
         <p class="lead">{WHAT}</p>
-        <p>
-            "To take part in a task, follow the link of an invitation, or "
-            <a href=Page::Join.href()>"sign in"</a>
-            ". To see what it is like, try five items; nothing is kept."
-        </p>
-    }
-}
-
-/// A host that keeps nothing.
-#[component]
-fn FilesOnly() -> impl IntoView {
-    view! {
-        <p class="lead">{WHAT}</p>
-        <p>
-            "There is no server here, so that there are no tasks; run "
-            <code>"axioscope serve"</code> " to have them. Five items of a study can be tried all
-            the same; nothing is kept."
-        </p>
+        <p>{children()}</p>
     }
 }
 
@@ -165,20 +165,8 @@ struct ForWhom {
 /// A task.
 #[component]
 fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
-    let Card {
-        task,
-        title,
-        study,
-        state,
-        probes,
-        standing,
-        ..
-    } = card;
-    let axioms = probes
-        .iter()
-        .map(|it| it.name())
-        .collect::<Vec<_>>()
-        .join(", ");
+    let (task, state, standing) = (card.task, card.state, card.standing);
+    let axioms: Vec<_> = card.probes.iter().map(|it| it.name()).collect();
     let starts = state == State::Open && for_whom.named;
     let start = starts.then(|| {
         let (word, class) = match standing {
@@ -186,7 +174,7 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
             Standing { n_mine: 0, .. } => ("Start", "btn main"),
             _ => ("Go on", "btn main"),
         };
-        let name = title.clone();
+        let name = card.title.clone();
         view! {
             <a class=class href=Page::Annotate { task }.href()>
                 {word} <span class="unseen">": " {name}</span>
@@ -194,33 +182,26 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
         }
     });
     let curate = for_whom.curates.then(|| {
-        let name = title.clone();
+        let name = card.title.clone();
         view! {
             <a class="btn" href=Page::Curate { task }.href()>
                 "Curate" <span class="unseen">": " {name}</span>
             </a>
         }
     });
-    let Standing {
-        n_mine,
-        n_left,
-        n_filled,
-        n_slots,
-        n_people,
-        ..
-    } = standing;
-    let all = u64::from(n_mine) + u64::from(n_left);
+    let n_mine = standing.n_mine;
+    let all = u64::from(n_mine) + u64::from(standing.n_left);
     let mine = f64::from(n_mine) / all.max(1) as f64;
-    let everybody = n_filled as f64 / n_slots.max(1) as f64;
-    let people = plural(u64::from(n_people), "person", "people");
+    let everybody = standing.n_filled as f64 / standing.n_slots.max(1) as f64;
+    let people = plural(u64::from(standing.n_people), "person", "people");
     view! {
         <li>
             <div class="told">
-                <h2>{title}</h2>
+                <h2>{card.title}</h2>
                 <p class="facts">
                     <span>{state_word(state)}</span>
-                    <span>"study " {study}</span>
-                    <span>{axioms}</span>
+                    <span>"study " {card.study}</span>
+                    <span>{axioms.join(", ")}</span>
                 </p>
                 {for_whom
                     .named
@@ -237,8 +218,8 @@ fn One(card: Card, for_whom: ForWhom) -> impl IntoView {
                     <span>
                         {format!(
                             "Everybody: {} of {}, by {people}",
-                            count(n_filled),
-                            count(n_slots),
+                            count(standing.n_filled),
+                            count(standing.n_slots),
                         )}
                     </span>
                     <Progress label="Everybody" done=Signal::stored(everybody)/>

@@ -6,7 +6,7 @@ use shared::api::review::Try;
 use shared::review::trial::Tried;
 use shared::review::{Answer, Preference};
 
-use super::desk::{self, Answers, Asked, GoOn, Texts};
+use super::desk::{self, Answers, Asked, GoOn, KeyButton, Texts};
 use crate::api;
 use crate::browser::{self, Address};
 use crate::keys::{self, Press};
@@ -28,11 +28,8 @@ pub(crate) fn Trial(
     });
     let name = study.clone();
     let asked = LocalResource::new(move || {
-        let request = Try {
-            study: name.clone(),
-            seed: seed.get(),
-        };
-        async move { api::call(&request).await }
+        let (study, seed) = (name.clone(), seed.get());
+        async move { api::call(&Try { study, seed }).await }
     });
     let shown = move |items: Vec<Tried>| {
         let (study, seed) = (study.clone(), seed.get_untracked());
@@ -170,17 +167,10 @@ fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl I
             <div class="dock">
                 <Answers claim before=None choose/>
                 <div class="btns small">
-                    <button class="btn bare" type="button" on:click=move |_| way.undo()>
-                        "Undo" <kbd>"U"</kbd>
-                    </button>
-                    <button
-                        class="btn bare"
-                        type="button"
-                        on:click=move |_| way.marks.update(|it| *it = !*it)
-                    >
+                    <KeyButton key="U" press=move || way.undo()>"Undo"</KeyButton>
+                    <KeyButton key="H" press=move || way.marks.update(|it| *it = !*it)>
                         {move || if way.marks.get() { "Hide marks" } else { "Show marks" }}
-                        <kbd>"H"</kbd>
-                    </button>
+                    </KeyButton>
                 </div>
             </div>
         }
@@ -198,14 +188,8 @@ fn Item(way: Way, tried: Tried, answer: Option<Answer>, study: String) -> impl I
 fn Told(way: Way, tried: Tried, answer: Answer, study: String) -> impl IntoView {
     let claim = tried.content.claim;
     let sides = tried.offer.sides;
-    let on_screen = move |it| desk::said(claim, sides.turn(it));
-    let href = Page::Instance {
-        study,
-        probe: tried.place.probe,
-        mode: tried.place.mode,
-        number: tried.place.number,
-    }
-    .href();
+    let on_screen = move |it| desk::IN_SENTENCE.of(claim, sides.turn(it));
+    let href = Page::instance(study, tried.place).href();
     let about = tried.place.probe.about();
     let (class, heading) = match agreement(&tried, answer) {
         _ if !tried.place.probe.is_axiom() => ("verdict quiet", "You have decided"),
@@ -253,15 +237,9 @@ fn Summary(way: Way, study: String, seed: u64) -> impl IntoView {
     let (with, votes) = tally(&items, &answers);
     let rows = items.iter().zip(&answers).map(|(tried, &answer)| {
         let place = tried.place;
-        let href = Page::Instance {
-            study: study.clone(),
-            probe: place.probe,
-            mode: place.mode,
-            number: place.number,
-        }
-        .href();
+        let href = Page::instance(study.clone(), place).href();
         let claim = tried.content.claim;
-        let said = desk::word(claim, tried.offer.sides.turn(answer));
+        let said = desk::ON_BUTTONS.of(claim, tried.offer.sides.turn(answer));
         let (class, word) = match agreement(tried, answer) {
             _ if !place.probe.is_axiom() => ("verdict quiet", "no claim"),
             Some(true) => ("verdict ok", "with it"),

@@ -19,6 +19,7 @@ use crate::api::latest::Latest;
 use crate::widgets::download;
 use crate::widgets::error::Failed;
 use crate::widgets::form::Radio;
+use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;
 use grid::EffectGrid;
 use layout::BehaviorKind;
@@ -79,19 +80,18 @@ pub(crate) fn Behaviours(
         }
     });
     view! {
-        <section class="section behaviours" aria-labelledby="behaviours">
-            <header>
-                <h2 id="behaviours">"Behaviours"</h2>
-                <p class="note">
-                    "Which of two texts each ranker prefers; nobody says which one it should. The
-                    score is the share of samples with a positive difference less the share with
-                    a negative one."
-                </p>
-                <Takes of="behaviours" csv/>
-            </header>
+        <Section
+            id="behaviours"
+            name="Behaviours"
+            class="section behaviours"
+            note="Which of two texts each ranker prefers; nobody says which one it should. The \
+                  score is the share of samples with a positive difference less the share with \
+                  a negative one."
+            header=move || view! { <Takes of="behaviours" csv/> }
+        >
             <Failed error=failed retry/>
             {body}
-        </section>
+        </Section>
     }
 }
 

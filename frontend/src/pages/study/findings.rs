@@ -77,14 +77,24 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             fraction,
             n_judged,
             ..
-        } => (
-            format!("{} goes against {probe}.", label(*ranker)),
-            format!(
-                "Of {} instances it orders {} as the axiom says.",
-                format::count(*n_judged),
-                format::estimate(fraction)
-            ),
-        ),
+        }
+        | Finding::Follows {
+            ranker,
+            fraction,
+            n_judged,
+            ..
+        } => {
+            let follows = matches!(finding, Finding::Follows { .. });
+            let verb = if follows { "follows" } else { "goes against" };
+            (
+                format!("{} {verb} {probe}.", label(*ranker)),
+                format!(
+                    "Of {} instances it orders {} as the axiom says.",
+                    format::count(*n_judged),
+                    format::estimate(fraction)
+                ),
+            )
+        }
         Finding::Apart {
             more,
             less,
@@ -113,19 +123,6 @@ fn said(finding: &Finding, overview: &Overview) -> (String, String) {
             format!("The judgements contradict {probe}."),
             format!(
                 "Of {} instances whose grades differ, {} are graded as the axiom says.",
-                format::count(*n_judged),
-                format::estimate(fraction)
-            ),
-        ),
-        Finding::Follows {
-            ranker,
-            fraction,
-            n_judged,
-            ..
-        } => (
-            format!("{} follows {probe}.", label(*ranker)),
-            format!(
-                "Of {} instances it orders {} as the axiom says.",
                 format::count(*n_judged),
                 format::estimate(fraction)
             ),

@@ -85,12 +85,8 @@ pub(crate) fn Said(
 
 #[component]
 fn Section(study: String, found: Found) -> impl IntoView {
-    let Found {
-        tasks,
-        rankers,
-        curates,
-    } = found;
-    let none = tasks.is_empty().then(|| {
+    let curates = found.curates;
+    let none = found.tasks.is_empty().then(|| {
         view! {
             <p class="ahead">
                 "Nobody has reviewed instances of this study yet. A task draws some of them and
@@ -105,8 +101,8 @@ fn Section(study: String, found: Found) -> impl IntoView {
     );
     let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
     let about = format!("{}#reviewing", Page::About.href());
-    let tasks = tasks.into_iter().map(|task| {
-        let rankers = rankers.clone();
+    let tasks = found.tasks.into_iter().map(|task| {
+        let rankers = found.rankers.clone();
         view! { <One task rankers curates/> }
     });
     let tasks = tasks.collect_view();

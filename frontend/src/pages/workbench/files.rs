@@ -12,6 +12,7 @@ use super::bench::{Bench, Entry, State};
 use crate::api::{Error, worker};
 use crate::numbers;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// Reads a file as text.
@@ -156,12 +157,10 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
             Head::unseen("Remove"),
         ]
     };
+    let said = move || bench.files.with(|it| sum(it));
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <section class="section" aria-labelledby="files">
-            <header>
-                <h2 id="files">"Files"</h2>
-                <p class="note" role="status">{move || bench.files.with(|it| sum(it))}</p>
-            </header>
+        <Section id="files" name="Files" header>
             <Show when=move || !names.with(Vec::is_empty)>
                 <HeadedTable name="Files read" class="files" heads=heads() scrolls=true>
                     <For each=move || names.get() key=Clone::clone let:name>
@@ -197,7 +196,7 @@ pub(super) fn Files(bench: Bench) -> impl IntoView {
                     on:change:target=chosen
                 />
             </div>
-        </section>
+        </Section>
     }
 }
 

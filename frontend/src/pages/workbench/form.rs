@@ -4,14 +4,15 @@ use leptos::ev::{Event, Targeted};
 use leptos::prelude::*;
 use shared::api::worker::{FileKind, Part};
 use shared::probe::{Mode, Probe};
-use shared::text::{Pieces, Stemmer, Tokenizer, stopwords};
+use shared::text::{Pieces, Tokenizer, stopwords};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 
 use super::bench::{Bench, Has, State};
 use super::files;
 use super::settings::{Field, Formula, RankerRow, Settings, WORDPIECE};
+use crate::widgets::analyzer::stemmers;
 use crate::widgets::error::Failed;
-use crate::widgets::form::{Choice, FieldName, Fields, Number, Select, Tick, Words, Wrong};
+use crate::widgets::form::{FieldName, Fields, Number, Select, Tick, WordChoice, Words, Wrong};
 
 /// The section of the page.
 #[component]
@@ -25,6 +26,16 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
     let form = Fields {
         values: bench.settings,
         wrong: wrong.into(),
+    };
+    let number = move |field, label: &'static str, text: fn(&mut Settings) -> &mut String| {
+        view! { <Number form field label text/> }
+    };
+    let limits = view! {
+        {number(Field::Delta, "Length gap δ, in terms, or inf", |it| &mut it.delta)}
+        {number(Field::MinTerms, "Query terms a text needs, at least", |it| &mut it.min_terms)}
+        {number(Field::Queries, "Only the first queries; empty: all", |it| &mut it.n_queries)}
+        {number(Field::PerQuery, "Most instances of a query; empty: all", |it| &mut it.per_query)}
+        {number(Field::Seed, "Seed of the draw, if there is a most", |it| &mut it.seed)}
     };
     let rows = Memo::new(move |_| bench.settings.with(|it| it.rankers.len()));
     let add = move |_| {
@@ -53,36 +64,7 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
             <fieldset class="form">
                 <legend>"Pool and limits"</legend>
                 <Pool bench form/>
-                <Number
-                    form
-                    field=Field::Delta
-                    label="Length gap δ, in terms, or inf"
-                    text=|it| &mut it.delta
-                />
-                <Number
-                    form
-                    field=Field::MinTerms
-                    label="Query terms a text needs, at least"
-                    text=|it| &mut it.min_terms
-                />
-                <Number
-                    form
-                    field=Field::Queries
-                    label="Only the first queries; empty: all"
-                    text=|it| &mut it.n_queries
-                />
-                <Number
-                    form
-                    field=Field::PerQuery
-                    label="Most instances of a query; empty: all"
-                    text=|it| &mut it.per_query
-                />
-                <Number
-                    form
-                    field=Field::Seed
-                    label="Seed of the draw, if there is a most"
-                    text=|it| &mut it.seed
-                />
+                {limits}
             </fieldset>
         </section>
     }
@@ -96,49 +78,31 @@ fn Analysis(bench: Bench, form: Fields<Settings, Field>) -> impl IntoView {
         (Tokenizer::Unicode.name(), "words of Unicode"),
         (WORDPIECE, "pieces of words, after a vocabulary"),
     ];
-    let stemmers = Stemmer::ALL.iter().map(|&it| match it {
-        Stemmer::None => (it.name(), "none"),
-        Stemmer::Porter => (it.name(), "Porter"),
-        Stemmer::Porter2 => (it.name(), "Porter 2"),
-    });
     let lists = vec![
         ("none", "none"),
         ("en-function", "English function words"),
         ("list", "a file"),
     ];
     let vocabulary = move || {
-        let wanted = bench.settings.with(|it| it.tokenizer == WORDPIECE);
+        let wanted = bench.settings.with(|it| it.analyzer.tokenizer == WORDPIECE);
         wanted.then(|| view! { <Vocabulary bench/> })
     };
     let file = move || {
-        let wanted = bench.settings.with(|it| it.stopwords == "list");
+        let wanted = bench.settings.with(|it| it.analyzer.stopwords == "list");
         wanted.then(|| view! { <StopList bench/> })
     };
     view! {
         <fieldset class="form">
             <legend>"Analyser"</legend>
-            <Choice
+            <WordChoice
                 form
                 label="A token is"
                 options=tokenizers
-                get=|it| it.tokenizer.clone()
-                set=|it, word| it.tokenizer = word
+                text=|it| &mut it.analyzer.tokenizer
             />
             {vocabulary}
-            <Choice
-                form
-                label="Stemmer"
-                options=stemmers.collect()
-                get=|it| it.stemmer.clone()
-                set=|it, word| it.stemmer = word
-            />
-            <Choice
-                form
-                label="Stop list"
-                options=lists
-                get=|it| it.stopwords.clone()
-                set=|it, word| it.stopwords = word
-            />
+            <WordChoice form label="Stemmer" options=stemmers() text=|it| &mut it.analyzer.stemmer/>
+            <WordChoice form label="Stop list" options=lists text=|it| &mut it.analyzer.stopwords/>
             {file}
             <Wrong form field=Field::Analyzer/>
         </fieldset>

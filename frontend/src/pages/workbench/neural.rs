@@ -17,6 +17,7 @@ use crate::widgets::error::Failed;
 use crate::widgets::form::Select;
 use crate::widgets::job;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 use crate::widgets::token_form::TokenForm;
 
 /// The section of the page.
@@ -51,12 +52,9 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             view! { <OnServer ways server=found again/> }.into_any()
         }
     };
+    let header = move || view! { <p class="note">{note}</p> };
     view! {
-        <section class="section" aria-labelledby="neural">
-            <header>
-                <h2 id="neural">"Neural rankers"</h2>
-                <p class="note">{note}</p>
-            </header>
+        <Section id="neural" name="Neural rankers" header>
             <p class="ahead">
                 "Send the pairs to this server for scoring, or take the list away and bring back a
                 file of scores."
@@ -64,7 +62,7 @@ pub(super) fn Neural(bench: Bench) -> impl IntoView {
             <Answered answer=server until="Asking whether a server is there" shown=on_server/>
             <Files ways/>
             <Failed error=failed/>
-        </section>
+        </Section>
     }
 }
 
@@ -247,45 +245,34 @@ fn OneJob(ways: Ways, link: JobLink) -> impl IntoView {
             Err(error) => failed.set(Some(error)),
         }
     };
+    let take = move |answer: Result<Job, Error>| match answer {
+        Ok(found) => hear(found),
+        Err(error) => failed.set(Some(error)),
+    };
     // The job may be unknown here, which events cannot say; so it is asked for once.
     leptos::task::spawn_local(async move {
-        match api::call(&Watch {
-            job: id.get_value(),
-        })
-        .await
-        {
-            Ok(found) if found.state.ended() => hear(found),
-            Ok(found) => {
-                hear(found);
-                watch();
-            }
-            Err(error) => failed.set(Some(error)),
+        let job = id.get_value();
+        let found = api::call(&Watch { job }).await;
+        let goes_on = found.as_ref().is_ok_and(|it| !it.state.ended());
+        take(found);
+        if goes_on {
+            watch();
         }
     });
     let cancel = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Cancel {
-                job: id.get_value(),
-            })
-            .await
-            {
-                Ok(found) => hear(found),
-                Err(error) => failed.set(Some(error)),
-            }
+            let job = id.get_value();
+            take(api::call(&Cancel { job }).await);
         });
     };
     let resume = move |_| {
         leptos::task::spawn_local(async move {
-            match api::call(&Resume {
-                job: id.get_value(),
-            })
-            .await
-            {
-                Ok(found) => {
-                    hear(found);
-                    watch();
-                }
-                Err(error) => failed.set(Some(error)),
+            let job = id.get_value();
+            let found = api::call(&Resume { job }).await;
+            let goes_on = found.is_ok();
+            take(found);
+            if goes_on {
+                watch();
             }
         });
     };

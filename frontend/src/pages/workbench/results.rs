@@ -15,6 +15,7 @@ use crate::page::Page;
 use crate::pages::differ::address::DifferView;
 use crate::widgets::download;
 use crate::widgets::error::{Failed, Failure};
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -60,17 +61,14 @@ pub(super) fn Results(bench: Bench) -> impl IntoView {
             .map(|it| view! { <li>{it}</li> })
             .collect_view()
     };
+    let header = move || view! { <p class="note">{summary}</p> };
     view! {
-        <section class="section" aria-labelledby="results">
-            <header>
-                <h2 id="results">"Results"</h2>
-                <p class="note">{summary}</p>
-            </header>
+        <Section id="results" name="Results" header>
             {body}
             <ul class="note">{remarks}</ul>
             {ways}
             {runs}
-        </section>
+        </Section>
     }
 }
 

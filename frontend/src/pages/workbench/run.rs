@@ -11,6 +11,7 @@ use crate::keys::Press;
 use crate::numbers;
 use crate::widgets::error::Failure;
 use crate::widgets::progress::Progress;
+use crate::widgets::section::Section;
 
 /// Stops the run, if there is one.
 pub(super) fn cancel(bench: Bench) -> Press {
@@ -72,7 +73,7 @@ fn hear(bench: Bench, step: Step) {
 
 /// The section of the page.
 #[component]
-pub(super) fn Section(bench: Bench) -> impl IntoView {
+pub(super) fn RunStudy(bench: Bench) -> impl IntoView {
     // What is shown changes only from one kind of state to another, so that the button keeps
     // its focus and a bar its motion while numbers change. A memo that is not read is not run,
     // so it is read and not only tracked.
@@ -124,20 +125,11 @@ pub(super) fn Section(bench: Bench) -> impl IntoView {
         }
         .into_any()
     };
+    let note =
+        move || missing(bench).unwrap_or("Mining and scoring in this browser, beside the page.");
+    let header = move || view! { <p class="note">{note}</p> {button} };
     view! {
-        <section class="section" aria-labelledby="run">
-            <header>
-                <h2 id="run">"Run"</h2>
-                <p class="note">
-                    {move || {
-                        missing(bench)
-                            .unwrap_or("Mining and scoring in this browser, beside the page.")
-                    }}
-                </p>
-                {button}
-            </header>
-            {body}
-        </section>
+        <Section id="run" name="Run" header>{body}</Section>
     }
 }
 

@@ -7,6 +7,7 @@ use shared::probe::{Limits, Mode, Probe};
 use shared::study::{Definition, Lookups, TransferFile};
 use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
 
+use crate::widgets::analyzer::AnalyzerChoice;
 use crate::widgets::form::{self, FieldName};
 
 /// In an address: other analysers are asked about the instances.
@@ -19,12 +20,8 @@ pub(crate) const WORDPIECE: &str = "wordpiece";
 /// where it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// `alnum`, `unicode`, or `wordpiece`, the last with a file.
-    pub(crate) tokenizer: String,
-    /// `none`, `en-function` or `list`, the last with a file.
-    pub(crate) stopwords: String,
-    /// `none`, `porter` or `porter2`.
-    pub(crate) stemmer: String,
+    /// The words `wordpiece` and `list` come with a file.
+    pub(crate) analyzer: AnalyzerChoice,
     /// At least one.
     pub(crate) rankers: Vec<RankerRow>,
     /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
@@ -264,9 +261,7 @@ impl Settings {
     /// What the form starts with: the limits of [`Limits::STANDARD`].
     pub(crate) fn standard() -> Settings {
         Settings {
-            tokenizer: "alnum".to_owned(),
-            stopwords: "none".to_owned(),
-            stemmer: "porter".to_owned(),
+            analyzer: AnalyzerChoice::usual(),
             rankers: vec![
                 RankerRow::usual(Formula::Bm25),
                 RankerRow::usual(Formula::Dirichlet),
@@ -298,9 +293,7 @@ impl Settings {
                 .collect()
         };
         Settings {
-            tokenizer: word("tokenizer", usual.tokenizer),
-            stopwords: word("stopwords", usual.stopwords),
-            stemmer: word("stemmer", usual.stemmer),
+            analyzer: AnalyzerChoice::from_words(&query),
             rankers: rankers.unwrap_or(usual.rankers),
             pool: word("pool", usual.pool),
             k: word("k", usual.k),
@@ -330,10 +323,8 @@ impl Settings {
         let rankers: Vec<String> = self.rankers.iter().map(RankerRow::spec).collect();
         let probes: Vec<_> = self.probes.iter().map(|it| it.slug()).collect();
         let modes: Vec<&str> = self.modes.iter().map(|it| it.name()).collect();
-        vec![
-            ("tokenizer", self.tokenizer.clone()),
-            ("stopwords", self.stopwords.clone()),
-            ("stemmer", self.stemmer.clone()),
+        let mut words = Vec::from(self.analyzer.words());
+        words.extend([
             ("rankers", rankers.join(";")),
             ("pool", self.pool.clone()),
             ("k", self.k.clone()),
@@ -346,7 +337,8 @@ impl Settings {
             ("seed", self.seed.clone()),
             ("n_queries", self.n_queries.clone()),
             ("audit", if self.audit { AUDIT } else { "" }.to_owned()),
-        ]
+        ]);
+        words
     }
 
     /// Whether the pool is the beginning of a ranked list.
@@ -482,19 +474,19 @@ impl Settings {
 
     pub(crate) fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
         Ok(Analyzer {
-            tokenizer: match (self.tokenizer.as_str(), &beside.pieces) {
+            tokenizer: match (self.analyzer.tokenizer.as_str(), &beside.pieces) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
                 (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
                 (plain, _) => plain.parse().map_err(Error::reason)?,
             },
             first_tokens: None,
-            stopwords: match (self.stopwords.as_str(), &beside.stop_list) {
+            stopwords: match (self.analyzer.stopwords.as_str(), &beside.stop_list) {
                 ("en-function", _) => Stopwords::EnFunction,
                 ("list", Some(list)) => list.clone(),
                 ("list", None) => return Err("choose the file with the stop list".to_owned()),
                 _ => Stopwords::None,
             },
-            stemmer: self.stemmer.parse().map_err(Error::reason)?,
+            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
         })
     }
 }

@@ -25,84 +25,62 @@ pub(super) enum What {
     Row(Row),
 }
 
-/// Where everything stands.
-pub(super) struct Layout {
-    pub(super) lines: Vec<GridLine>,
-    pub(super) tracks: Tracks,
+/// Everything that stands on the map, from the top.
+pub(super) fn lines(frame: &Overview) -> Vec<GridLine> {
+    let heads = [What::Families, What::Heads];
+    let rows = rows::rows(frame).into_iter().map(What::Row);
+    let whats = heads.into_iter().chain(rows);
+    let lines = whats.enumerate();
+    lines
+        .map(|(at, what)| GridLine { at: at + 1, what })
+        .collect()
 }
 
-/// Columns and rows of the grid, for the sheet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tracks {
-    pub(super) wide: String,
-    pub(super) turned_columns: String,
-    pub(super) turned_rows: String,
+/// Rows with cells, from the top.
+pub(super) fn whos(lines: &[GridLine]) -> Vec<Who> {
+    let cells = lines.iter().filter_map(|it| match it.what {
+        What::Row(Row::Ranker(row)) => Some(Who::Ranker(row)),
+        What::Row(Row::Relevance) => Some(Who::Relevance),
+        What::Row(Row::Group(_) | Row::Count(_)) | What::Families | What::Heads => None,
+    });
+    cells.collect()
 }
 
-impl Layout {
-    pub(super) fn of(frame: &Overview) -> Layout {
-        let heads = [What::Families, What::Heads];
-        let rows = rows::rows(frame).into_iter().map(What::Row);
-        let whats = heads.into_iter().chain(rows);
-        let lines = whats.enumerate();
-        let lines: Vec<GridLine> = lines
-            .map(|(at, what)| GridLine { at: at + 1, what })
-            .collect();
-        let tracks = Tracks::of(frame, &lines);
-        Layout { lines, tracks }
-    }
-
-    /// Rows with cells, from the top.
-    pub(super) fn whos(&self) -> Vec<Who> {
-        let cells = self.lines.iter().filter_map(|it| match it.what {
-            What::Row(Row::Ranker(row)) => Some(Who::Ranker(row)),
-            What::Row(Row::Relevance) => Some(Who::Relevance),
-            What::Row(Row::Group(_) | Row::Count(_)) | What::Families | What::Heads => None,
-        });
-        cells.collect()
-    }
-}
-
-impl Tracks {
-    fn of(frame: &Overview, lines: &[GridLine]) -> Tracks {
-        let mut wide = "minmax(124px, 1fr)".to_owned();
-        let mut turned_rows = "auto".to_owned();
-        for (at, column) in frame.probes.iter().enumerate() {
-            let parts = at > 0 && family(frame.probes[at - 1].probe) != family(column.probe);
-            if parts {
-                wide += " 6px";
-                turned_rows += " 4px";
-            }
-            wide += " var(--w)";
-            turned_rows += " 38px";
+/// The tracks of the grid for the sheet: its columns, then columns and rows where both are swapped.
+pub(super) fn tracks(frame: &Overview, lines: &[GridLine]) -> [String; 3] {
+    let mut wide = "minmax(124px, 1fr)".to_owned();
+    let mut turned_rows = "auto".to_owned();
+    for (at, column) in frame.probes.iter().enumerate() {
+        let parts = at > 0 && family(frame.probes[at - 1].probe) != family(column.probe);
+        if parts {
+            wide += " 6px";
+            turned_rows += " 4px";
         }
-        if !frame.measures.is_empty() {
-            wide += " 18px";
-            turned_rows += " 10px";
-            for _ in &frame.measures {
-                wide += " minmax(40px, 58px)";
-                turned_rows += " 34px";
-            }
-        }
-        let mut groups = 0;
-        let turned = lines.iter().map(|it| match it.what {
-            What::Families => "0",
-            What::Heads => "minmax(58px, 1fr)",
-            What::Row(Row::Group(COUNTS) | Row::Count(_)) => "0",
-            What::Row(Row::Group(_)) => {
-                groups += 1;
-                if groups == 1 { "0" } else { "4px" }
-            }
-            What::Row(Row::Ranker(row)) if row >= ON_PHONE => "0",
-            What::Row(Row::Ranker(_) | Row::Relevance) => "var(--w)",
-        });
-        let turned: Vec<&str> = turned.collect();
-        Tracks {
-            wide,
-            turned_columns: turned.join(" "),
-            turned_rows,
+        wide += " var(--w)";
+        turned_rows += " 38px";
+    }
+    if !frame.measures.is_empty() {
+        wide += " 18px";
+        turned_rows += " 10px";
+        for _ in &frame.measures {
+            wide += " minmax(40px, 58px)";
+            turned_rows += " 34px";
         }
     }
+    let mut groups = 0;
+    let turned = lines.iter().map(|it| match it.what {
+        What::Families => "0",
+        What::Heads => "minmax(58px, 1fr)",
+        What::Row(Row::Group(COUNTS) | Row::Count(_)) => "0",
+        What::Row(Row::Group(_)) => {
+            groups += 1;
+            if groups == 1 { "0" } else { "4px" }
+        }
+        What::Row(Row::Ranker(row)) if row >= ON_PHONE => "0",
+        What::Row(Row::Ranker(_) | Row::Relevance) => "var(--w)",
+    });
+    let turned: Vec<&str> = turned.collect();
+    [wide, turned.join(" "), turned_rows]
 }
 
 /// The column of the grid for a column of the study, counted from 1; a gap parts families.

@@ -22,36 +22,40 @@ pub(super) fn Legend(
                 {steps} <span>"0 never"</span> <span>".5 chance"</span> <span>"always 1"</span>
             </div>
             <span>
-                <svg viewBox="0 0 60 14" aria-hidden="true">
-                    <path class="axis" d="M0 7h60M30 3v8"></path>
-                    <path d="M38 7h14" stroke="var(--ink)" stroke-width="3"></path>
-                    <circle
-                        cx="45"
-                        cy="7"
-                        r="3.5"
-                        fill="var(--ink)"
-                        stroke="var(--ink)"
-                        stroke-width="1.5"
-                    ></circle>
-                </svg>
+                <Whisker line="M38 7h14" center="45" fill="var(--ink)"/>
                 "95 % interval, queries as units"
             </span>
             <span>
-                <svg viewBox="0 0 60 14" aria-hidden="true">
-                    <path class="axis" d="M0 7h60M30 3v8"></path>
-                    <path d="M24 7h20" stroke="var(--ink)" stroke-width="3"></path>
-                    <circle
-                        cx="34"
-                        cy="7"
-                        r="3.5"
-                        fill="var(--paper)"
-                        stroke="var(--ink)"
-                        stroke-width="1.5"
-                    ></circle>
-                </svg>
+                <Whisker line="M24 7h20" center="34" fill="var(--paper)"/>
                 "not told apart from chance (Holm, " {n_tests} " tests)"
             </span>
         </div>
+    }
+}
+
+/// An interval as it stands in a cell.
+#[component]
+fn Whisker(
+    /// From its lower to its upper bound.
+    line: &'static str,
+    /// Where the fraction stands.
+    center: &'static str,
+    /// Of the dot.
+    fill: &'static str,
+) -> impl IntoView {
+    view! {
+        <svg viewBox="0 0 60 14" aria-hidden="true">
+            <path class="axis" d="M0 7h60M30 3v8"></path>
+            <path d=line stroke="var(--ink)" stroke-width="3"></path>
+            <circle
+                cx=center
+                cy="7"
+                r="3.5"
+                fill=fill
+                stroke="var(--ink)"
+                stroke-width="1.5"
+            ></circle>
+        </svg>
     }
 }
 

@@ -25,9 +25,7 @@ fn check(rows: Vec<String>, reading: Reading, expected: Expect) {
     assert_eq!(reading.n_refused, reading.refused.len() as u64);
     assert_eq!(reading.n_warned, reading.warned.len() as u64);
     let rows = rows.iter().map(|it| format!("{it}\n"));
-    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
-    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
-    expected.assert_eq(&rows.chain(refused).chain(warned).collect::<String>());
+    expected.assert_eq(&(rows.collect::<String>() + &reading.to_lines()));
 }
 
 #[test]

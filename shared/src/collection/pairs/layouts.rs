@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::TextPair;
 use crate::collection::lines::rows::{FirstLines, Warnings, read_rows};
 use crate::collection::{ByteProgress, ReadResult};
-use crate::error::Reading;
+use crate::error::{Error, Reading};
 
 /// What became of a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +30,9 @@ pub struct Converted {
     /// Rows that are as they should be, and give no pair.
     pub left_out: BTreeMap<LeftOut, u64>,
 }
+
+/// What was read of a data set.
+pub type ReadPairs = Result<Converted, Error>;
 
 /// Why a row that is as it should be gives no pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -11,9 +11,7 @@ fn check(read: Result<(Vec<Doc>, Reading), Error>, expected: Expect) {
     let docs = docs
         .iter()
         .map(|it| format!("{:?} {:?} {:?}\n", it.id, it.title, it.text));
-    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
-    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
-    expected.assert_eq(&docs.chain(refused).chain(warned).collect::<String>());
+    expected.assert_eq(&(docs.collect::<String>() + &reading.to_lines()));
 }
 
 #[test]

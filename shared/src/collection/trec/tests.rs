@@ -5,9 +5,7 @@ use crate::collection::{Collection, Doc, Qrels, Query, Run};
 use crate::error::Reading;
 
 fn show(rows: String, reading: &Reading) -> String {
-    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
-    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
-    rows + &refused.chain(warned).collect::<String>()
+    rows + &reading.to_lines()
 }
 
 fn judged(qrels: &Qrels) -> String {

@@ -83,7 +83,7 @@ impl Op {
 }
 
 /// Axioms that a formula can name: those that prefer one of two texts of the pool.
-fn leaves() -> impl Iterator<Item = Axiom> {
+pub(super) fn leaves() -> impl Iterator<Item = Axiom> {
     let ours = [
         Axiom::Tfc1,
         Axiom::Mtdc,

@@ -9,6 +9,7 @@ use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::Meaning;
 use crate::probe::mine::{Miner, Pooled};
 use crate::probe::{Mined, Source};
+use crate::rank::top::tests::dice;
 use crate::text::Analyzer;
 use crate::vectors::{Known, Vectors};
 
@@ -63,13 +64,7 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
                 counted
             })
             .collect();
-        let case = Case {
-            query: &terms,
-            pool: &counted,
-            limits,
-            totals: index.totals(),
-            alike: &[],
-        };
+        let case = Case::new(&terms, &counted, limits, index.totals());
         let premises = axiom.premises(mode, &case);
         assert!(premises.iter().all(Measured::holds), "{premises:?}");
         let sign = match claim.kind() {
@@ -384,13 +379,7 @@ fn the_worked_examples_are_instances() {
             counted
         };
         let counted: Vec<Counted> = (0..texts.len()).map(count).collect();
-        let case = Case {
-            query: &terms,
-            pool: &counted,
-            limits: &Limits::STANDARD,
-            totals: index.totals(),
-            alike: &[],
-        };
+        let case = Case::new(&terms, &counted, &Limits::STANDARD, index.totals());
         let premises = axiom.premises(Mode::Fixed, &case);
         assert!(
             premises.iter().all(Measured::holds),
@@ -401,13 +390,7 @@ fn the_worked_examples_are_instances() {
 
 /// Texts over a handful of words, so that every axiom fires often.
 fn texts(n: usize) -> Vec<String> {
-    let mut state = 11_u64;
-    let mut next = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % below
-    };
+    let mut next = dice(11);
     let words = ["river", "bank", "tide", "mud", "stone", "sand"];
     (0..n)
         .map(|_| {
@@ -458,17 +441,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
             for &mode in Mode::ALL {
                 let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
                 let formulas = formulas.map(|it| Axiom::Combined(it.parse().unwrap()));
-                let further = Axiom::further().chain(formulas);
-                for axiom in further.chain([
-                    Axiom::Tfc1,
-                    Axiom::Mtdc,
-                    Axiom::Lnc1,
-                    Axiom::Tp,
-                    Axiom::Stmc1,
-                    Axiom::Stmc2,
-                    Axiom::Stmc3,
-                    Axiom::Tfc2,
-                ]) {
+                for axiom in formula::leaves().chain(formulas).chain([Axiom::Tfc2]) {
                     let arity = axiom.claim(mode).arity();
                     let case = Case {
                         query: &terms,
@@ -503,30 +476,23 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
 
 /// Vectors of all words but one, so that no two texts are quite alike.
 fn vectors() -> Vectors {
-    let mut vectors = Vectors::new(3);
-    for (word, vector) in [
+    Vectors::of(&[
         ("river", [1.0, 0.2, 0.0]),
         ("bank", [0.1, 1.0, 0.1]),
         ("tide", [0.9, 0.1, 0.3]),
         ("mud", [-0.5, 0.4, 0.8]),
         ("stone", [0.2, -0.9, 0.4]),
-    ] {
-        assert_eq!(vectors.push(word, &vector), Ok(true));
-    }
-    vectors
+    ])
 }
 
 #[test]
 fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
-    let mut vectors = Vectors::new(2);
-    for (word, vector) in [
+    let vectors = Vectors::of(&[
         ("river", [1.0, 0.0]),
         ("rivers", [0.0, 1.0]),
         ("streams", [0.9, 0.1]),
         ("money", [0.1, 0.9]),
-    ] {
-        vectors.push(word, &vector).unwrap();
-    }
+    ]);
     let docs = ["rivers streams", "river money"];
     let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
     docs.iter().for_each(|it| builder.add(it));

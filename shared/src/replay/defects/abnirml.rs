@@ -324,17 +324,22 @@ mod tests {
         fixture::make_with(definition, collection, files)
     }
 
+    /// The numbers of each of the two rows of the study that say something.
+    fn two_pairs(what: &str) -> Vec<[Value; 2]> {
+        let found = rows(Some(&study()), what);
+        assert_eq!(found.len(), 2);
+        let pair = |row: &Vec<Value>| [row[2].clone(), row[4].clone()];
+        found.iter().map(pair).collect()
+    }
+
     #[test]
     fn identical_pairs_shrink_an_effect() {
-        let study = study();
-        let rows = rows(Some(&study), "Identical pairs");
         // Of two pairs one is preferred by BM25 and by QL, beyond δ or not; the other never.
-        assert_eq!(rows.len(), 2);
-        for row in rows {
-            let (Value::Signed(theirs), Value::Signed(ours)) = (&row[2], &row[4]) else {
-                panic!("{row:?}");
+        for pair in two_pairs("Identical pairs") {
+            let [Value::Signed(theirs), Value::Signed(ours)] = pair else {
+                panic!("{pair:?}");
             };
-            assert!((theirs * 3.0 - ours * 2.0).abs() < 1e-12, "{row:?}");
+            assert!((theirs * 3.0 - ours * 2.0).abs() < 1e-12, "{theirs} {ours}");
         }
     }
 
@@ -353,14 +358,11 @@ mod tests {
 
     #[test]
     fn without_delta_the_least_difference_counts() {
-        let study = study();
-        let found = rows(Some(&study), "Its command line");
-        assert_eq!(found.len(), 2);
-        for row in found {
-            let (Value::Fraction(zero), Value::Fraction(tuned)) = (&row[2], &row[4]) else {
-                panic!("{row:?}");
+        for pair in two_pairs("Its command line") {
+            let [Value::Fraction(zero), Value::Fraction(tuned)] = pair else {
+                panic!("{pair:?}");
             };
-            assert!(zero <= tuned, "{row:?}");
+            assert!(zero <= tuned, "{zero} {tuned}");
         }
     }
 

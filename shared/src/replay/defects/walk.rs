@@ -222,20 +222,10 @@ mod tests {
     fn all_samples_of_a_study_are_those_that_were_mined() {
         let mut definition = fixture::definition(10);
         definition.probes = Probe::parse_list("match", false).unwrap();
-        let texts = [
-            "river bank",
-            "river river mud",
-            "bank mud of the river",
-            "mud",
-            "bank bank river of mud",
-            "the sea and the river",
-            "clay",
-            "river of the bank river",
-        ];
-        let mut collection = fixture::collection(&["river bank", "mud of the bank"], &texts);
-        let judged = [("1", 3), ("3", 1), ("5", 2), ("6", 0), ("8", 2), ("4", 1)];
-        let judged = judged.map(|(id, grade)| (id.to_owned(), grade));
-        collection.qrels.0.insert("q".to_owned(), judged.into());
+        let mut texts = fixture::RIVER_TEXTS.to_vec();
+        texts.extend(["clay", "river of the bank river"]);
+        let grades = [("1", 3), ("3", 1), ("5", 2), ("6", 0), ("8", 2), ("4", 1)];
+        let collection = fixture::judged(&["river bank", "mud of the bank"], &texts, &grades);
         let study = fixture::make(definition, collection);
         for &variable in Variable::ALL {
             let word = format!("match:tf:{}", variable.name().to_lowercase());

@@ -7,18 +7,16 @@ use crate::differ::Differences;
 use crate::differ::groups::{Both, Bucket};
 use crate::differ::hypotheses::fall;
 use crate::differ::listing::Turn;
-use crate::report::{Column, Kind, Table, Value, columns_of, format};
+use crate::report::{Kind, Table, Value, format};
 
 pub(super) fn buckets(found: &Differences) -> Table {
-    let mut table = head(found, "buckets", "RR@10 by FQT");
     let [first, second] = names(found);
-    table.columns = vec![
-        Column::new("FQT", Kind::Text),
-        Column::new(format!("{first}: queries"), Kind::Number),
-        Column::new(first, Kind::Estimate),
-        Column::new(format!("{second}: queries"), Kind::Number),
-        Column::new(second, Kind::Estimate),
-    ];
+    let mut table = head(found, "buckets", "RR@10 by FQT")
+        .with_texts("FQT")
+        .with_columns(Kind::Number, [format!("{first}: queries")])
+        .with_columns(Kind::Estimate, [first])
+        .with_columns(Kind::Number, [format!("{second}: queries")])
+        .with_columns(Kind::Estimate, [second]);
     let row = |it: &Bucket| {
         let mut cells = vec![text(bucket_label(it))];
         for side in &it.sides {
@@ -39,18 +37,6 @@ pub(super) fn buckets(found: &Differences) -> Table {
     table
 }
 
-/// Columns of a table of groups behind its first one.
-fn both_columns(found: &Differences) -> Vec<Column> {
-    let [first, second] = names(found);
-    vec![
-        Column::new("queries", Kind::Number),
-        Column::new(first, Kind::Estimate),
-        Column::new(second, Kind::Estimate),
-        Column::new("ΔRR@10", Kind::Number),
-        Column::new("95 % interval", Kind::Number),
-    ]
-}
-
 fn both_row(label: impl Into<String>, it: &Both) -> Vec<Value> {
     let mut cells = vec![text(label), Value::Count(it.n_queries)];
     cells.extend(it.rr.map(estimate));
@@ -59,11 +45,12 @@ fn both_row(label: impl Into<String>, it: &Both) -> Vec<Value> {
 }
 
 fn grouped(found: &Differences, [name, what, by]: [&str; 3], rows: Vec<Vec<Value>>) -> Table {
-    let mut table = head(found, name, what);
-    table.columns = vec![Column::new(by, Kind::Text)];
-    table.columns.extend(both_columns(found));
-    table.rows = rows;
-    table
+    let table = head(found, name, what)
+        .with_texts(by)
+        .with_numbers("queries")
+        .with_columns(Kind::Estimate, names(found))
+        .with_numbers("ΔRR@10 | 95 % interval");
+    Table { rows, ..table }
 }
 
 pub(super) fn lengths(found: &Differences) -> Table {
@@ -98,12 +85,9 @@ pub(super) fn bigrams(found: &Differences) -> Table {
 }
 
 pub(super) fn change(found: &Differences) -> Table {
-    let mut table = head(found, "change", "on which queries which is better");
-    table.columns = [
-        columns_of(Kind::Text, "RR@10"),
-        columns_of(Kind::Number, "queries | share"),
-    ]
-    .concat();
+    let mut table = head(found, "change", "on which queries which is better")
+        .with_texts("RR@10")
+        .with_numbers("queries | share");
     let it = &found.change;
     let n = it.series.len();
     let counts = [it.n_won, it.n_better, it.n_equal, it.n_worse, it.n_lost];
@@ -126,13 +110,10 @@ pub(super) fn change(found: &Differences) -> Table {
 }
 
 pub(super) fn overlap(found: &Differences) -> Table {
-    let mut table = head(found, "overlap", "documents in common");
-    table.columns = [
-        columns_of(Kind::Number, "first i"),
-        columns_of(Kind::Estimate, "MUR"),
-        columns_of(Kind::Number, "queries with none in common"),
-    ]
-    .concat();
+    let mut table = head(found, "overlap", "documents in common")
+        .with_numbers("first i")
+        .with_estimates("MUR")
+        .with_numbers("queries with none in common");
     let means = found.overlap.means.iter().zip(&found.overlap.n_apart);
     let rows = means.zip(1..).map(|((mean, n_apart), i)| {
         vec![

@@ -37,9 +37,9 @@ fn items() -> (Vec<Item>, Vec<Named>) {
 fn log() -> Log {
     let mut noted = decided(0, Answer::Second, &[1]);
     if let What::Decided(it) = &mut noted {
-        it.note = "=SUM(1,2)".to_owned();
-        it.tags = vec!["off topic".to_owned(), "old".to_owned()];
-        it.matters = Some(Matters::No);
+        it.comment.note = "=SUM(1,2)".to_owned();
+        it.comment.tags = vec!["off topic".to_owned(), "old".to_owned()];
+        it.comment.matters = Some(Matters::No);
     }
     let adjudicated = Adjudication {
         item: ItemNo(1),

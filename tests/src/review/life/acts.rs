@@ -1,7 +1,7 @@
 //! Somebody who does things, and remembers their keys.
 
 use shared::api::review::{Again, NextItems, Outcome, Send, TaskNo};
-use shared::review::event::{Decision, What};
+use shared::review::event::{AnswerComment, Decision, What};
 use shared::review::queue::Offer;
 use shared::review::{Answer, Event, ItemNo, Key};
 
@@ -73,9 +73,7 @@ pub(super) fn decision(offer: &Offer, answer: Answer, replaces: Vec<Key>) -> Wha
     What::Decided(Decision {
         item: offer.item,
         answer,
-        matters: None,
-        tags: Vec::new(),
-        note: String::new(),
+        comment: AnswerComment::default(),
         sides: offer.sides,
         took_ms: 4_000,
         replaces,

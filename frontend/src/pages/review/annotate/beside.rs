@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::review::Matters;
+use shared::review::event::AnswerComment;
 use shared::review::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
 
-use super::course::Words;
 use crate::pages::review::desk;
 use crate::widgets::form::Radio;
 
@@ -15,7 +15,7 @@ const NOTE: &str = "note";
 /// What is said so far beside the answer that comes.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
-    words: RwSignal<Words>,
+    words: RwSignal<AnswerComment>,
     /// Whether the field of the note is there.
     noting: RwSignal<bool>,
 }
@@ -23,18 +23,18 @@ pub(super) struct Beside {
 impl Beside {
     pub(super) fn new() -> Beside {
         Beside {
-            words: RwSignal::new(Words::default()),
+            words: RwSignal::new(AnswerComment::default()),
             noting: RwSignal::new(false),
         }
     }
 
     /// For the item that comes.
-    pub(super) fn set(self, words: Words) {
+    pub(super) fn set(self, words: AnswerComment) {
         self.noting.set(!words.note.is_empty());
         self.words.set(words);
     }
 
-    pub(super) fn words(self) -> Words {
+    pub(super) fn words(self) -> AnswerComment {
         self.words.get_untracked()
     }
 

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use shared::api::review::{Done, Handed, HandedItem, MOST_OFFERS};
-use shared::review::event::{Decision, MOST_REPLACED, What};
+use shared::review::event::{AnswerComment, Decision, MOST_REPLACED, What};
 use shared::review::log::Fate;
 use shared::review::queue::{PREFETCH, Part};
-use shared::review::{Answer, Event, ItemNo, Key, Matters};
+use shared::review::{Answer, Event, ItemNo, Key};
 
 /// With fewer items than these at hand, more are asked for.
 const FEW: usize = 5;
@@ -45,17 +45,6 @@ pub(crate) struct Act {
     pub(crate) item: ItemNo,
     /// None for a skip.
     pub(crate) decision: Option<Decision>,
-}
-
-/// What is said beside an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Words {
-    /// Whether the axiom's reason matters.
-    pub(crate) matters: Option<Matters>,
-    /// Tags.
-    pub(crate) tags: Vec<String>,
-    /// A note.
-    pub(crate) note: String,
 }
 
 /// All of it.
@@ -120,15 +109,13 @@ impl Screen {
     }
 
     /// A decision on it; `answer` is about the screen, first is left.
-    pub(crate) fn decide(&self, answer: Answer, words: Words, took_ms: u64) -> What {
+    pub(crate) fn decide(&self, answer: Answer, comment: AnswerComment, took_ms: u64) -> What {
         let sides = self.item.offer.sides;
         let before = self.before.as_ref();
         What::Decided(Decision {
             item: self.number(),
             answer: sides.turn(answer),
-            matters: words.matters,
-            tags: words.tags,
-            note: words.note,
+            comment,
             sides,
             took_ms,
             replaces: before.map(|it| it.stand.clone()).unwrap_or_default(),

@@ -8,7 +8,7 @@ use shared::review::written::LONGEST_NOTE;
 
 use crate::page::Page;
 use crate::pages::about::example::Example;
-use crate::pages::review::desk;
+use crate::pages::review::desk::{self, KeyButton};
 
 /// A dialog of this page.
 pub(super) type Place = NodeRef<html::Dialog>;
@@ -23,6 +23,17 @@ pub(super) fn open(place: Place) {
 fn close(place: Place) {
     if let Some(dialog) = place.get_untracked() {
         dialog.close();
+    }
+}
+
+/// The heading of a dialog, and the way out of it.
+#[component]
+fn DialogHead(place: Place, id: &'static str, children: Children) -> impl IntoView {
+    view! {
+        <header>
+            <h2 id=id>{children()}</h2>
+            <KeyButton class="btn" key="Esc" press=move || close(place)>"Back"</KeyButton>
+        </header>
     }
 }
 
@@ -77,12 +88,7 @@ pub(super) fn SkipDialog(
     };
     view! {
         <dialog node_ref=place class="skipping" aria-labelledby="skip-title" on:keydown=press>
-            <header>
-                <h2 id="skip-title">"Why do you pass it over?"</h2>
-                <button class="btn" type="button" on:click=move |_| close(place)>
-                    "Back" <kbd>"Esc"</kbd>
-                </button>
-            </header>
+            <DialogHead place id="skip-title">"Why do you pass it over?"</DialogHead>
             <div class="reasons">{buttons.collect_view()}</div>
             <label class="field">
                 <span class="label">
@@ -120,12 +126,7 @@ pub(super) fn ReportDialog(
     };
     view! {
         <dialog node_ref=place aria-labelledby="report-title">
-            <header>
-                <h2 id="report-title">"What is wrong with this item?"</h2>
-                <button class="btn" type="button" on:click=move |_| close(place)>
-                    "Back" <kbd>"Esc"</kbd>
-                </button>
-            </header>
+            <DialogHead place id="report-title">"What is wrong with this item?"</DialogHead>
             <form class="reasons" on:submit=send>
                 <label class="field">
                     <span class="label">"The curator reads it. You can still decide."</span>
@@ -169,12 +170,7 @@ pub(super) fn ExampleDialog(
     let name = move || probe.get().map(|it| it.name());
     view! {
         <dialog node_ref=place class="wide-dialog" aria-labelledby="example-title">
-            <header>
-                <h2 id="example-title">{name} ": what it says"</h2>
-                <button class="btn" type="button" on:click=move |_| close(place)>
-                    "Back" <kbd>"Esc"</kbd>
-                </button>
-            </header>
+            <DialogHead place id="example-title">{name} ": what it says"</DialogHead>
             {body}
         </dialog>
     }

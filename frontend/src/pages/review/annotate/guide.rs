@@ -6,7 +6,7 @@ use shared::api::review::Standing;
 use super::course::Act;
 use super::work::Work;
 use crate::numbers::{count, plural};
-use crate::pages::review::desk;
+use crate::pages::review::desk::{self, KeyButton};
 use crate::widgets::markdown::Markdown;
 use crate::widgets::progress::Progress;
 
@@ -50,9 +50,9 @@ pub(super) fn Guide(
             <Progress label="Everybody" done=share/>
             <p>{everybody} " " {sides}</p>
             <Last work/>
-            <button class="btn" type="button" on:click=move |_| work.turn_guide()>
-                "Hide this panel" <kbd>"G"</kbd>
-            </button>
+            <KeyButton class="btn" key="G" press=move || work.turn_guide()>
+                "Hide this panel"
+            </KeyButton>
         </section>
     }
 }

@@ -6,10 +6,10 @@ use shared::review::event::{Report, Skip, SkipReason, What};
 use shared::review::{Answer, Event, Key};
 
 use super::beside::Beside;
-use super::course::{Act, Course, Words};
+use super::course::{Act, Course};
 use super::guide;
-use crate::api::action::Action;
-use crate::api::{self, Error};
+use crate::api;
+use crate::api::action::{Action, once};
 use crate::later::Later;
 use crate::outbox;
 use crate::pages::review::clock::Clock;
@@ -34,12 +34,11 @@ pub(super) struct Work {
     pub(super) guide: RwSignal<bool>,
     /// What was done last, in words.
     pub(super) toast: RwSignal<Option<String>>,
-    /// Why something could not be done.
-    pub(super) failed: RwSignal<Option<Error>>,
+    /// What is asked of the server, and why something could not be done.
+    pub(super) action: Action,
     /// What is wrong with what was written.
     pub(super) wrong: RwSignal<Option<String>>,
     clock: StoredValue<Clock>,
-    asking: RwSignal<bool>,
     later: Later,
 }
 
@@ -55,10 +54,9 @@ impl Work {
             marks: RwSignal::new(true),
             guide: RwSignal::new(true),
             toast: RwSignal::new(None),
-            failed: RwSignal::new(None),
+            action: Action::new(),
             wrong: RwSignal::new(None),
             clock: StoredValue::new(Clock::start(now_ms())),
-            asking: RwSignal::new(false),
             later: Later::after_ms(PAUSE_MS),
         }
     }
@@ -79,7 +77,7 @@ impl Work {
 
     /// Whether items are on their way.
     pub(super) fn asks(self) -> bool {
-        self.asking.get()
+        self.action.busy.get()
     }
 
     /// The reader is there, or the page is hidden.
@@ -100,7 +98,7 @@ impl Work {
             let words = self.beside.words();
             Some((
                 screen.decide(answer, words, took),
-                desk::word(claim, answer),
+                desk::ON_BUTTONS.of(claim, answer),
             ))
         });
         if let Some((what, word)) = what {
@@ -209,11 +207,7 @@ impl Work {
             task: self.task(),
             item: act.item,
         };
-        let action = Action {
-            busy: self.asking,
-            failed: self.failed,
-        };
-        action.send(request, move |item| {
+        self.action.send(request, move |item| {
             then(self, act, item);
             self.shown();
         });
@@ -230,12 +224,8 @@ impl Work {
 
     fn start(self) {
         let before = self.course.with_untracked(|it| {
-            let before = it.screen()?.before.as_ref()?.decision.clone();
-            Some(Words {
-                matters: before.matters,
-                tags: before.tags,
-                note: before.note,
-            })
+            let before = it.screen()?.before.as_ref()?;
+            Some(before.decision.comment.clone())
         });
         self.beside.set(before.unwrap_or_default());
         self.clock.set_value(Clock::start(now_ms()));
@@ -245,32 +235,25 @@ impl Work {
     pub(super) fn ask(self) {
         let n_unsent = outbox::unsent(self.task()).len();
         let wanted = self.course.with_untracked(|it| it.wants(n_unsent));
-        let rests = self.asking.get_untracked() || !self.is_open();
-        let Some(n) = wanted.filter(|_| !rests) else {
+        let Some(n) = wanted.filter(|_| self.is_open()) else {
             return;
         };
-        self.asking.set(true);
         let task = self.task();
-        leptos::task::spawn_local(async move {
-            let found = api::call(&NextItems { task, n }).await;
-            if self.asking.try_set(false).is_some() {
-                return;
-            }
-            match found {
-                Ok(handed) => self.take(handed, n),
-                Err(error) => {
-                    // What is at hand can be decided without a network.
-                    let empty = self.course.with_untracked(|it| it.screen().is_none());
-                    self.failed.set(empty.then_some(error));
-                    self.later.run(move || self.ask());
-                }
+        let found = async move { api::call(&NextItems { task, n }).await };
+        once(self.action.busy, found, move |found| match found {
+            Ok(handed) => self.take(handed, n),
+            Err(error) => {
+                // What is at hand can be decided without a network.
+                let empty = self.course.with_untracked(|it| it.screen().is_none());
+                self.action.failed.set(empty.then_some(error));
+                self.later.run(move || self.ask());
             }
         });
     }
 
     fn take(self, handed: Handed, n: u32) {
         let fresh = self.course.with_untracked(|it| it.screen().is_none());
-        self.failed.set(None);
+        self.action.failed.set(None);
         self.standing.set(handed.standing);
         self.course.update(|it| it.take(handed, n, now_ms()));
         if fresh {
@@ -324,7 +307,7 @@ impl Work {
         });
         let answer = decision.sides.turn(decision.answer);
         match claim {
-            Some(claim) => format!("Item {n}: {}", desk::word(claim, answer)),
+            Some(claim) => format!("Item {n}: {}", desk::ON_BUTTONS.of(claim, answer)),
             None => format!("Item {n}: {}", answer.name()),
         }
     }

@@ -20,8 +20,10 @@ use crate::api::{self, Error};
 use crate::browser::{self, Address};
 use crate::keys::{self, Press};
 use crate::numbers::plural;
+use crate::pages::review::desk::KeyButton;
 use crate::widgets::error::{Failed, Failure};
 use crate::widgets::form::Line;
+use crate::widgets::section::Section;
 
 /// Answers in the order of their keys.
 const KEYS: [(&str, Answer); 4] = [
@@ -179,12 +181,9 @@ fn Queue(court: Court) -> impl IntoView {
             court.look(ItemNo(item));
         }
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <section class="section queue" aria-labelledby="queue">
-            <header>
-                <h2 id="queue">"To settle"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section id="queue" name="To settle" class="section queue" header>
             <ol class="cases disputed">{rows}</ol>
             {done}
             <form class="btns" on:submit=open>
@@ -195,7 +194,7 @@ fn Queue(court: Court) -> impl IntoView {
                 />
                 <button class="btn" type="submit">"Open"</button>
             </form>
-        </section>
+        </Section>
     }
 }
 
@@ -281,16 +280,12 @@ fn Judged(
         }
         Press::Taken
     });
+    let disabled = Signal::derive(move || court.sending.busy());
     let buttons = KEYS.map(|(key, answer)| {
         view! {
-            <button
-                class="btn"
-                type="button"
-                disabled=move || court.sending.busy()
-                on:click=move |_| decide(answer)
-            >
-                {words::answer(answer, claim)} <kbd>{key}</kbd>
-            </button>
+            <KeyButton class="btn" key press=move || decide(answer) disabled>
+                {words::answer(answer, claim)}
+            </KeyButton>
         }
     });
     let note = move || {
@@ -328,12 +323,8 @@ fn Judged(
         <header>
             <h2 node_ref=head tabindex="-1">{format!("Item {}", item.0)}</h2>
             <div class="btns">
-                <button class="btn" type="button" on:click=move |_| court.step(-1)>
-                    "Previous " <kbd>"K"</kbd>
-                </button>
-                <button class="btn" type="button" on:click=move |_| court.step(1)>
-                    "Next " <kbd>"J"</kbd>
-                </button>
+                <KeyButton class="btn" key="K" press=move || court.step(-1)>"Previous "</KeyButton>
+                <KeyButton class="btn" key="J" press=move || court.step(1)>"Next "</KeyButton>
             </div>
         </header>
         <Told found/>

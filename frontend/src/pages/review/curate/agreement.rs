@@ -50,7 +50,6 @@ fn Shown(found: Agreed) -> impl IntoView {
             id="pairs"
             name="Each two people"
             said="Over the items on which both decided."
-            drawing=None
             table=table("pairs")
         />
         <Part
@@ -58,7 +57,6 @@ fn Shown(found: Agreed) -> impl IntoView {
             id="people"
             name="Each person and all others"
             said="How often the others say the same, and α as if the person were not there."
-            drawing=None
             table=table("people")
         />
     }

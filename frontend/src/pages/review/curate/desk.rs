@@ -6,8 +6,8 @@ use shared::api::review::{Change, Named, TaskNo, Whole};
 use shared::review::PersonNo;
 use shared::study::dials::Dials;
 
+use crate::api;
 use crate::api::action::Action;
-use crate::api::{self, Error};
 use crate::browser;
 use crate::page::Page;
 
@@ -71,8 +71,8 @@ pub(super) struct Desk {
     pub(super) whole: RwSignal<Whole>,
     /// The rankers of the study by their places; empty until they are known.
     pub(super) rankers: RwSignal<Vec<String>>,
-    pub(super) busy: RwSignal<bool>,
-    pub(super) failed: RwSignal<Option<Error>>,
+    /// Changes of the task.
+    pub(super) action: Action,
 }
 
 impl Desk {
@@ -81,8 +81,7 @@ impl Desk {
             task: whole.card.task,
             whole: RwSignal::new(whole),
             rankers: RwSignal::new(Vec::new()),
-            busy: RwSignal::new(false),
-            failed: RwSignal::new(None),
+            action: Action::new(),
         };
         desk.name_rankers();
         desk
@@ -102,11 +101,7 @@ impl Desk {
 
     /// Changes the task; `done` is for what succeeded.
     pub(super) fn change(self, change: Change, done: impl Fn() + 'static) {
-        let action = Action {
-            busy: self.busy,
-            failed: self.failed,
-        };
-        action.send(change, move |whole| {
+        self.action.send(change, move |whole| {
             self.whole.set(whole);
             done();
         });

@@ -5,7 +5,8 @@ use shared::api::review::{Download, Format};
 use shared::review::export::Whose;
 
 use super::desk::Desk;
-use crate::api::{self, Error};
+use crate::api;
+use crate::api::action::Action;
 use crate::widgets::download;
 use crate::widgets::error::Failed;
 use crate::widgets::section::Section;
@@ -58,8 +59,8 @@ const FILES: [File; 4] = [
 #[component]
 pub(super) fn Export(desk: Desk) -> impl IntoView {
     let names = RwSignal::new(false);
-    let failed = RwSignal::new(None::<Error>);
-    let busy = RwSignal::new(false);
+    let action = Action::new();
+    let busy = action.busy;
     let rows = FILES.map(|file| {
         let File {
             format,
@@ -69,30 +70,14 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
             said,
         } = file;
         let take = move |_| {
-            if busy.get_untracked() {
-                return;
-            }
-            busy.set(true);
             let asked = Download {
                 task: desk.task,
                 format,
                 names: names.get_untracked(),
             };
-            leptos::task::spawn_local(async move {
-                let found = api::call_text(&asked).await;
-                // The reader may be on another page by now.
-                if busy.try_set(false).is_some() {
-                    return;
-                }
-                match found {
-                    Ok(text) => {
-                        failed.set(None);
-                        let name = format!("review-{}.{ending}", asked.task.0);
-                        download::save(&name, kind, &text);
-                    }
-                    Err(error) => failed.set(Some(error)),
-                }
-            });
+            let name = format!("review-{}.{ending}", desk.task.0);
+            let text = async move { api::call_text(&asked).await };
+            action.run(text, move |text| download::save(&name, kind, &text));
         };
         view! {
             <li>
@@ -125,7 +110,7 @@ pub(super) fn Export(desk: Desk) -> impl IntoView {
                 </label>
             </p>
             <ul class="exports files-of">{rows}</ul>
-            <Failed error=failed/>
+            <Failed error=action.failed/>
             <p class="note" role="status">{move || busy.get().then_some("Writing the file")}</p>
         </Section>
     }

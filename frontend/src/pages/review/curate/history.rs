@@ -123,11 +123,12 @@ fn said(what: &What, names: &[Named], claim: ClaimKind) -> (String, String) {
     match what {
         What::Decided(it) => {
             let answer = words::answer(it.answer, claim);
-            let matters = it.matters.map(words::matters);
+            let matters = it.comment.matters.map(words::matters);
             let mut said = vec![answer];
             said.extend(matters);
-            let mut noted = it.tags.clone();
-            noted.extend((!it.note.is_empty()).then(|| it.note.clone()));
+            let mut noted = it.comment.tags.clone();
+            let note = &it.comment.note;
+            noted.extend((!note.is_empty()).then(|| note.clone()));
             (said.join("; "), noted.join(" · "))
         }
         What::Skipped(it) => (

@@ -13,7 +13,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Overview(desk: Desk) -> impl IntoView {
     view! {
-        <Failed error=desk.failed/>
+        <Failed error=desk.action.failed/>
         <Switches desk/>
         <Made desk/>
         <Guidelines desk/>
@@ -52,7 +52,7 @@ fn Switches(desk: Desk) -> impl IntoView {
             <button
                 class="btn main"
                 type="button"
-                disabled=move || desk.busy.get()
+                disabled=move || desk.action.busy.get()
                 on:click=move |_| turn(to)
             >
                 {word}
@@ -85,7 +85,7 @@ fn Switches(desk: Desk) -> impl IntoView {
                     <input
                         type="checkbox"
                         prop:checked=move || public.get()
-                        disabled=move || desk.busy.get()
+                        disabled=move || desk.action.busy.get()
                         on:change=publish
                     />
                     "Everybody who sees the study sees what people say, without names"
@@ -193,7 +193,7 @@ fn Guidelines(desk: Desk) -> impl IntoView {
                     <button
                         class="btn"
                         type="submit"
-                        disabled=move || desk.busy.get() || !changed.get()
+                        disabled=move || desk.action.busy.get() || !changed.get()
                     >
                         "Save the guidelines"
                     </button>

@@ -60,6 +60,10 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         format::per_cent(done),
         plural(progress.n_items, "item", "items")
     );
+    let header = {
+        let said = said.clone();
+        move || view! { <p class="note">{said.clone()}</p> }
+    };
     let days = (!progress.days.is_empty()).then(|| Drawn::still(plot::review::days(&progress)));
     let people = progress.people.into_iter().map(|it| {
         let name = called(&names, it.person);
@@ -77,14 +81,10 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
         .into_any();
     }
     view! {
-        <section class="section" aria-labelledby="far">
-            <header>
-                <h2 id="far">"How far it is"</h2>
-                <p class="note">{said.clone()}</p>
-            </header>
+        <Section id="far" name="How far it is" header>
             <div class="tally">{tally}</div>
             <Bar label=said done=Signal::stored(done)/>
-        </section>
+        </Section>
         {days
             .map(|days| {
                 view! {
@@ -103,7 +103,6 @@ fn Shown(desk: Desk, found: Progressed, again: Callback<()>) -> impl IntoView {
             id="progress"
             name="What each person did"
             said="How many, how fast, how right, and whether that changes."
-            drawing=None
             table=table("progress")
         />
         <Section

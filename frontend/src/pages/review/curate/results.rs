@@ -34,42 +34,37 @@ fn Shown(desk: Desk, own: Option<TaskResults>) -> impl IntoView {
         return view! { <p class="ahead">{OUTDATED}</p> }.into_any();
     };
     let shown = move || {
-        {
-            let rankers = desk.rankers.get();
-            let tables = tables::of_estimates(&found, &rankers);
-            let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
-            let drawn = Drawn::still(plot::review::results(&found, &rankers));
-            view! {
+        let rankers = desk.rankers.get();
+        let tables = tables::of_estimates(&found, &rankers);
+        let table = |name: &str| tables.iter().find(|it| it.name == name).cloned();
+        let drawn = Drawn::still(plot::review::results(&found, &rankers));
+        view! {
+            <Part
+                of="review-"
+                id="results"
+                name="Who agrees with whom"
+                said="Estimated over all that could have been drawn, from what was drawn."
+                drawing=Some(drawn)
+                table=table("results")
+            />
+            <Part
+                of="review-"
+                id="said"
+                name="What people say"
+                said="In numbers of items."
+                table=table("said")
+            />
+            <details>
+                <summary>"Every estimate, with the interval of other people"</summary>
                 <Part
                     of="review-"
-                    id="results"
-                    name="Who agrees with whom"
-                    said="Estimated over all that could have been drawn, from what was drawn."
-                    drawing=Some(drawn)
-                    table=table("results")
+                    id="details"
+                    name="Every estimate"
+                    said="Three ways to count, and the numbers of items behind them."
+                    table=table("details")
                 />
-                <Part
-                    of="review-"
-                    id="said"
-                    name="What people say"
-                    said="In numbers of items."
-                    drawing=None
-                    table=table("said")
-                />
-                <details>
-                    <summary>"Every estimate, with the interval of other people"</summary>
-                    <Part
-                        of="review-"
-                        id="details"
-                        name="Every estimate"
-                        said="Three ways to count, and the numbers of items behind them."
-                        drawing=None
-                        table=table("details")
-                    />
-                </details>
-            }
+            </details>
         }
-        .into_any()
     };
     shown.into_any()
 }

@@ -10,9 +10,10 @@ use shared::review::task::Role;
 use shared::review::task::{Between, Design, Favour, Share, Wanted};
 use shared::review::{Answer, Matters, Preference};
 use shared::study::dials::Only;
-use shared::verdict::Outcome;
 
+use crate::pages::review::desk::{IN_CLAIM_ORDER, answer_that};
 use crate::widgets::dials::mode_word;
+use crate::widgets::verdict;
 
 /// Class and word of a state.
 pub(super) fn state(state: State) -> (&'static str, &'static str) {
@@ -25,28 +26,12 @@ pub(super) fn state(state: State) -> (&'static str, &'static str) {
 
 /// An answer to the question of a claim; texts are counted in its order.
 pub(super) fn answer(answer: Answer, claim: ClaimKind) -> &'static str {
-    let steps = claim == ClaimKind::ShrinkingGain;
-    match answer {
-        Answer::First if steps => "first step helps more",
-        Answer::First => "text 1 is better",
-        Answer::Second if steps => "second step helps more",
-        Answer::Second => "text 2 is better",
-        Answer::Equal if steps => "both steps help the same",
-        Answer::Equal => "equal",
-        Answer::CannotSay => "cannot say",
-    }
+    IN_CLAIM_ORDER.of(claim, answer)
 }
 
 /// What somebody prefers.
 pub(super) fn preference(of: Preference, claim: ClaimKind) -> &'static str {
-    answer(
-        match of {
-            Preference::First => Answer::First,
-            Preference::Equal => Answer::Equal,
-            Preference::Second => Answer::Second,
-        },
-        claim,
-    )
+    answer(answer_that(of), claim)
 }
 
 /// What people say together.
@@ -163,11 +148,7 @@ pub(super) fn wanted(of: &Wanted, rankers: &[String]) -> String {
     said.extend(dials.split.as_ref().map(|it| format!("queries of {it}")));
     if let Some(at) = of.ranker {
         let name = ranker(rankers, at);
-        let outcome = of.outcome.map(|it| match it {
-            Outcome::Satisfied => "satisfied",
-            Outcome::Tied => "tied",
-            Outcome::Violated => "violated",
-        });
+        let outcome = of.outcome.map(|it| verdict::word(Some(it)));
         said.extend(outcome.map(|it| format!("{it} by {name}")));
         let bound = |it: Option<f64>| it.map_or("any".to_owned(), |it| it.to_string());
         if of.margin_from.is_some() || of.margin_to.is_some() {

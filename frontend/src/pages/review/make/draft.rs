@@ -32,7 +32,7 @@ pub(super) enum Way {
 
 impl Way {
     /// Every way with its words.
-    pub(super) const ALL: [(Way, &str, &str); 5] = [
+    pub(super) const ALL: &[(Way, &str, &str)] = &[
         (
             Way::Uniform,
             "uniform",

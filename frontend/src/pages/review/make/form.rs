@@ -9,11 +9,12 @@ use shared::study::dials::Dials;
 use shared::study::overview::{Card, Overview};
 
 use super::draft::{self, Draft, Field, Refusal};
+use crate::api::action::{Action, once};
 use crate::api::{self, Error};
 use crate::browser::{self, Address};
 use crate::later::Later;
 use crate::page::Page;
-use crate::widgets::form::Fields;
+use crate::widgets::form::{Fields, Number};
 
 /// What the parts of the form share.
 #[derive(Clone, Copy)]
@@ -29,8 +30,8 @@ pub(super) struct Form {
     pub(super) study: RwSignal<Option<Overview>>,
     /// Its behaviours.
     pub(super) behaviours: RwSignal<Vec<Probe>>,
-    pub(super) failed: RwSignal<Option<Error>>,
-    pub(super) busy: RwSignal<bool>,
+    /// The request that makes the task, and what failed apart from its fields.
+    pub(super) action: Action,
     /// Whether somebody has tried to make it: until then, what is empty is not wrong yet.
     pub(super) tried: RwSignal<bool>,
 }
@@ -58,13 +59,22 @@ impl Form {
             refused,
             study: RwSignal::new(None),
             behaviours: RwSignal::new(Vec::new()),
-            failed: RwSignal::new(None),
-            busy: RwSignal::new(false),
+            action: Action::new(),
             tried,
         };
         form.keep();
         form.follow();
         form
+    }
+
+    /// Returns the field of a number.
+    pub(super) fn number(
+        self,
+        field: Field,
+        label: &'static str,
+        text: fn(&mut Draft) -> &mut String,
+    ) -> impl IntoView {
+        view! { <Number form=self.fields field label text/> }
     }
 
     /// The draft survives a reload.
@@ -105,13 +115,13 @@ impl Form {
             match found {
                 Ok(found) => {
                     let has_behaviours = found.n_behaviours > 0;
-                    self.failed.set(None);
+                    self.action.failed.set(None);
                     self.study.set(Some(found));
                     if has_behaviours {
                         self.ask_behaviours(study).await;
                     }
                 }
-                Err(error) => self.failed.set(Some(error)),
+                Err(error) => self.action.failed.set(Some(error)),
             }
         });
     }
@@ -137,7 +147,7 @@ impl Form {
                 }
                 self.behaviours.set(probes);
             }
-            Err(error) => self.failed.set(Some(error)),
+            Err(error) => self.action.failed.set(Some(error)),
         }
     }
 
@@ -145,7 +155,7 @@ impl Form {
     pub(super) fn refuse(self, error: Error) {
         match &error {
             Error::Server(problem) => self.refused.set(Some(Refusal::of(problem))),
-            Error::Network(_) | Error::File(_) => self.failed.set(Some(error)),
+            Error::Network(_) | Error::File(_) => self.action.failed.set(Some(error)),
         }
     }
 
@@ -154,23 +164,13 @@ impl Form {
         let Ok(task) = self.draft.with_untracked(Draft::task) else {
             return;
         };
-        if self.busy.get_untracked() {
-            return;
-        }
-        self.busy.set(true);
-        leptos::task::spawn_local(async move {
-            let made = api::call(&Make { task }).await;
-            // The reader may be on another page by now.
-            if self.busy.try_set(false).is_some() {
-                return;
+        let made = async move { api::call(&Make { task }).await };
+        once(self.action.busy, made, move |made| match made {
+            Ok(Whole { card, .. }) => {
+                draft::forget();
+                browser::go(&Page::Curate { task: card.task }.href());
             }
-            match made {
-                Ok(Whole { card, .. }) => {
-                    draft::forget();
-                    browser::go(&Page::Curate { task: card.task }.href());
-                }
-                Err(error) => self.refuse(error),
-            }
+            Err(error) => self.refuse(error),
         });
     }
 }

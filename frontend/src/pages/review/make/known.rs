@@ -1,7 +1,6 @@
 //! Instances of which the answer is known: to learn by, or to see how right somebody is.
 
 use leptos::prelude::*;
-use shared::probe::ClaimKind;
 use shared::review::Answer;
 use shared::review::task::Known;
 
@@ -9,19 +8,19 @@ use super::draft::{Draft, Field};
 use super::form::Form;
 use super::place;
 use crate::page::Page;
+use crate::pages::review::desk::{AnswerWords, IN_CLAIM_ORDER};
 use crate::widgets::form::{FieldName, Line, Mistake, Select, Wrong};
 
-/// An answer, whichever the claim.
-fn word(answer: Answer, claim: ClaimKind) -> &'static str {
-    match (claim, answer) {
-        (ClaimKind::ShrinkingGain, Answer::First) => "first step helps more",
-        (ClaimKind::ShrinkingGain, Answer::Second) => "second step helps more",
-        (_, Answer::First) => "text 1 is better",
-        (_, Answer::Second) => "text 2 is better",
-        (_, Answer::Equal) => "equal",
-        (_, Answer::CannotSay) => "cannot say",
-    }
-}
+/// The answers as the list shows them, whichever the claim.
+const LISTED: AnswerWords = AnswerWords {
+    steps: [
+        "first step helps more",
+        "equal",
+        "second step helps more",
+        "cannot say",
+    ],
+    ..IN_CLAIM_ORDER
+};
 
 /// A list that is added to by addresses.
 #[component]
@@ -63,12 +62,7 @@ pub(super) fn Knowns(
         let (study, all) = form.draft.with(|it| (it.study.clone(), list(it).clone()));
         let rows = all.into_iter().enumerate().map(|(at, known)| {
             let place = known.place;
-            let page = Page::Instance {
-                study: study.clone(),
-                probe: place.probe,
-                mode: place.mode,
-                number: place.number,
-            };
+            let page = Page::instance(study.clone(), place);
             let called = format!("{} {}", place.probe.name(), place.number);
             let label = format!("Remove {called}");
             let drop = move |_| {
@@ -82,7 +76,7 @@ pub(super) fn Knowns(
             view! {
                 <li>
                     <a href=page.href() target="_blank" rel="noopener">{called}</a>
-                    <span>{word(known.answer, place.claim())}</span>
+                    <span>{LISTED.of(place.claim(), known.answer)}</span>
                     <span class="note" dir="auto">{known.why}</span>
                     <button class="btn bare" type="button" aria-label=label on:click=drop>
                         "Remove"

@@ -9,6 +9,7 @@ use super::form::Form;
 use crate::api;
 use crate::later::Later;
 use crate::numbers::{count, plural};
+use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};
 
 /// The hand rests so long before the server is asked.
@@ -62,14 +63,11 @@ pub(super) fn Preview(form: Form) -> impl IntoView {
         let made = seen.made.clone()?;
         Some(view! { <div class:stale=stale.clone()><Counted made/></div> })
     };
+    let header = move || view! { <p class="note" role="status">{said}</p> };
     view! {
-        <section class="section preview" aria-labelledby="preview">
-            <header>
-                <h2 id="preview">"Preview"</h2>
-                <p class="note" role="status">{said}</p>
-            </header>
+        <Section id="preview" name="Preview" class="section preview" header>
             {shown}
-        </section>
+        </Section>
     }
 }
 

@@ -10,7 +10,7 @@ use super::form::Form;
 use super::ranker::Ranker;
 use crate::numbers;
 use crate::widgets::dials::{DialBar, Reach, Turned};
-use crate::widgets::form::{Choice, Number, Wrong};
+use crate::widgets::form::{OneOf, Wrong};
 use crate::widgets::heatmap::family;
 
 /// Probes, and which of their instances.
@@ -95,6 +95,14 @@ fn One(
     }
 }
 
+/// Which outcomes are drawn from, each with its word and its words for people.
+const OUTCOMES: &[(Option<Outcome>, &str, &str)] = &[
+    (None, "", "any"),
+    (Some(Outcome::Satisfied), "satisfied", "satisfied"),
+    (Some(Outcome::Tied), "tied", "tied"),
+    (Some(Outcome::Violated), "violated", "violated"),
+];
+
 /// What the dials of the Study page say, and what one ranker makes of them.
 #[component]
 fn Which(form: Form) -> impl IntoView {
@@ -105,12 +113,6 @@ fn Which(form: Form) -> impl IntoView {
     let settled = Signal::derive(move || form.draft.with(|it| it.dials.clone()));
     let settle = Callback::new(move |dials: Dials| form.draft.update(|it| it.dials = dials));
     let turned = Turned::new(settled, settle);
-    let outcomes = [
-        ("", "any"),
-        ("satisfied", "satisfied"),
-        ("tied", "tied"),
-        ("violated", "violated"),
-    ];
     let has_ranker = Memo::new(move |_| form.draft.with(|it| !it.ranker.is_empty()));
     view! {
         <DialBar reach turned/>
@@ -131,37 +133,16 @@ fn Which(form: Form) -> impl IntoView {
             />
             <Wrong form=form.fields field=Field::Ranker/>
             <Show when=move || has_ranker.get()>
-                <Choice
+                <OneOf
                     form=form.fields
                     label="Outcome"
-                    options=outcomes.to_vec()
-                    get=|it| it.outcome.map_or("", outcome_word).to_owned()
-                    set=|it, word| {
-                        let found = Outcome::ALL.iter().find(|it| outcome_word(**it) == word);
-                        it.outcome = found.copied();
-                    }
+                    options=OUTCOMES
+                    value=|it| &mut it.outcome
                 />
-                <Number
-                    form=form.fields
-                    field=Field::MarginFrom
-                    label="Margin from; empty: any"
-                    text=|it| &mut it.margin_from
-                />
-                <Number
-                    form=form.fields
-                    field=Field::MarginTo
-                    label="Margin up to; empty: any"
-                    text=|it| &mut it.margin_to
-                />
+                {form
+                    .number(Field::MarginFrom, "Margin from; empty: any", |it| &mut it.margin_from)}
+                {form.number(Field::MarginTo, "Margin up to; empty: any", |it| &mut it.margin_to)}
             </Show>
         </div>
-    }
-}
-
-fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Satisfied => "satisfied",
-        Outcome::Tied => "tied",
-        Outcome::Violated => "violated",
     }
 }

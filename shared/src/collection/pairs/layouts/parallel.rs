@@ -246,12 +246,8 @@ mod tests {
         let found = align("test", &source, &references, Preferred::Reference).unwrap();
         let ids: Vec<&str> = found.pairs.iter().map(|it| it.id.as_str()).collect();
         assert_eq!(ids, ["test-1:0", "test-1:1", "test-3:1"]);
-        let refused: Vec<String> = found
-            .reading
-            .refused
-            .iter()
-            .map(|it| it.to_string())
-            .collect();
+        let refused = found.reading.refused.iter();
+        let refused: Vec<String> = refused.map(|it| it.to_string()).collect();
         assert!(
             refused[0].starts_with("s, line 2: the line is empty"),
             "{refused:?}"

@@ -15,25 +15,19 @@ use std::io::Read;
 use std::ops::RangeBounds;
 
 use super::parallel::brackets;
-use super::{Converted, LeftOut, TextPair};
+use super::{Converted, LeftOut, ReadPairs, TextPair};
+use crate::collection::ByteProgress;
 use crate::collection::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
-use crate::error::{Error, Reading};
 
 /// Reads one table of the MSR Paraphrase Corpus; its pairs are those of the set, as `train`.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_mspc(
-    set: &str,
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Converted, Error> {
-    let (mut found, mut seen) = (Converted::default(), FirstLines::default());
-    let mut n_heads = 0;
+pub fn read_mspc(set: &str, name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadPairs {
+    let (mut seen, mut n_heads) = (FirstLines::default(), 0);
     let layout = Layout {
         n_columns: 5..=5,
         words: "5 columns: a row is Quality, #1 ID, #2 ID, #1 String and #2 String",
     };
-    let mut reading = read_table(name, bytes, progress, layout, |line, cells| {
+    let mut found = read_table(name, bytes, progress, layout, |found, line, cells| {
         let [quality, first, second, a, b] = cells;
         if (line, quality) == (1, "Quality") {
             n_heads += 1;
@@ -57,8 +51,7 @@ pub fn read_mspc(
         Ok(Warnings::new())
     })?;
     // The row of names is no pair.
-    reading.n_rows -= n_heads;
-    found.reading = reading;
+    found.reading.n_rows -= n_heads;
     Ok(found)
 }
 
@@ -68,15 +61,15 @@ pub fn read_wikiturk(
     set: &str,
     name: &str,
     bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Converted, Error> {
-    let (mut found, mut seen) = (Converted::default(), FirstLines::default());
+    progress: ByteProgress<'_>,
+) -> ReadPairs {
+    let mut seen = FirstLines::default();
     let layout = Layout {
         n_columns: 10..=10,
         words: "10 columns: a row is an id, a sentence and eight simplifications",
     };
-    found.reading = read_table(name, bytes, progress, layout, |line, cells: [&str; 10]| {
-        let [id, source, simple @ ..] = cells;
+    read_table(name, bytes, progress, layout, |found, line, cells| {
+        let [id, source, simple @ ..]: [&str; 10] = cells;
         let [source] = filled([("the sentence", source)])?;
         let source = brackets(&source);
         let group = format!("{set}-{id}");
@@ -96,25 +89,19 @@ pub fn read_wikiturk(
             });
         }
         Ok(warnings)
-    })?;
-    Ok(found)
+    })
 }
 
 /// Reads `biased.full` of the Wiki Neutrality Corpus. Sentences of one revision are a group.
 /// `progress` hears how many bytes of the file have been read.
-pub fn read_wnc(
-    name: &str,
-    bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
-) -> Result<Converted, Error> {
-    let mut found = Converted::default();
+pub fn read_wnc(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadPairs {
     let mut of_revision: BTreeMap<String, u64> = BTreeMap::new();
     let layout = Layout {
         n_columns: 5..,
         words: "5 columns or more: a row of `biased.full` has a revision, two sentences in \
                 pieces, the biased and the neutral one",
     };
-    found.reading = read_table(name, bytes, progress, layout, |_, cells| {
+    read_table(name, bytes, progress, layout, |found, _, cells| {
         let [revision, _, _, biased, neutral] = cells;
         check_id(revision)?;
         let [neutral, biased] =
@@ -129,8 +116,7 @@ pub fn read_wnc(
         });
         *number += 1;
         Ok(Warnings::new())
-    })?;
-    Ok(found)
+    })
 }
 
 /// What a row of a table is.
@@ -140,25 +126,27 @@ struct Layout<R> {
     words: &'static str,
 }
 
-/// Hands the first cells of each row to `row`, which takes them or says why not.
+/// Hands the first cells of each row to `row`, which adds their pairs or says why not.
 fn read_table<R: RangeBounds<usize>, const N: usize>(
     name: &str,
     bytes: impl Read,
-    progress: &mut dyn FnMut(u64),
+    progress: ByteProgress<'_>,
     layout: Layout<R>,
-    mut row: impl FnMut(u64, [&str; N]) -> Result<Warnings, String>,
-) -> Result<Reading, Error> {
-    read_rows(name, bytes, progress, |line, text| {
+    mut row: impl FnMut(&mut Converted, u64, [&str; N]) -> Result<Warnings, String>,
+) -> ReadPairs {
+    let mut found = Converted::default();
+    let reading = read_rows(name, bytes, progress, |line, text| {
         let cells: Vec<&str> = text.split('\t').map(str::trim).collect();
         match cells.first_chunk() {
-            Some(first) if layout.n_columns.contains(&cells.len()) => row(line, *first),
+            Some(first) if layout.n_columns.contains(&cells.len()) => row(&mut found, line, *first),
             Some(_) | None => Err(format!(
                 "{} of {}, with tabs between",
                 cells.len(),
                 layout.words
             )),
         }
-    })
+    })?;
+    Ok(Converted { reading, ..found })
 }
 
 /// Texts that must be there, by what they are.

@@ -9,9 +9,7 @@ fn check(file: impl AsRef<[u8]>, expected: Expect) {
     let queries = queries
         .iter()
         .map(|it| format!("{:?} {:?}\n", it.id, it.text));
-    let refused = reading.refused.iter().map(|it| format!("refused: {it}\n"));
-    let warned = reading.warned.iter().map(|it| format!("warned: {it}\n"));
-    expected.assert_eq(&queries.chain(refused).chain(warned).collect::<String>());
+    expected.assert_eq(&(queries.collect::<String>() + &reading.to_lines()));
 }
 
 #[test]

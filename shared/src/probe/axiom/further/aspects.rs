@@ -4,7 +4,6 @@ use super::super::About;
 
 const REGULARISED: &str = "Zheng & Fang, ECIR 2010; as in ir_axioms";
 const AND_SOURCE: &str = "Zheng & Fang, ECIR 2010, and Wu & Fang, SIGIR 2012; as in ir_axioms";
-const DIVERSE: &str = "Gollapudi & Sharma, WWW 2009; as in ir_axioms";
 
 pub(super) const REG: About = About {
     name: "REG",
@@ -27,10 +26,9 @@ pub(super) const ANTI_REG: About = About {
                 like the others scores higher.",
     formula: "|d1| ≈ |d2| (10 %), c(w,d1) > c(w,d2) for each w ∈ Q with the greatest Σ cos(w, w') \
               ⇒ S(d1) > S(d2)",
-    source: REGULARISED,
     troubles: "The reverse of REG, as a check of it. What the package does otherwise it does for \
                both (mode code).",
-    example: &[],
+    ..REG
 };
 
 pub(super) const ASPECT_REG: About = About {
@@ -58,12 +56,11 @@ pub(super) const AND: About = About {
 
 pub(super) const LEN_AND: About = About {
     name: "LEN-AND",
-    gist: "all terms",
     statement: "As AND, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), Q ⊆ d1, Q ⊄ d2 ⇒ S(d1) > S(d2)",
-    source: AND_SOURCE,
     troubles: "The number of occurrences is not controlled for.",
     example: &["river bank", "river bank mud", "river river mud"],
+    ..AND
 };
 
 pub(super) const M_AND: About = About {
@@ -78,12 +75,11 @@ pub(super) const M_AND: About = About {
 
 pub(super) const LEN_M_AND: About = About {
     name: "LEN-M-AND",
-    gist: "more distinct terms",
     statement: "As M-AND, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| > |Q ∩ d2| ⇒ S(d1) > S(d2)",
-    source: AND_SOURCE,
     troubles: "Neither rarity nor the number of occurrences is controlled for.",
     example: LEN_AND.example,
+    ..M_AND
 };
 
 pub(super) const DIV: About = About {
@@ -92,7 +88,7 @@ pub(super) const DIV: About = About {
     statement: "Of two texts, the one whose vocabulary has less in common with the query \
                 scores higher.",
     formula: "|Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
-    source: DIVERSE,
+    source: "Gollapudi & Sharma, WWW 2009; as in ir_axioms",
     troubles: "Stated for the diversity of a list; for a single ranking it asks for the \
                opposite of relevance, and longer texts satisfy it by being longer.",
     example: &["river bank", "river bank mud sand", "river bank mud"],
@@ -100,12 +96,11 @@ pub(super) const DIV: About = About {
 
 pub(super) const LEN_DIV: About = About {
     name: "LEN-DIV",
-    gist: "other words",
     statement: "As DIV, for two texts equally long.",
     formula: "|d1| ≈ |d2| (10 %), |Q ∩ d1| / |Q ∪ d1| < |Q ∩ d2| / |Q ∪ d2| ⇒ S(d1) > S(d2)",
-    source: DIVERSE,
     troubles: "As DIV, but for the length.",
     example: &["river bank", "river bank mud sand", "river bank mud mud"],
+    ..DIV
 };
 
 pub(super) const STMC1: About = About {

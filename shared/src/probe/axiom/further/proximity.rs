@@ -62,11 +62,7 @@ pub(super) const PROX4: About = About {
     source: SOURCE,
     troubles: "A grouping is an occurrence of a term with the nearest of each other term, the \
                earlier of two equally near.",
-    example: &[
-        "river bank",
-        "the river bank is steep",
-        "the river has a bank",
-    ],
+    example: PROX1.example,
 };
 
 pub(super) const PROX5: About = About {
@@ -78,11 +74,7 @@ pub(super) const PROX5: About = About {
               d1 ⇒ S(d1) > S(d2)",
     source: SOURCE,
     troubles: "Groupings as in PROX4.",
-    example: &[
-        "river bank",
-        "the river bank is steep",
-        "the river has a bank",
-    ],
+    example: PROX1.example,
 };
 
 /// First positions of the query terms that a text holds.

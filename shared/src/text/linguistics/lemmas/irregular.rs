@@ -16,19 +16,19 @@ pub(super) fn noun(form: &str) -> Option<&'static str> {
 
 /// The positive of an adjective, or the adjective itself where it only looks compared.
 pub(super) fn adjective(form: &str) -> Option<&'static str> {
-    match form {
-        "better" | "best" => Some("good"),
-        "worse" | "worst" => Some("bad"),
-        "further" | "farther" | "furthest" | "farthest" => Some("far"),
-        _ => kept(form),
-    }
+    positive(form, "good", "bad")
 }
 
 /// As [`adjective`], of adverbs.
 pub(super) fn adverb(form: &str) -> Option<&'static str> {
+    positive(form, "well", "badly")
+}
+
+/// Here `better` is that of `good`, and `worse` that of `bad`.
+fn positive(form: &str, good: &'static str, bad: &'static str) -> Option<&'static str> {
     match form {
-        "better" | "best" => Some("well"),
-        "worse" | "worst" => Some("badly"),
+        "better" | "best" => Some(good),
+        "worse" | "worst" => Some(bad),
         "further" | "farther" | "furthest" | "farthest" => Some("far"),
         _ => kept(form),
     }

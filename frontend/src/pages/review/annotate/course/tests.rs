@@ -68,7 +68,7 @@ fn now(course: &Course) -> Option<u32> {
 /// Decides on the item that is shown, by the event of this byte.
 fn decide(course: &mut Course, byte: u8, answer: Answer) -> Event {
     let screen = course.screen().expect("an item is shown");
-    let made = event(byte, screen.decide(answer, Words::default(), 5));
+    let made = event(byte, screen.decide(answer, AnswerComment::default(), 5));
     course.did(&made);
     made
 }
@@ -178,7 +178,7 @@ fn a_promise_that_is_over_is_somebody_elses() {
 fn what_was_done_is_there_after_a_reload() {
     let done = |byte, number, fate| {
         let screen = Screen::new(item(number, Part::Work));
-        let what = screen.decide(Answer::First, Words::default(), 5);
+        let what = screen.decide(Answer::First, AnswerComment::default(), 5);
         Done {
             entry: Entry {
                 person: PersonNo(1),

@@ -128,12 +128,8 @@ fn rows_that_cannot_be_used_are_refused() {
     let found = convert(&file.concat());
     // The second row is another passage of the same question.
     assert_eq!((found.reading.n_rows, found.reading.n_refused), (2, 6));
-    let said: Vec<String> = found
-        .reading
-        .refused
-        .iter()
-        .map(|it| it.to_string())
-        .collect();
+    let refused = found.reading.refused.iter();
+    let said: Vec<String> = refused.map(|it| it.to_string()).collect();
     for (line, part) in [
         (3, "in line 1"),
         (4, "`PERSON`, `GPE`, `LOC`, `NORP`, `ORG`"),

@@ -1,5 +1,7 @@
-//! Takes a request apart: the parameter `q` of a GET, the body of a POST.
+//! What a handler takes: the server's state, who asks, and the request, which is the parameter `q`
+//! of a GET and the body of a POST.
 
+use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Query, Request};
@@ -8,27 +10,44 @@ use serde::Deserialize;
 use shared::api::{Endpoint, Method};
 
 use crate::error::{Error, off_thread};
+use crate::http::App;
+use crate::http::access::Caller;
 
 /// Bodies of this size and above are read off the async threads.
 const LARGE: usize = 1 << 18;
 
-/// A request of the wire.
-pub(super) struct Ask<E>(pub(super) E);
+/// What most handlers reply.
+pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 
-impl<E: Endpoint + Send + 'static, S: Send + Sync> FromRequest<S> for Ask<E> {
+/// A request to an endpoint.
+pub(super) struct ApiCall<E> {
+    pub(super) app: App,
+    pub(super) caller: Caller,
+    pub(super) asked: E,
+}
+
+impl<E: Endpoint + Send + 'static> FromRequest<App> for ApiCall<E> {
     type Rejection = Error;
 
-    async fn from_request(request: Request, state: &S) -> Result<Ask<E>, Error> {
-        match E::METHOD {
-            Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes()),
+    async fn from_request(request: Request, app: &App) -> Result<ApiCall<E>, Error> {
+        let caller = Caller::of_request(&request)?;
+        let asked = match E::METHOD {
+            Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes())?,
             Method::Post => {
-                let body = Bytes::from_request(request, state).await.map_err(no_body)?;
-                if body.len() < LARGE {
-                    return parse("the body", &body);
+                let body = Bytes::from_request(request, app).await.map_err(no_body)?;
+                match body.len() < LARGE {
+                    true => parse("the body", &body)?,
+                    false => {
+                        off_thread("reading a request", move || parse("the body", &body)).await?
+                    }
                 }
-                off_thread("reading a request", move || parse("the body", &body)).await
             }
-        }
+        };
+        Ok(ApiCall {
+            app: app.clone(),
+            caller,
+            asked,
+        })
     }
 }
 
@@ -46,8 +65,8 @@ fn parameter(request: &Request) -> Result<String, Error> {
     Ok(found.0.q.unwrap_or_else(|| "{}".to_owned()))
 }
 
-fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<Ask<E>, Error> {
-    let request = serde_json::from_slice(json).map_err(|error| {
+fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<E, Error> {
+    serde_json::from_slice(json).map_err(|error| {
         let reason = error.to_string();
         match error.classify() {
             serde_json::error::Category::Data => Error::WrongJson { place, reason },
@@ -55,8 +74,7 @@ fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<Ask<E>, Error>
             | serde_json::error::Category::Syntax
             | serde_json::error::Category::Eof => Error::NotJson { place, reason },
         }
-    })?;
-    Ok(Ask(request))
+    })
 }
 
 fn no_body(rejection: BytesRejection) -> Error {

@@ -1,0 +1,55 @@
+//! The analyzer of a form: its tokenizer, stop list and stemmer in the words of an address.
+
+use shared::text::{Analyzer, Stemmer};
+
+/// An analyzer as it is chosen in a form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnalyzerChoice {
+    /// `alnum` or `unicode`; `wordpiece` where a form takes a vocabulary.
+    pub(crate) tokenizer: String,
+    /// `none` or `en-function`; `list` where a form takes a file.
+    pub(crate) stopwords: String,
+    /// `none`, `porter` or `porter2`.
+    pub(crate) stemmer: String,
+}
+
+impl AnalyzerChoice {
+    /// Returns what a form starts with: [`Analyzer::default`].
+    pub(crate) fn usual() -> AnalyzerChoice {
+        let analyzer = Analyzer::default();
+        AnalyzerChoice {
+            tokenizer: analyzer.tokenizer.name().to_owned(),
+            stopwords: "none".to_owned(),
+            stemmer: analyzer.stemmer.name().to_owned(),
+        }
+    }
+
+    /// Reads the words of an address; what is not there is as usual.
+    pub(crate) fn from_words(word: impl Fn(&str) -> Option<String>) -> AnalyzerChoice {
+        let usual = AnalyzerChoice::usual();
+        AnalyzerChoice {
+            tokenizer: word("tokenizer").unwrap_or(usual.tokenizer),
+            stopwords: word("stopwords").unwrap_or(usual.stopwords),
+            stemmer: word("stemmer").unwrap_or(usual.stemmer),
+        }
+    }
+
+    /// Returns the words of an address.
+    pub(crate) fn words(&self) -> [(&'static str, String); 3] {
+        [
+            ("tokenizer", self.tokenizer.clone()),
+            ("stopwords", self.stopwords.clone()),
+            ("stemmer", self.stemmer.clone()),
+        ]
+    }
+}
+
+/// Returns the stemmers that a form offers, with their names for people.
+pub(crate) fn stemmers() -> Vec<(&'static str, &'static str)> {
+    let named = Stemmer::ALL.iter().map(|&it| match it {
+        Stemmer::None => (it.name(), "none"),
+        Stemmer::Porter => (it.name(), "Porter"),
+        Stemmer::Porter2 => (it.name(), "Porter 2"),
+    });
+    named.collect()
+}

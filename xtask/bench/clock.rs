@@ -1,0 +1,33 @@
+//! The clock of the benchmark of lexical stages, the same for us and for the peer tantivy.
+
+use std::time::Instant;
+
+/// Time that this thread has worked; what else runs on the machine does not count. Where the
+/// system does not tell, time that has passed.
+pub(crate) struct Clock {
+    began: Instant,
+    worked: Option<u64>,
+}
+
+impl Clock {
+    /// Starts at zero.
+    pub(crate) fn start() -> Clock {
+        Clock {
+            began: Instant::now(),
+            worked: Clock::worked(),
+        }
+    }
+
+    /// Since it was started.
+    pub(crate) fn seconds(&self) -> f64 {
+        match (self.worked, Clock::worked()) {
+            (Some(from), Some(to)) => (to - from) as f64 * 1e-9,
+            _ => self.began.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn worked() -> Option<u64> {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        stat.split_whitespace().next()?.parse().ok()
+    }
+}
