@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use shared::api::Matches;
 use shared::plot::{Anchor, Figure, Font, Ink, Mark};
-use shared::report::{self, Column, Kind, Value, format};
+use shared::report::{self, Value, format};
 
 use super::drawing::Drawing;
 
@@ -165,15 +165,15 @@ fn words(at: [f64; 2], anchor: Anchor, text: &str) -> Mark {
 
 /// The best match of every piece of the query in every text.
 pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
-    let mut columns = report::columns_of(Kind::Text, "text | query piece | best match");
-    columns.extend(report::columns_of(Kind::Number, "its place | cosine"));
-    let mut rows = Vec::new();
+    let mut table = report::Table::new(name, "The best match of every piece of the query")
+        .with_texts("text | query piece | best match")
+        .with_numbers("its place | cosine");
     for (text, it) in all.iter().enumerate() {
         for (piece, row) in it.query.iter().zip(&it.cosines) {
             let Some((at, cosine)) = best(row) else {
                 continue;
             };
-            rows.push(vec![
+            table.rows.push(vec![
                 Value::Text((text + 1).to_string()),
                 Value::Text(piece.clone()),
                 Value::Text(it.text.get(at).cloned().unwrap_or_default()),
@@ -182,26 +182,22 @@ pub(crate) fn best_matches(all: &[Matches], name: &str) -> report::Table {
             ]);
         }
     }
-    let title = "The best match of every piece of the query";
-    table(name, title, columns, rows)
+    table
 }
 
 /// Every cosine, for programs.
 pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
-    let columns = [
-        ("text", Kind::Number),
-        ("query piece", Kind::Text),
-        ("query place", Kind::Number),
-        ("text piece", Kind::Text),
-        ("text place", Kind::Number),
-        ("cosine", Kind::Number),
-    ];
-    let columns = columns.map(|(name, kind)| Column::new(name, kind)).to_vec();
-    let mut rows = Vec::new();
+    let title = "Cosine of every piece of the query with every piece of the texts";
+    let mut table = report::Table::new(name, title)
+        .with_numbers("text")
+        .with_texts("query piece")
+        .with_numbers("query place")
+        .with_texts("text piece")
+        .with_numbers("text place | cosine");
     for (text, it) in all.iter().enumerate() {
         for (of, (piece, row)) in it.query.iter().zip(&it.cosines).enumerate() {
             for (at, (met, &cosine)) in it.text.iter().zip(row).enumerate() {
-                rows.push(vec![
+                table.rows.push(vec![
                     Value::Count(text as u64 + 1),
                     Value::Text(piece.clone()),
                     Value::Count(of as u64 + 1),
@@ -212,23 +208,12 @@ pub(crate) fn cosines(all: &[Matches], name: &str) -> report::Table {
             }
         }
     }
-    let title = "Cosine of every piece of the query with every piece of the texts";
-    table(name, title, columns, rows)
+    table
 }
 
 fn score(cosine: f32, digits: u8) -> Value {
     let value = f64::from(cosine);
     Value::Score { value, digits }
-}
-
-fn table(name: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<Value>>) -> report::Table {
-    report::Table {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        columns,
-        rows,
-        notes: Vec::new(),
-    }
 }
 
 #[cfg(test)]
