@@ -117,7 +117,7 @@ fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
     let server = server.trim_start_matches("http://").trim_end_matches('/');
     let watched = PAGE_SOURCES.map(|it| root.join(it));
     Ok(format!(
-        "[build]\ntarget = {:?}\ndist = {:?}\ncargo_profile = \"web-dev\"\nlocked = true\n\
+        "[build]\ntarget = {:?}\ndist = {:?}\ncargo_profile = \"dev\"\nlocked = true\n\
          [watch]\nwatch = {watched:?}\n\
          [serve]\naddresses = [{host:?}]\nport = {port}\n\
          [[proxy]]\nbackend = \"http://{server}/api\"\nno_system_proxy = true\n\

@@ -197,23 +197,9 @@ impl<'a> Bench<'a> {
             }
             Step::ClippyWasm => {
                 let mut clippy = self.tools()?.command("cargo");
-                clippy.args([
-                    "clippy",
-                    "--locked",
-                    "--package",
-                    "frontend",
-                    "--package",
-                    "worker",
-                ]);
-                clippy.args([
-                    "--target",
-                    WASM,
-                    "--profile",
-                    "web-dev",
-                    "--",
-                    "-D",
-                    "warnings",
-                ]);
+                clippy.args(["clippy", "--locked", "--target", WASM]);
+                clippy.args(["--package", "frontend", "--package", "worker"]);
+                clippy.args(["--", "-D", "warnings"]);
                 check(clippy)
             }
             Step::Cuda => self.cuda(),

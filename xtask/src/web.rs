@@ -30,7 +30,7 @@ pub(crate) enum Profile {
 impl Profile {
     fn trunk_arguments(self) -> &'static [&'static str] {
         match self {
-            Profile::Development => &["build", "--release=false", "--cargo-profile=web-dev"],
+            Profile::Development => &["build", "--release=false", "--cargo-profile=dev"],
             Profile::Release => &["build"],
         }
     }
