@@ -5,6 +5,7 @@ use crate::place::Place;
 use crate::process;
 use anyhow::{Context, Result, bail};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,7 +25,7 @@ pub(super) fn trunk(place: &Place) -> Result<()> {
         package: "trunk",
         version: TRUNK,
         features: "",
-        optimized: &[],
+        optimized: &["sha2"],
     };
     trunk.install(place)
 }
@@ -47,7 +48,8 @@ pub(super) fn wasm_bindgen(place: &Place) -> Result<()> {
             "wasm-encoder",
         ],
     };
-    wasm_bindgen.install(place)
+    wasm_bindgen.install(place)?;
+    drop_build(place)
 }
 
 /// Makes the wasm smaller. binaryen's own build, in JavaScript, behind a script of two lines.
@@ -144,6 +146,7 @@ fn subcommand(place: &Place, it: CargoProgram<'_>) -> Result<PathBuf> {
         return Ok(file);
     }
     it.build(place)?;
+    drop_build(place)?;
     installed().with_context(|| format!("{} was built and is not there", it.program))
 }
 
@@ -163,6 +166,22 @@ struct CargoProgram<'a> {
     /// Those of its packages that compute. The rest moves files about, and compiling that well
     /// takes longer than it ever runs.
     optimized: &'a [&'a str],
+}
+
+/// Where programs are compiled: what two of them need is compiled once.
+fn build_folder(place: &Place) -> PathBuf {
+    place.tools().join("build")
+}
+
+/// Removes what the programs were made from.
+fn drop_build(place: &Place) -> Result<()> {
+    let folder = build_folder(place);
+    match fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("removing {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl CargoProgram<'_> {
@@ -195,8 +214,7 @@ impl CargoProgram<'_> {
             .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            // What two of them need is compiled once.
-            .env("CARGO_TARGET_DIR", place.tools().join("build"));
+            .env("CARGO_TARGET_DIR", build_folder(place));
         for package in *optimized {
             let level = format!("profile.release.package.{package}.opt-level=2");
             install.args(["--config", &level]);
