@@ -79,7 +79,7 @@ impl Step {
             Step::Web => ("web", "the front end builds"),
             Step::Build => (
                 "build",
-                "everything builds for this machine, with the front end inside",
+                "the server and the tests build",
             ),
             Step::Unit => ("unit", "tests beside the code and in the documentation"),
             Step::EndToEnd => (
@@ -217,8 +217,8 @@ impl<'a> Bench<'a> {
             Step::Build => {
                 let place = self.place;
                 web::build(place, self.tools()?, web::Profile::Development)?;
-                let mut build = cargo(&["build", "--locked", "--all-targets"]);
-                build.args(NATIVE);
+                let mut build = cargo(&["build", "--locked", "--tests"]);
+                build.args(NATIVE).args(["--bin", "axioscope", "--bin", "xtask"]);
                 check(build)
             }
             Step::Unit => {
@@ -283,7 +283,8 @@ impl<'a> Bench<'a> {
     }
 
     /// Type-checks `neural` as it is built for NVIDIA's GPUs. A script stands in for the compiler
-    /// of their kernels, so nothing can be linked; features and target folder are its own.
+    /// of their kernels: nothing can be linked, and what it leaves must not be taken for kernels by
+    /// another build, so the target folder is its own.
     fn cuda(&self) -> Result<Tally> {
         let mut folders = vec![self.place.root.join("xtask/cuda")];
         folders.extend(process::search_path());
