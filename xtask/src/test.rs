@@ -77,10 +77,7 @@ impl Step {
             Step::Cuda => ("cuda", "types of the CUDA code, without NVIDIA's toolkit"),
             Step::Docs => ("docs", "the documentation has no broken link"),
             Step::Web => ("web", "the front end builds"),
-            Step::Build => (
-                "build",
-                "the server and the tests build",
-            ),
+            Step::Build => ("build", "the server and the tests build"),
             Step::Unit => ("unit", "tests beside the code and in the documentation"),
             Step::EndToEnd => (
                 "e2e",
@@ -218,7 +215,9 @@ impl<'a> Bench<'a> {
                 let place = self.place;
                 web::build(place, self.tools()?, web::Profile::Development)?;
                 let mut build = cargo(&["build", "--locked", "--tests"]);
-                build.args(NATIVE).args(["--bin", "axioscope", "--bin", "xtask"]);
+                build
+                    .args(NATIVE)
+                    .args(["--bin", "axioscope", "--bin", "xtask"]);
                 check(build)
             }
             Step::Unit => {
