@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use shared::collection::{Collection, beir, trec};
-use shared::study::Definition;
+use shared::study::{Definition, Study};
 use shared::whitebox::Head;
 
 use crate::error::Error;
 use crate::models::Models;
 use crate::pipeline::{self, Looking};
 use crate::runtime::with_store;
-use crate::store::studies::{Visibility, whitebox};
+use crate::store::studies::{Visibility, files, whitebox};
 use crate::store::{DataFolder, Store};
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");
@@ -46,6 +46,10 @@ const TRANSFERS: [(&str, &str); 6] = [
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 
+/// Stands behind the description while the neural rankers are scored.
+const IN_PROGRESS: &str =
+    " The neural model is being run now, which takes a few minutes; reload the page then.";
+
 /// Makes and publishes the demo study with the formulas, unless it is stored already. Returns what
 /// is left to do for its neural rankers, which takes minutes.
 pub(crate) fn prepare(
@@ -62,7 +66,7 @@ pub(crate) fn prepare(
     formulas.rankers.retain(formula);
     let is_neural = definition.rankers.len() > formulas.rankers.len();
     formulas.description += if is_neural {
-        " The neural model is being run now, which takes a few minutes; reload the page then."
+        IN_PROGRESS
     } else {
         " Without the default model there are only the formulas."
     };
@@ -78,7 +82,7 @@ pub(crate) fn prepare(
     });
     if !is_current {
         eprintln!("making the demo study");
-        make(formulas, collection, folder, models)?;
+        put(folder, &make(formulas, collection, folder, models)?)?;
         with_store(folder, async |store: &Store| {
             let published = Visibility::Published;
             store.set_visibility(&definition.name, published).await
@@ -119,8 +123,12 @@ impl NeuralPart {
     fn add(self) -> Result<(), Error> {
         if !self.is_scored {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
-            let definition = self.definition.clone();
-            make(definition, collection()?, &self.folder, &self.models)?;
+            let mut definition = self.definition.clone();
+            definition.description += IN_PROGRESS;
+            let mut study = make(definition, collection()?, &self.folder, &self.models)?;
+            study.definition.description = self.definition.description.clone();
+            files::save(&self.folder, &study)?;
+            put(&self.folder, &study)?;
         }
         self.look_inside()?;
         if !self.is_scored {
@@ -171,16 +179,20 @@ impl NeuralPart {
     }
 }
 
-/// Makes the demo study, stores and lists it.
+/// Makes and stores the demo study.
 fn make(
     definition: Definition,
     collection: Collection,
     folder: &DataFolder,
     models: &Models,
-) -> Result<(), Error> {
+) -> Result<Study, Error> {
     let files = unpack(folder)?;
-    let study = pipeline::make_study(definition, collection, &files, folder, models)?;
-    with_store(folder, async |store: &Store| store.put_study(&study).await)
+    pipeline::make_study(definition, collection, &files, folder, models)
+}
+
+/// Lists a study that is stored.
+fn put(folder: &DataFolder, study: &Study) -> Result<(), Error> {
+    with_store(folder, async |store: &Store| store.put_study(study).await)
 }
 
 /// The folder with the pairs of texts.
