@@ -88,11 +88,12 @@ pub(crate) fn prepare(
             store.set_visibility(&definition.name, published).await
         })?;
     }
-    let is_scored = n_scored >= definition.rankers.len();
-    let definition = match stored {
-        Some(stored) if is_scored => stored.definition,
-        _ => definition,
-    };
+    let scored = stored.filter(|it| {
+        it.scores.len() >= definition.rankers.len()
+            && !it.definition.description.ends_with(IN_PROGRESS)
+    });
+    let is_scored = scored.is_some();
+    let definition = scored.map_or(definition, |it| it.definition);
     Ok(is_neural.then(|| NeuralPart {
         definition,
         is_scored,
