@@ -46,10 +46,6 @@ const TRANSFERS: [(&str, &str); 6] = [
 ];
 const STUDY: &str = include_str!("../../demo/study.toml");
 
-/// Stands behind the description while the neural rankers are scored.
-const IN_PROGRESS: &str =
-    " The neural model is being run now, which takes a few minutes; reload the page then.";
-
 /// Makes and publishes the demo study with the formulas, unless it is stored already. Returns what
 /// is left to do for its neural rankers, which takes minutes.
 pub(crate) fn prepare(
@@ -58,45 +54,36 @@ pub(crate) fn prepare(
 ) -> Result<Option<NeuralPart>, Error> {
     let mut definition = Definition::from_toml("study.toml", STUDY)?;
     let known = models.specs();
-    let formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
+    let is_formula = |spec: &String| spec.starts_with("bm25") || spec.starts_with("ql");
     definition
         .rankers
-        .retain(|it| formula(it) || known.contains(it));
-    let mut formulas = definition.clone();
-    formulas.rankers.retain(formula);
-    let is_neural = definition.rankers.len() > formulas.rankers.len();
-    formulas.description += if is_neural {
-        IN_PROGRESS
-    } else {
-        " Without the default model there are only the formulas."
-    };
+        .retain(|it| is_formula(it) || known.contains(it));
+    let is_neural = !definition.rankers.iter().all(is_formula);
     let collection = collection()?;
     let stored = pipeline::stored_study(folder, &definition.name).filter(|stored| {
         stored.collection_hash == collection.hash()
             && stored.definition.limits == definition.limits
             && stored.definition.probes == definition.probes
+            && stored.definition.rankers.len() >= definition.rankers.len()
     });
-    let n_scored = stored.as_ref().map_or(0, |it| it.scores.len());
-    let is_current = stored.as_ref().is_some_and(|it| {
-        n_scored > formulas.rankers.len() || it.definition.description == formulas.description
-    });
-    if !is_current {
-        eprintln!("making the demo study");
-        put(folder, &make(formulas, collection, folder, models)?)?;
-        with_store(folder, async |store: &Store| {
-            let published = Visibility::Published;
-            store.set_visibility(&definition.name, published).await
-        })?;
-    }
-    let scored = stored.filter(|it| {
-        it.scores.len() >= definition.rankers.len()
-            && !it.definition.description.ends_with(IN_PROGRESS)
-    });
-    let is_scored = scored.is_some();
-    let definition = scored.map_or(definition, |it| it.definition);
+    let is_new = stored.is_none();
+    let study = match stored {
+        Some(stored) => stored,
+        None => {
+            eprintln!("making the demo study");
+            let files = unpack(folder)?;
+            let study = pipeline::begin_study(definition, collection, &files, folder, models)?;
+            with_store(folder, async |store: &Store| {
+                store.put_study(&study).await?;
+                let name = &study.definition.name;
+                store.set_visibility(name, Visibility::Published).await
+            })?;
+            study
+        }
+    };
     Ok(is_neural.then(|| NeuralPart {
-        definition,
-        is_scored,
+        study,
+        is_new,
         folder: folder.clone(),
         models: models.clone(),
     }))
@@ -104,8 +91,8 @@ pub(crate) fn prepare(
 
 /// What the demo study lacks of its neural rankers.
 pub(crate) struct NeuralPart {
-    definition: Definition,
-    is_scored: bool,
+    study: Study,
+    is_new: bool,
     folder: DataFolder,
     models: Arc<Models>,
 }
@@ -116,39 +103,39 @@ impl NeuralPart {
     pub(crate) fn add_in_background(self) {
         std::thread::spawn(move || {
             if let Err(error) = self.add() {
-                eprintln!("the demo study has no neural rankers: {error}");
+                eprintln!("the neural rankers of the demo study are not complete: {error}");
             }
         });
     }
 
-    fn add(self) -> Result<(), Error> {
-        if !self.is_scored {
+    fn add(mut self) -> Result<(), Error> {
+        if self.study.n_unscored() > 0 {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
-            let mut definition = self.definition.clone();
-            definition.description += IN_PROGRESS;
-            let mut study = make(definition, collection()?, &self.folder, &self.models)?;
-            study.definition.description = self.definition.description.clone();
-            files::save(&self.folder, &study)?;
-            put(&self.folder, &study)?;
         }
-        self.look_inside()?;
-        if !self.is_scored {
+        let (folder, models) = (&self.folder, &self.models);
+        let n_added = pipeline::complete_study(&mut self.study, &folder.demo()?, folder, models)?;
+        if n_added > 0 {
+            let study = &self.study;
+            with_store(folder, async |store: &Store| store.put_study(study).await)?;
+        }
+        self.look_inside(self.is_new || n_added > 0)?;
+        if n_added > 0 {
             eprintln!("the demo study has its neural rankers now; reload its page");
         }
         Ok(())
     }
 
-    /// Looks into the rankers of the study that compare piece by piece: all of them if the study is
-    /// new, those that were not looked into otherwise.
-    fn look_inside(&self) -> Result<(), Error> {
+    /// Looks into the rankers of the study that compare piece by piece: all of them if they were
+    /// scored anew, those that were not looked into otherwise.
+    fn look_inside(&self, is_new: bool) -> Result<(), Error> {
         /// The least vectors of a piece whose spectrum is taken, as of the command.
         const FLOOR: u64 = 10;
 
-        let definition = &self.definition;
+        let definition = &self.study.definition;
         let known = whitebox::load(&self.folder, &definition.name)?;
         let late = definition.rankers.iter().filter(|it| it.ends_with(":late"));
         for spec in late {
-            if self.is_scored && known.iter().any(|it| it.head.ranker.spec == *spec) {
+            if !is_new && known.iter().any(|it| it.head.ranker.spec == *spec) {
                 continue;
             }
             let collection = collection()?;
@@ -178,22 +165,6 @@ impl NeuralPart {
         }
         Ok(())
     }
-}
-
-/// Makes and stores the demo study.
-fn make(
-    definition: Definition,
-    collection: Collection,
-    folder: &DataFolder,
-    models: &Models,
-) -> Result<Study, Error> {
-    let files = unpack(folder)?;
-    pipeline::make_study(definition, collection, &files, folder, models)
-}
-
-/// Lists a study that is stored.
-fn put(folder: &DataFolder, study: &Study) -> Result<(), Error> {
-    with_store(folder, async |store: &Store| store.put_study(study).await)
 }
 
 /// The folder with the pairs of texts.

@@ -33,7 +33,9 @@ pub(crate) use cores::AllCores;
 pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
-pub(crate) use study::{complete_study, make_study, mine_again, mine_for, run_study, stored_study};
+pub(crate) use study::{
+    begin_study, complete_study, make_study, mine_again, mine_for, run_study, stored_study,
+};
 pub(crate) use whitebox::{Looking, look};
 
 /// Analyses and indexes a collection.

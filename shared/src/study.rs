@@ -335,6 +335,14 @@ pub struct Words {
 }
 
 impl Study {
+    /// How many rankers of the definition have no scores yet.
+    pub fn n_unscored(&self) -> usize {
+        self.definition
+            .rankers
+            .len()
+            .saturating_sub(self.scores.len())
+    }
+
     /// Adds a ranker, in place of the one with the same fingerprint if it has one.
     pub fn add_scores(&mut self, scores: Scores) -> Result<(), Error> {
         if scores.values().len() != self.pairs.len() {

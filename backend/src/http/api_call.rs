@@ -16,7 +16,7 @@ use crate::http::access::Caller;
 /// Bodies of this size and above are read off the async threads.
 const LARGE: usize = 1 << 18;
 
-/// What most handlers reply.
+/// The reply of a handler: a value as JSON, or the error that is sent in its place.
 pub(super) type JsonResult<T> = Result<Json<T>, Error>;
 
 /// A request to an endpoint.

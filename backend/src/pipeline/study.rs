@@ -79,9 +79,23 @@ fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
 }
 
 /// Makes a study and stores it, formulas first; models, services and score files are added one
-/// by one, so what is scored survives an interruption. What a stored study of this name has of
-/// the same rankers on the same pairs is taken over: some of it was paid for.
+/// by one, so what is scored survives an interruption.
 pub(crate) fn make_study(
+    definition: Definition,
+    collection: Collection,
+    folder: &Path,
+    data: &DataFolder,
+    models: &Models,
+) -> Result<Study, Error> {
+    let mut study = begin_study(definition, collection, folder, data, models)?;
+    complete_study(&mut study, folder, data, models)?;
+    Ok(study)
+}
+
+/// Makes a study with the formulas among its rankers and stores it. What a stored study of this
+/// name has of the other rankers on the same pairs is taken over: some of it was paid for. What
+/// then is missing, [`complete_study`] adds.
+pub(crate) fn begin_study(
     mut definition: Definition,
     mut collection: Collection,
     folder: &Path,
@@ -135,7 +149,6 @@ pub(crate) fn make_study(
     drop(stored);
     // This takes the place of what was stored, so nothing of it is left behind.
     files::save(data, &study)?;
-    complete_study(&mut study, folder, data, models)?;
     Ok(study)
 }
 

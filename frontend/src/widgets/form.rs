@@ -224,7 +224,7 @@ pub(crate) fn Number<V: Send + Sync + 'static, F: FieldName>(
     view! { <Words form field label inputmode="decimal" text/> }
 }
 
-/// One of several values.
+/// A drop-down list, which chooses one of several values.
 #[component]
 pub(crate) fn OneOf<V, F, T>(
     /// The form that holds the value.

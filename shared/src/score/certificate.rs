@@ -26,7 +26,7 @@ pub struct Certificate {
     pub again: Vec<Rescored>,
 }
 
-/// How scores were computed.
+/// The device, the precision and the activation with which scores were computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Computation {

@@ -13,6 +13,9 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+/// The demo study has to be scored within this time.
+const DEMO_SCORED: Duration = Duration::from_secs(1_200);
+
 /// The job has to end within this time.
 const PATIENCE: Duration = Duration::from_secs(1_200);
 
@@ -38,7 +41,11 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     };
     let server = start()?;
     // The demo study is scored beside the serving, and then looked into.
+    let since = Instant::now();
     while server.get("/api/inside", r#"{"study":"demo"}"#)? == json!([]) {
+        if since.elapsed() > DEMO_SCORED {
+            bail!("the demo study was not scored in {DEMO_SCORED:?}");
+        }
         std::thread::sleep(Duration::from_secs(1));
     }
     overload(&server, bench, table)?;

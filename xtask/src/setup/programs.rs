@@ -168,9 +168,10 @@ struct CargoProgram<'a> {
     optimized: &'a [&'a str],
 }
 
-/// Where programs are compiled: what two of them need is compiled once.
+/// Where programs are compiled: what two of them need is compiled once. Each checkout has its own,
+/// so that none removes what another is compiling.
 fn build_folder(place: &Place) -> PathBuf {
-    place.tools().join("build")
+    place.target.join("tools")
 }
 
 /// Removes what the programs were made from.

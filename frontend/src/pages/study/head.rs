@@ -56,6 +56,14 @@ pub(super) fn Head(
     let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
     let n_axioms = some(it.probes.len() as u64, "axiom", "axioms");
     let n_behaviours = some(it.n_behaviours, "behaviour", "behaviours");
+    let unscored = (it.n_unscored > 0).then(|| {
+        let n = it.n_unscored;
+        view! {
+            <span title="Reload the page when they have scored; `axioscope study score` goes on with them">
+                {format!("{n} not scored yet")}
+            </span>
+        }
+    });
     let gap = it.limits.length_gap_terms;
     let gap = gap.map_or("any length gap".to_owned(), |it| format!("δ {it} terms"));
     let made = made(&it);
@@ -80,6 +88,7 @@ pub(super) fn Head(
                     {n_axioms}
                     {n_behaviours}
                     <span>{plural(it.rankers.len() as u64, "ranker", "rankers")}</span>
+                    {unscored}
                     <span>{n_queries}</span>
                     <span>{plural(it.totals.n_docs, "text", "texts")}</span>
                     {n_instances}
