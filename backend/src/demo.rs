@@ -109,7 +109,7 @@ impl NeuralPart {
     }
 
     fn add(mut self) -> Result<(), Error> {
-        if self.study.n_unscored() > 0 {
+        if self.study.n_unscored_rankers() > 0 {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
         }
         let (folder, models) = (&self.folder, &self.models);

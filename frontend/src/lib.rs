@@ -1,19 +1,30 @@
 //! Axioscope's pages: they show, and compute nothing that `shared` could compute.
 //!
 //! Two programs are made of them. `frontend` is the page, small enough to be there at once;
-//! `lab` is what it fetches for the pages that compute while one types ([`lab`]).
+//! `lab` is what it fetches for the pages that compute while one types ([`lab`]). Each is built with
+//! a feature of its name, so that an edit of a page compiles the program that has it alone.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
 //! content security policy can forbid inline styles.
 
+#![cfg_attr(
+    not(all(feature = "frontend", feature = "lab")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "what only the other program shows"
+    )
+)]
 #![expect(
     unreachable_pub,
     reason = "the component macro writes `pub` beside every component"
 )]
 
+#[cfg(feature = "lab")]
 pub mod lab;
 
 mod api;
+#[cfg(feature = "frontend")]
 mod app;
 mod apart;
 mod browser;
@@ -26,6 +37,7 @@ mod pages;
 mod theme;
 mod widgets;
 
+#[cfg(feature = "frontend")]
 /// Shows the page that the address names, in place of the body.
 pub fn start() {
     theme::Theme::stored().apply();

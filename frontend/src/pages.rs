@@ -1,18 +1,33 @@
 //! One file for each page: it reads the address, asks once, and shows.
 
+#[cfg(feature = "frontend")]
 pub(crate) mod studies;
 pub(crate) mod study;
 pub(crate) mod scene;
+#[cfg(feature = "lab")]
 pub(crate) mod figures;
+#[cfg(feature = "lab")]
 pub(crate) mod inside;
+#[cfg(feature = "lab")]
 pub(crate) mod differ;
+pub(crate) mod differ_address;
+#[cfg(feature = "frontend")]
 pub(crate) mod instances;
+#[cfg(feature = "lab")]
 pub(crate) mod instance;
+#[cfg(feature = "lab")]
 pub(crate) mod playground;
+#[cfg(feature = "frontend")]
 pub(crate) mod workbench;
+#[cfg(feature = "lab")]
 pub(crate) mod review;
+#[cfg(feature = "lab")]
 pub(crate) mod join;
+#[cfg(feature = "lab")]
 pub(crate) mod people;
+#[cfg(feature = "lab")]
 pub(crate) mod replay;
+#[cfg(feature = "lab")]
 pub(crate) mod operator;
+#[cfg(feature = "lab")]
 pub(crate) mod about;

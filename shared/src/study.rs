@@ -336,7 +336,7 @@ pub struct Words {
 
 impl Study {
     /// How many rankers of the definition have no scores yet.
-    pub fn n_unscored(&self) -> usize {
+    pub fn n_unscored_rankers(&self) -> usize {
         self.definition
             .rankers
             .len()

@@ -1,7 +1,6 @@
 //! Where two rankers differ: what stands at the top of their lists, on which queries one wins and
 //! the other loses, and whether four hypotheses hold. Every bar leads to its queries.
 
-pub(crate) mod address;
 mod choices;
 mod figures;
 mod hypotheses;
@@ -19,9 +18,9 @@ use crate::api;
 use crate::api::latest::Latest;
 use crate::numbers::plural;
 use crate::page::Page;
+use crate::pages::differ_address::{DifferScene as Scene, DifferView};
 use crate::widgets::answered::Crumbs;
 use crate::widgets::error::Failure;
-use address::{DifferScene as Scene, DifferView};
 use choices::Choices;
 use figures::Figures;
 use hypotheses::Hypotheses;

@@ -8,7 +8,9 @@ mod certificates;
 mod export;
 mod findings;
 mod own_copy;
+#[cfg(feature = "lab")]
 pub(crate) mod behaviours;
+#[cfg(feature = "lab")]
 pub(crate) mod said;
 
 use std::sync::Arc;

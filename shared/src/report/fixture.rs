@@ -59,7 +59,7 @@ pub(crate) fn overview() -> Overview {
             column(Probe::Axiom(Axiom::Tfc1), ClaimKind::Above, 14_057),
             column(Probe::Axiom(Axiom::Lnc2), ClaimKind::NotBelow, 9_785),
         ],
-        n_unscored: 0,
+        n_unscored_rankers: 0,
         n_behaviours: 0,
         n_tests: 3,
         measures: vec!["nDCG@10".to_owned()],

@@ -95,7 +95,7 @@ pub struct Overview {
     pub rankers: Vec<Row>,
     /// How many rankers of the definition have no scores yet.
     #[serde(default)]
-    pub n_unscored: u64,
+    pub n_unscored_rankers: u64,
     /// Columns.
     pub probes: Vec<Column>,
     /// Behaviours, which have answers of their own: [`super::behaviour`].
@@ -281,7 +281,7 @@ impl Study {
             n_behaviours: self.definition.behaviours().count() as u64,
             n_tests: rankers.iter().flat_map(|it| &it.cells).flatten().count() as u64,
             rankers,
-            n_unscored: self.n_unscored() as u64,
+            n_unscored_rankers: self.n_unscored_rankers() as u64,
             probes: shown
                 .iter()
                 .map(|it| self.column(it, &filter, &splits))

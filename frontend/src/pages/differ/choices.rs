@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use shared::differ::{Counted, Differences};
 use shared::text::Stopwords;
 
-use super::address::{DifferScene as Scene, who_of, who_word};
+use crate::pages::differ_address::{DifferScene as Scene, who_of, who_word};
 use crate::widgets::dials::Splits;
 use crate::widgets::form::Select;
 

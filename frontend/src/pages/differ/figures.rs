@@ -8,7 +8,7 @@ use shared::differ::{DEPTH, Differences};
 use shared::plot::{Figure, change, paired};
 use shared::report;
 
-use super::address::DifferScene as Scene;
+use crate::pages::differ_address::DifferScene as Scene;
 use crate::widgets::part::{Drawn, Part};
 
 /// Everything that is counted over queries.

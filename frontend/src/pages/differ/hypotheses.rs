@@ -8,8 +8,8 @@ use shared::differ::hypotheses::{Finding, Standing};
 use shared::report::differ::{hypothesis_measure, hypothesis_said, paper_found, standing_said};
 use shared::report::{self, format};
 
-use super::address::DifferScene as Scene;
 use crate::numbers::plural;
+use crate::pages::differ_address::DifferScene as Scene;
 use crate::widgets::download;
 use crate::widgets::section::Section;
 use crate::widgets::takes::Takes;

@@ -13,9 +13,9 @@ use shared::report::differ::turn_label;
 use shared::report::format;
 use web_sys::HtmlSelectElement;
 
-use super::address::{DifferScene as Scene, ROWS};
 use crate::api;
 use crate::numbers::plural;
+use crate::pages::differ_address::{DifferScene as Scene, ROWS};
 use crate::widgets::answered::Answered;
 use crate::widgets::section::Section;
 use crate::widgets::table::{Head, HeadedTable};

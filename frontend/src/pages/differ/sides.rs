@@ -9,8 +9,8 @@ use shared::differ::sample::{Sample, Top};
 use shared::report::{self, format};
 use shared::study::instance::Term;
 
-use super::address::DifferScene as Scene;
 use crate::api;
+use crate::pages::differ_address::DifferScene as Scene;
 use crate::widgets::download;
 use crate::widgets::error::Failure;
 use crate::widgets::marked::MarkedText;

@@ -56,8 +56,8 @@ pub(super) fn Head(
     let some = |n: u64, one, many| (n > 0).then(|| view! { <span>{plural(n, one, many)}</span> });
     let n_axioms = some(it.probes.len() as u64, "axiom", "axioms");
     let n_behaviours = some(it.n_behaviours, "behaviour", "behaviours");
-    let unscored = (it.n_unscored > 0).then(|| {
-        let n = it.n_unscored;
+    let unscored = (it.n_unscored_rankers > 0).then(|| {
+        let n = it.n_unscored_rankers;
         view! {
             <span title="Reload the page when they have scored; `axioscope study score` goes on with them">
                 {format!("{n} not scored yet")}

@@ -12,7 +12,7 @@ use super::bench::Bench;
 use crate::api::{self, worker};
 use crate::numbers;
 use crate::page::Page;
-use crate::pages::differ::address::DifferView;
+use crate::pages::differ_address::DifferView;
 use crate::widgets::download;
 use crate::widgets::error::{Failed, Failure};
 use crate::widgets::section::Section;
