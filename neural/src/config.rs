@@ -252,7 +252,7 @@ impl Fields {
     }
 }
 
-/// Returns `model_type` of a `config.json`.
+/// Returns what a `config.json` says that its model is: its field `model_type`.
 pub(crate) fn model_type(json: &[u8]) -> Result<String, Error> {
     #[derive(Deserialize)]
     struct Kind {
@@ -273,12 +273,14 @@ pub(crate) fn check_own_code(auto_map: Option<&serde_json::Value>) -> Result<(),
     }
 }
 
-/// Refuses sizes of which a product of two could be beyond a usize.
+/// Refuses sizes outside of 1 to 2^24, so that no product of two of them is beyond a usize.
 pub(crate) fn check_sizes(sizes: &[(&'static str, usize)]) -> Result<(), Error> {
-    let wrong = sizes.iter().find(|it| !(1..=1 << 24).contains(&it.1));
-    wrong.map_or(Ok(()), |&(field, size)| {
-        Err(unsupported(field, &size, "from 1 to 2^24"))
-    })
+    for &(field, size) in sizes {
+        if !(1..=1 << 24).contains(&size) {
+            return Err(unsupported(field, &size, "from 1 to 2^24"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a bound on pieces that leaves no room for a text or exceeds what the model was made

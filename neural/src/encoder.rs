@@ -30,12 +30,12 @@ enum Pass {
 pub(crate) struct States {
     numbers: Vec<f32>,
     hidden_size: usize,
-    /// Pieces of each input.
+    /// How many pieces each input has.
     lengths: Vec<usize>,
 }
 
 impl States {
-    /// Those of each input, `[pieces, h]`.
+    /// Returns the states of each input, `[pieces, h]`.
     pub(crate) fn each(&self) -> Vec<&[f32]> {
         let mut rest = self.numbers.as_slice();
         let own = self.lengths.iter().map(|n| {

@@ -157,17 +157,17 @@ impl Table {
         self
     }
 
-    /// Adds columns of words by their names, between which stands ` | `.
+    /// Adds columns of words by their names, with ` | ` between them.
     pub fn with_texts(self, names: &str) -> Table {
         self.with_columns(Kind::Text, names.split(" | "))
     }
 
-    /// Adds columns of numbers by their names, between which stands ` | `.
+    /// Adds columns of numbers by their names, with ` | ` between them.
     pub fn with_numbers(self, names: &str) -> Table {
         self.with_columns(Kind::Number, names.split(" | "))
     }
 
-    /// Adds columns of estimates by their names, between which stands ` | `.
+    /// Adds columns of estimates by their names, with ` | ` between them.
     pub fn with_estimates(self, names: &str) -> Table {
         self.with_columns(Kind::Estimate, names.split(" | "))
     }

@@ -50,7 +50,7 @@ impl Vectors {
         }
     }
 
-    /// Vectors of some words, for tests.
+    /// Returns the vectors of these words, none of which is there twice.
     #[cfg(test)]
     pub(crate) fn of<const N: usize>(words: &[(&str, [f32; N])]) -> Vectors {
         let mut vectors = Vectors::new(N);

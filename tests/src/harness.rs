@@ -33,7 +33,7 @@ pub(crate) const LIMITS: &str = "[limits]\n\
     fillable_terms = 256\n\
     seed = 42\n";
 
-/// A study file with [`LIMITS`]; `rest` are its other lines.
+/// Returns the text of a study file with [`LIMITS`]; `rest` holds its other lines.
 pub(crate) fn study_file(name: &str, title: &str, collection: &str, rest: &str) -> String {
     format!(
         "format = 1\nname = {name:?}\ntitle = {title:?}\ncollection = {collection:?}\n\
@@ -185,13 +185,13 @@ impl Home {
         Ran::of(self.program().args(["--data", "data"]).args(args))
     }
 
-    /// A line is refused with a message that has a part.
+    /// Runs a line, which has to be refused with a message that has a part.
     #[track_caller]
     pub(crate) fn expect_refused(&self, line: &str, part: &str) {
         self.run(line).refused_with(part);
     }
 
-    /// Makes the study of a study file.
+    /// Writes a study file and makes its study.
     pub(crate) fn make_study(&self, file: impl AsRef<[u8]>) {
         self.write("study.toml", file);
         self.run("study run study.toml").done();
@@ -263,14 +263,14 @@ impl Ran {
         message.trim_end().to_owned()
     }
 
-    /// It had to be refused with a message that has a part.
+    /// Checks that it was refused with a message that has a part.
     #[track_caller]
     pub(crate) fn refused_with(self, part: &str) {
         let message = self.refused();
         assert!(message.contains(part), "{message}");
     }
 
-    /// Standard error has a part.
+    /// Checks that standard error has a part.
     #[track_caller]
     pub(crate) fn expect_told(&self, part: &str) {
         assert!(self.err.contains(part), "{}", self.err);

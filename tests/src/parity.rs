@@ -18,7 +18,7 @@ use shared::api::worker::{Ask, Envelope, LOCAL, Tell};
 use shared::api::{Endpoint, Export, Look};
 use shared::collection::{Collection, beir, pairs, text_hash, trec};
 use shared::probe::transfer::Pairs;
-use shared::probe::{Limits, Manipulation, Mode, Probe};
+use shared::probe::{Axiom, Limits, Manipulation, Mode, Probe};
 use shared::study::dials::Dials;
 use shared::study::make::{StudyInputs, make_study};
 use shared::study::prepare::{InputFiles, OneByOne, run_at_once};
@@ -51,6 +51,8 @@ fn the_demo_has_the_same_bits_in_the_browser() {
             definition.probes.push(axiom);
         }
     }
+    let has = |it: &Axiom| definition.probes.contains(&Probe::Axiom(*it));
+    assert!(Axiom::ALL.iter().all(has), "{:?}", definition.probes);
     assert_eq!(definition.modes.len(), 3);
     assert!(
         definition

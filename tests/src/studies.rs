@@ -20,7 +20,7 @@ fn study(home: &Home) {
     home.write("study.toml", study_file("killed", "Killed", demo(), &rest));
 }
 
-/// Makes that study with a third formula in place of the model, and returns its file.
+/// Makes the study of [`study`] with a third formula in place of the model; returns its file.
 fn make_of_formulas(home: &Home) -> String {
     study(home);
     let text = home.read("study.toml");

@@ -56,7 +56,7 @@ fn each_way_of_pooling_equals_the_reference() {
     }
 }
 
-/// Those whose output is the table of words.
+/// The SPLADE models whose output is the table of words.
 fn tied_splades() -> [(&'static str, ModelFiles, &'static str); 4] {
     [
         relative!("splade-tiny"),
@@ -255,8 +255,8 @@ fn cross_encoders_equal_the_reference() {
     assert!(!CrossEncoder::is_in(&tiny().config));
 }
 
-/// Pairs in a batch have the scores of the reference; alone every pair has the score that it has
-/// in the batch.
+/// Checks that pairs in a batch have the scores of the reference, and that each of them has the
+/// same score alone.
 pub(crate) fn check_pairs(
     (name, what): (&str, &str),
     pairs: impl Iterator<Item = (PairPieces, f64)>,

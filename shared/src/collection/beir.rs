@@ -55,8 +55,8 @@ pub fn read_queries(name: &str, bytes: impl Read, progress: ByteProgress<'_>) ->
     })
 }
 
-/// Reads rows: `make` makes one of its id and its other fields. Of two with the same id the first
-/// is kept.
+/// Reads rows, each of which `make` makes of an id and the other fields. Of two rows with the same
+/// id the first is kept.
 fn read<T>(
     name: &str,
     bytes: impl Read,

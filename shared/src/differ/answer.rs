@@ -126,7 +126,7 @@ fn has_pair(words: &[&str], pair: [&str; 2]) -> bool {
     words.windows(2).any(|it| it == pair)
 }
 
-/// Whether one of some pairs, between which stands `, `, is among the words.
+/// Whether the words hold one of the pairs of a list such as `stands for, full form`.
 fn has_any_pair(words: &[&str], pairs: &str) -> bool {
     let mut pairs = pairs.split(", ").filter_map(|it| it.split_once(' '));
     pairs.any(|(first, second)| has_pair(words, [first, second]))

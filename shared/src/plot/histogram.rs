@@ -6,7 +6,7 @@ use super::{Anchor, Figure, Ink, Mark, NOTE, line, rect, text};
 use crate::report::format;
 use crate::study::cell::Histogram;
 
-/// Width and height.
+/// Width and height of the figure.
 const SIZE: [f64; 2] = [344.0, 122.0];
 /// Left end of the first bar, and the line on which the bars stand.
 const LEFT: f64 = 4.0;

@@ -279,7 +279,7 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// A case without word vectors.
+    /// Returns a case of some texts of a query, without word vectors.
     pub fn new(
         query: &'a QueryTerms,
         pool: &'a [Counted],

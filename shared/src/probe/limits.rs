@@ -207,3 +207,25 @@ impl Mode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_words_of_a_source() {
+        assert_eq!(
+            Mode::parse("paper", Source::Rennings2019),
+            Ok(Mode::PaperRennings2019)
+        );
+        assert_eq!(
+            Mode::parse("code", Source::Camara2020),
+            Ok(Mode::CodeCamara2020)
+        );
+        let refused = Mode::parse("code", Source::Rennings2019).unwrap_err();
+        assert!(
+            refused.to_string().contains("were not published"),
+            "{refused}"
+        );
+    }
+}

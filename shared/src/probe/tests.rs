@@ -23,7 +23,7 @@ const IN_ORDER: &str = "
     transfer:a symmetric:a transfer:b symmetric:b transfer:aa
 ";
 
-/// Words that name nothing, each with what is said of it.
+/// Checks that each word is refused with a message that has the part beside it.
 pub(super) fn check_refused<T>(words: &[(&str, &str)])
 where
     T: std::str::FromStr<Err = Error> + std::fmt::Debug,

@@ -442,7 +442,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::text::Analyzer;
 
-    /// Numbers below others, in an order that a seed decides.
+    /// Returns a generator for tests: called with a bound it draws a number below it, and the same
+    /// seed draws the same numbers.
     pub(crate) fn dice(mut seed: u64) -> impl FnMut(u64) -> u64 {
         move |below| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -68,7 +68,7 @@ pub struct Decision {
     pub item: ItemNo,
     /// About the texts in the order of the claim.
     pub answer: Answer,
-    /// What was said beside it.
+    /// What the person said beside the answer.
     #[serde(flatten)]
     pub comment: AnswerComment,
     /// How the texts stood on the screen.

@@ -13,7 +13,7 @@ use crate::score::certificate::{Computation, Condition, Rescored};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Certified {
-    /// How the run was computed.
+    /// The device and the precision with which the run was computed.
     #[serde(flatten)]
     pub computation: Computation,
     /// One for each condition.

@@ -109,7 +109,7 @@ pub(crate) fn collection(queries: &[&str], texts: &[&str]) -> Collection {
     }
 }
 
-/// The same with grades of texts for the first query.
+/// As [`collection`], with these grades of texts for the first query.
 pub(crate) fn judged(queries: &[&str], texts: &[&str], grades: &[(&str, i32)]) -> Collection {
     let mut collection = collection(queries, texts);
     let grades = grades.iter().map(|&(id, grade)| (id.to_owned(), grade));

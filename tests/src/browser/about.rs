@@ -25,8 +25,7 @@ fn every_axiom_is_told_with_a_live_example() {
             let part = tab.text(&format!("[id='manipulation-{manipulation}']"));
             assert!(part.contains(manipulation.about().statement), "{part}");
         }
-        let moved = "return !!document.querySelector('#manipulation-reverse-words .moved')";
-        tab.until("a text in reverse", moved);
+        tab.until_there("a text in reverse", "#manipulation-reverse-words .moved");
         assert_eq!(
             tab.count(".manipulations dd .note"),
             Manipulation::OTHERS.len() as u64

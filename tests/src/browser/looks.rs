@@ -10,7 +10,8 @@ use crate::harness::named;
 /// Widths of a phone and of a desk.
 const WIDTHS: [u32; 2] = [360, 1440];
 
-/// A test that anybody can read a page: its name, its address, and what says that it is there.
+/// Makes a test for each page, that anybody can read it. A line is the name of the page, its
+/// address, and an element that is there once the page is.
 macro_rules! readable_pages {
     ($($page:ident: $address:literal, $there:literal;)*) => {$(
         #[test]

@@ -176,7 +176,7 @@ impl Tab {
         }
     }
 
-    /// Each of these headings is on the page once.
+    /// Checks that each of these headings is on the page once.
     pub(crate) fn expect_headings(&self, ids: &[&str]) {
         for id in ids {
             assert_eq!(self.count(&format!("h2#{id}")), 1, "{id}");

@@ -31,7 +31,7 @@ pub struct Converted {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
-/// What was read of a data set.
+/// The pairs of a data set, or why it cannot be read.
 pub type ReadPairs = Result<Converted, Error>;
 
 /// Why a row that is as it should be gives no pair.

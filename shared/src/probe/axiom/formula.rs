@@ -83,7 +83,7 @@ impl Op {
 }
 
 /// Axioms that a formula can name: those that prefer one of two texts of the pool.
-pub(super) fn leaves() -> impl Iterator<Item = Axiom> {
+fn leaves() -> impl Iterator<Item = Axiom> {
     let all = Axiom::ALL.iter().copied().chain(Axiom::further());
     all.filter(|it| !matches!(it, Axiom::Tfc2 | Axiom::Lnc2))
 }

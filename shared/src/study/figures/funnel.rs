@@ -386,8 +386,8 @@ fn missed(
     (failures.into_iter().map(Failures::sum).collect(), n_asked)
 }
 
-/// Which stream of random numbers an axiom draws from: one for each of the first nine, another for
-/// all that came later.
+/// Which stream of random numbers an axiom draws from. Each of the first nine has one of its own;
+/// those that were added later share another, so that these nine keep their numbers.
 fn stream(probe: Probe) -> u128 {
     let mut first = Axiom::ALL.iter().take(9);
     let place = first.position(|&it| Probe::Axiom(it) == probe);

@@ -90,8 +90,8 @@ fn base_forms() {
         Token { bytes, tag }.lemma(form).into_owned()
     };
     let verbs = "hoped hope, hopped hop, Called call, controlled control, studied study, \
-                 dying die, goes go, passes pass, thought think, needed need, changing change, bring bring, \
-                 ’ve have, is be, breathing breathe, focuses focus";
+                 dying die, goes go, passes pass, thought think, needed need, changing change, \
+                 bring bring, ’ve have, is be, breathing breathe, focuses focus";
     let nouns = "children child, movies movie, cities city, churches church, cases case, \
                  potatoes potato, glass glass, virus virus, series series, policemen policeman, \
                  specimen specimen, mother-in-laws mother-in-law, canvas canvas, 1920s 1920s";

@@ -74,8 +74,8 @@ impl Annotator<'_> {
     pub(super) fn skip(&mut self) {
         let (item, _) = self.there();
         self.tab.press("s");
-        let open = "return !!document.querySelector('dialog[open]')";
-        self.tab.until("why it is passed over", open);
+        self.tab
+            .until_there("why it is passed over", "dialog[open]");
         self.by_key(item, "1");
     }
 

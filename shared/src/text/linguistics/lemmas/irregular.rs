@@ -24,7 +24,7 @@ pub(super) fn adverb(form: &str) -> Option<&'static str> {
     positive(form, "well", "badly")
 }
 
-/// Here `better` is that of `good`, and `worse` that of `bad`.
+/// The positive of a comparative or superlative, given what `better` and `worse` compare.
 fn positive(form: &str, good: &'static str, bad: &'static str) -> Option<&'static str> {
     match form {
         "better" | "best" => Some(good),

@@ -1,0 +1,395 @@
+//! Each axiom and operator against documents one can check by eye.
+
+use expect_test::expect;
+
+use super::*;
+
+#[test]
+fn more_query_terms_win() {
+    check(
+        Axiom::Tfc1,
+        Mode::Fixed,
+        &EXACT,
+        "query  river bank
+         d1     river bank river
+         d2     river bank mud
+         d3     bank mud mud",
+        expect![[r#"
+            d1 > d2
+            d1 > d3
+            d2 > d3
+        "#]],
+    );
+}
+
+#[test]
+fn a_term_that_is_rarer_in_the_winner_spoils_tfc1() {
+    check(
+        Axiom::Tfc1,
+        Mode::Fixed,
+        &EXACT,
+        "query  river bank
+         d1     river river mud
+         d2     bank mud mud",
+        expect![""],
+    );
+}
+
+#[test]
+fn a_text_without_query_terms_loses_only_where_no_least_is_asked() {
+    let fixture = "query river
+                   d1 river mud
+                   d2 mud mud";
+    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    let none = Limits {
+        min_terms: 0,
+        ..EXACT
+    };
+    check(
+        Axiom::Tfc1,
+        Mode::Fixed,
+        &none,
+        fixture,
+        expect![[r#"
+        d1 > d2
+    "#]],
+    );
+}
+
+#[test]
+fn a_longer_winner_spoils_tfc1_and_a_longer_loser_only_without_the_papers_slip() {
+    let fixture = "query river
+                   long river river mud mud mud mud
+                   short river mud";
+    check(
+        Axiom::Tfc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
+    let fixture = "query river
+                   short river river mud
+                   long river mud mud mud mud mud";
+    check(Axiom::Tfc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Tfc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        short > long
+    "#]],
+    );
+}
+
+#[test]
+fn equal_steps_make_a_triple() {
+    check(
+        Axiom::Tfc2,
+        Mode::Fixed,
+        &EXACT,
+        "query river bank
+         none  mud mud mud
+         one   river mud mud
+         two   river river mud
+         three river river river
+         other bank river bank",
+        expect![[r#"
+            one .. two .. three
+        "#]],
+    );
+}
+
+#[test]
+fn the_rarer_term_wins() {
+    let fixture = "query glacier valley
+                   d1 glacier glacier valley
+                   d2 glacier valley valley
+                   d3 valley mud mud";
+    check(
+        Axiom::Mtdc,
+        Mode::Fixed,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        d1 >= d2
+    "#]],
+    );
+    check(
+        Axiom::Mtdc,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        d1 > d2
+    "#]],
+    );
+}
+
+#[test]
+fn equally_frequent_terms_make_both_orders_instances_in_the_papers_only() {
+    let fixture = "query glacier valley
+                   d1 glacier glacier valley
+                   d2 glacier valley valley";
+    check(Axiom::Mtdc, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Mtdc,
+        Mode::PaperRennings2019,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        d1 >= d2
+        d2 >= d1
+    "#]],
+    );
+}
+
+#[test]
+fn a_term_asked_for_twice_cannot_be_traded_for_one_asked_for_once() {
+    check(
+        Axiom::Mtdc,
+        Mode::Fixed,
+        &EXACT,
+        "query glacier valley valley
+         d1 glacier glacier valley
+         d2 glacier valley valley
+         d3 valley mud mud",
+        expect![""],
+    );
+}
+
+#[test]
+fn extra_words_do_not_help() {
+    check(
+        Axiom::Lnc1,
+        Mode::Fixed,
+        &EXACT,
+        "query river bank
+         d1 river bank
+         d2 river bank of mud
+         d3 river of mud
+         d4 mud",
+        expect![[r#"
+            d1 >= d2
+        "#]],
+    );
+}
+
+#[test]
+fn lnc1_of_the_published_code_forgets_the_query_terms() {
+    let fixture = "query river
+                   d1 river mud stone
+                   d2 river river mud mud";
+    check(Axiom::Lnc1, Mode::Fixed, &EXACT, fixture, expect![""]);
+    check(
+        Axiom::Lnc1,
+        Mode::PaperCamara2020,
+        &EXACT,
+        fixture,
+        expect![""],
+    );
+    check(
+        Axiom::Lnc1,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        d1 >= d2
+    "#]],
+    );
+}
+
+#[test]
+fn a_repeated_text_does_not_lose() {
+    let short = Limits {
+        repeated_terms: 7,
+        ..Limits::STANDARD
+    };
+    check(
+        Axiom::Lnc2,
+        Mode::Fixed,
+        &short,
+        "query river bank
+         d1 river mud
+         d2 mud mud
+         d3 river bank mud mud",
+        expect![[r#"
+            d1#lnc2:2 >= d1
+            d1#lnc2:3 >= d1
+        "#]],
+    );
+}
+
+#[test]
+fn a_text_is_filled_up_in_the_reading_of_camara_and_hauff() {
+    let short = Limits {
+        filled_terms: 7,
+        fillable_terms: 2,
+        ..Limits::STANDARD
+    };
+    let fixture = "query river
+                   d1 river mud
+                   d2 mud mud mud
+                   d3 mud mud mud mud
+                   d4";
+    check(
+        Axiom::Lnc2,
+        Mode::PaperCamara2020,
+        &short,
+        fixture,
+        expect![[r#"
+        d1#lnc2:3 >= d1
+        d2#lnc2:2 >= d2
+    "#]],
+    );
+    check(
+        Axiom::Lnc2,
+        Mode::CodeCamara2020,
+        &short,
+        fixture,
+        expect![[r#"
+        d1#lnc2:3 > d1
+    "#]],
+    );
+}
+
+#[test]
+fn closer_terms_win_and_the_published_code_has_it_the_wrong_way_round() {
+    let fixture = "query river bank
+                   near the river bank
+                   far the river has a bank
+                   one the river";
+    check(
+        Axiom::Tp,
+        Mode::Fixed,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        near > far
+    "#]],
+    );
+    check(
+        Axiom::Tp,
+        Mode::CodeCamara2020,
+        &EXACT,
+        fixture,
+        expect![[r#"
+        far > near
+    "#]],
+    );
+}
+
+#[test]
+fn the_worked_examples_are_instances() {
+    // Whether LB1 applies hangs on the whole collection.
+    let lb1 = Axiom::Further(Further::Lb1);
+    let all = Axiom::ALL.iter().copied().chain(Axiom::further());
+    for axiom in all.filter(|it| *it != lb1 && !it.needs_vectors()) {
+        let [query, texts @ ..] = axiom.about().example else {
+            panic!("{axiom:?}")
+        };
+        // Beside the example a document that makes the second term of M-TDC the more common, and
+        // that of TFC3 as common as the first.
+        let beside = if axiom == Axiom::Further(Further::Tfc3) {
+            "bank"
+        } else {
+            "valley"
+        };
+        let docs = texts.iter().copied().chain([beside]);
+        let index = Index::build(&Analyzer::default(), docs).unwrap();
+        let terms = index.query_terms(query);
+        let count = |at: usize| {
+            let mut counted = Counted::with_others(index.terms(at as u32), &terms);
+            counted.place_terms(index.terms(at as u32), &terms);
+            counted
+        };
+        let counted: Vec<Counted> = (0..texts.len()).map(count).collect();
+        let case = Case::new(&terms, &counted, &Limits::STANDARD, index.totals());
+        let premises = axiom.premises(Mode::Fixed, &case);
+        assert!(
+            premises.iter().all(Measured::holds),
+            "{axiom:?} {premises:?}"
+        );
+    }
+}
+
+#[test]
+fn the_operators_are_those_of_the_package() {
+    // d1 has more terms and is longer; d3 is as d2, nearer to each other.
+    let fixture = "query  river bank
+         d1     river bank river mud
+         d2     river mud bank
+         d3     river bank mud";
+    for (formula, expected) in [
+        (
+            "tfc1",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+        "#]],
+        ),
+        (
+            "tp",
+            expect![[r#"
+            d1 > d2
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tfc1 & tp",
+            expect![[r#"
+            d1 > d2
+        "#]],
+        ),
+        (
+            "tfc1 | tp",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tfc1 % tp",
+            expect![[r#"
+            d1 > d2
+            d1 > d3
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp - 2 * tfc1",
+            expect![[r#"
+            d2 > d1
+            d3 > d1
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp if undecided(tfc1)",
+            expect![[r#"
+            d3 > d2
+        "#]],
+        ),
+        (
+            "tp * tfc1 * tp",
+            expect![[r#"
+            d1 > d2
+        "#]],
+        ),
+        (
+            "tp if len",
+            expect![[r#"
+            d3 > d2
+        "#]],
+        ),
+    ] {
+        let axiom = match formula {
+            "tfc1" => Axiom::Tfc1,
+            "tp" => Axiom::Tp,
+            formula => Axiom::Combined(formula.parse().unwrap()),
+        };
+        check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
+    }
+}

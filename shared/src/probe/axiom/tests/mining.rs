@@ -1,0 +1,201 @@
+//! Mining against the premises of what it finds, over many documents.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::index::IndexBuilder;
+use crate::probe::counts::Meaning;
+use crate::rank::top::tests::dice;
+use crate::vectors::{Known, Vectors};
+
+/// Texts over a handful of words, so that every axiom fires often.
+fn texts(n: usize) -> Vec<String> {
+    let mut next = dice(11);
+    let words = ["river", "bank", "tide", "mud", "stone", "sand"];
+    (0..n)
+        .map(|_| {
+            let len = next(9);
+            let text: Vec<&str> = (0..len).map(|_| words[next(6) as usize]).collect();
+            text.join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn an_instance_is_mined_iff_all_its_premises_hold() {
+    let texts = texts(40);
+    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    texts.iter().for_each(|it| builder.add(it));
+    let index = builder.finish().unwrap();
+    let vectors = vectors();
+    let rows = vectors.rows_of(&index);
+    let known = Known::new(&vectors, &index, &rows);
+    let pool: Vec<u32> = (0..texts.len() as u32).collect();
+    let mut n_mined: BTreeMap<(Axiom, Mode), usize> = BTreeMap::new();
+    for query in ["river bank tide", "river river bank", "river unseen"] {
+        let terms = index.query_terms(query);
+        let asked = known.query(query);
+        let words = known.words_of_query(query, &terms);
+        let alike = known.alike_in_query(&words);
+        let counted: Vec<Counted> = pool
+            .iter()
+            .map(|&it| {
+                let mut counted = Counted::with_others(index.terms(it), &terms);
+                counted.place_terms(index.terms(it), &terms);
+                let mut meaning = Meaning::new(known.rest(it, &terms), &asked);
+                meaning.words = Some(known.alike(it, &terms, &words));
+                counted.meaning = Some(meaning);
+                counted
+            })
+            .collect();
+        for limits in [
+            EXACT,
+            Limits::STANDARD,
+            ANY_LENGTH,
+            Limits {
+                min_terms: 2,
+                share: 0.8,
+                ..EXACT
+            },
+        ] {
+            for &mode in Mode::ALL {
+                let formulas = ["tfc1 & m_and", "prox1 | -tp % m_and % div if len"];
+                let formulas = formulas.map(|it| Axiom::Combined(it.parse().unwrap()));
+                // LNC2 has texts that are not in the pool.
+                let all = Axiom::ALL.iter().copied().filter(|it| *it != Axiom::Lnc2);
+                for axiom in all.chain(Axiom::further()).chain(formulas) {
+                    let arity = axiom.claim(mode).arity();
+                    let case = Case {
+                        query: &terms,
+                        pool: &counted,
+                        limits: &limits,
+                        totals: index.totals(),
+                        alike: &alike,
+                    };
+                    let mined = axiom.mine(mode, &case).places;
+                    let mut mined: Vec<&[u32]> = mined.chunks(arity).filter(tried).collect();
+                    mined.sort_unstable();
+                    let tuples = tuples(pool.len() as u32, arity);
+                    let holds = |places: &&[u32]| {
+                        let texts: Vec<Counted> = places
+                            .iter()
+                            .map(|&it| counted[it as usize].clone())
+                            .collect();
+                        let premises = axiom.premises(mode, &case.with_pool(&texts));
+                        premises.iter().all(Measured::holds)
+                    };
+                    *n_mined.entry((axiom, mode)).or_default() += mined.len();
+                    let expected: Vec<&[u32]> = tuples.chunks(arity).filter(holds).collect();
+                    assert_eq!(mined, expected, "{axiom:?} {mode:?} {query} {limits:?}");
+                }
+            }
+        }
+    }
+    // Nothing is compared where nothing is found.
+    let empty: Vec<_> = n_mined.iter().filter(|it| *it.1 == 0).collect();
+    assert!(empty.is_empty(), "{empty:?}");
+}
+
+/// Vectors of all words but one, so that no two texts are quite alike.
+fn vectors() -> Vectors {
+    Vectors::of(&[
+        ("river", [1.0, 0.2, 0.0]),
+        ("bank", [0.1, 1.0, 0.1]),
+        ("tide", [0.9, 0.1, 0.3]),
+        ("mud", [-0.5, 0.4, 0.8]),
+        ("stone", [0.2, -0.9, 0.4]),
+    ])
+}
+
+#[test]
+fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
+    let vectors = Vectors::of(&[
+        ("river", [1.0, 0.0]),
+        ("rivers", [0.0, 1.0]),
+        ("streams", [0.9, 0.1]),
+        ("money", [0.1, 0.9]),
+    ]);
+    let docs = ["rivers streams", "river money"];
+    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    docs.iter().for_each(|it| builder.add(it));
+    let index = builder.finish().unwrap();
+    let rows = vectors.rows_of(&index);
+    let known = Known::new(&vectors, &index, &rows);
+    let mine = |mode| {
+        let asked = [(Probe::Axiom(Axiom::Stmc1), mode)];
+        let miner = Miner {
+            index: &index,
+            known: Some(&known),
+            asked: &asked,
+            limits: &EXACT,
+        };
+        let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
+        let mined = Mined::collect(&asked, vec![shard]);
+        mined.instances[0]
+            .of(0)
+            .map(|it| it.texts())
+            .collect::<Vec<_>>()
+    };
+    // `rivers` has the term of the query, so that only `streams` and `money` count.
+    assert_eq!(mine(Mode::Fixed), [[0, 1]]);
+    assert_eq!(mine(Mode::CodeCamara2020), [[1, 0]]);
+}
+
+/// A third of the triples that share a pair is enough to find a slip.
+fn tried(places: &&[u32]) -> bool {
+    places.len() == 2 || places.iter().sum::<u32>() % 3 == 0
+}
+
+/// All ordered tuples of distinct numbers below `n`, one after the other, ascending.
+fn tuples(n: u32, arity: usize) -> Vec<u32> {
+    let mut all = Vec::new();
+    for a in 0..n {
+        for b in (0..n).filter(|&b| b != a) {
+            match arity {
+                2 => all.extend([a, b]),
+                _ => (0..n)
+                    .filter(|&c| c != a && c != b && tried(&&[a, b, c][..]))
+                    .for_each(|c| all.extend([a, b, c])),
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_cap_draws_the_same_instances_every_time_and_says_how_many_there_were() {
+    let texts = texts(40);
+    let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
+    let pool: Vec<u32> = (0..texts.len() as u32).collect();
+    let asked = [(Probe::Axiom(Axiom::Tfc1), Mode::Fixed)];
+    let mine = |limits: &Limits| {
+        let miner = Miner {
+            index: &index,
+            known: None,
+            asked: &asked,
+            limits,
+        };
+        let shard = miner.mine(&Pooled::unjudged("river bank", &pool));
+        Mined::collect(&asked, vec![shard]).instances.remove(0)
+    };
+    let all = mine(&Limits::STANDARD);
+    let capped = mine(&Limits {
+        per_query: Some(20),
+        ..Limits::STANDARD
+    });
+    assert_eq!((capped.len(), &capped.found), (20, &all.found));
+    assert!((capped.sampled() - 20.0 / all.len() as f64).abs() < 1e-12);
+    assert_eq!(
+        capped,
+        mine(&Limits {
+            per_query: Some(20),
+            ..Limits::STANDARD
+        })
+    );
+    let other_seed = Limits {
+        per_query: Some(20),
+        seed: 43,
+        ..Limits::STANDARD
+    };
+    assert_ne!(capped, mine(&other_seed));
+}

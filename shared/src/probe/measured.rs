@@ -1,0 +1,219 @@
+//! A premise as measured: what was counted, what was found, and the bound.
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "openapi")]
+use super::Probe;
+use super::{Axiom, Further, Measure};
+
+/// What was counted for a premise. The unit is in the name; words belong to the front end.
+/// Texts count from 1 in the order of the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum Quantity {
+    /// | |text a| − |text b| |, in terms.
+    LengthGap {
+        /// One text.
+        a: u8,
+        /// The other.
+        b: u8,
+    },
+    /// |text b| − |text a|, in terms, with its sign.
+    LengthLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// |text n|, in terms.
+    Length {
+        /// Which text.
+        text: u8,
+    },
+    /// Σ(text n), occurrences of query terms.
+    Occurrences {
+        /// Which text.
+        text: u8,
+    },
+    /// Σ(text b) − Σ(text a), occurrences of query terms.
+    OccurrenceLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// c(w, text 1) − c(w, text 2) for the query term at a place among the distinct terms.
+    TermLead {
+        /// Place among the distinct query terms.
+        term: u16,
+    },
+    /// (c(w, text 3) − c(w, text 2)) − (c(w, text 2) − c(w, text 1)) for one query term.
+    StepChange {
+        /// Place among the distinct query terms.
+        term: u16,
+    },
+    /// Query terms whose count differs.
+    DifferingTerms,
+    /// Query terms whose count differs and that lie in no valid pair of a rarer and a more
+    /// common term with swapped counts.
+    UncoveredTerms,
+    /// Terms outside of the query that text 2 holds exactly once more than text 1.
+    OnceMoreTerms,
+    /// As [`Quantity::OnceMoreTerms`], of those that occur in text 1.
+    OnceMoreSharedTerms,
+    /// Distinct query terms in text n.
+    Cover {
+        /// Which text.
+        text: u8,
+    },
+    /// Γ(far) − Γ(near), where Γ is the least distance of two distinct query terms, in terms.
+    DistanceLead {
+        /// The text in which they should stand closer.
+        near: u8,
+        /// The other.
+        far: u8,
+    },
+    /// How often text 2 is repeated to give text 1.
+    Repetitions,
+    /// Distinct query terms in text b − those in text a.
+    CoverLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// Occurrences of terms outside of the query in text `others` − Σ(text `terms`).
+    OutsideOverOccurrences {
+        /// The text whose other terms are counted.
+        others: u8,
+        /// The text whose query terms are counted.
+        terms: u8,
+    },
+    /// Occurrences of terms outside of the query in text b − those in text a.
+    OutsideLead {
+        /// Subtracted.
+        a: u8,
+        /// From this.
+        b: u8,
+    },
+    /// cos(text near − Q, Q) − cos(text far − Q, Q), by word vectors.
+    SimilarityLead {
+        /// The text whose other words should be more like the query.
+        near: u8,
+        /// The other.
+        far: u8,
+    },
+    /// cos(text 1 − Q, text 2 − Q), by word vectors.
+    Similarity,
+    /// 1 − cos(text 1 − Q, text 2 − Q), by word vectors.
+    Dissimilarity,
+    /// | |text 1| − |text 2| | as a share of the longer.
+    LengthShare,
+    /// The difference of the sums of query terms as a share of the larger.
+    SumShare,
+    /// The greatest difference of a query term's counts as a share of the larger.
+    CountShare,
+    /// The difference of BM25's scores as a share of the larger.
+    ScoreShare,
+    /// The difference of the greatest and the least idf of the query as a share of the former.
+    IdfShare,
+    /// Distinct query terms in both texts; none if they hold different ones.
+    SharedTerms,
+    /// Distinct query terms in both texts; none if one lacks any.
+    AllSharedTerms,
+    /// By how much text 1 is ahead of text 2 in what the axiom compares.
+    Lead {
+        /// Which axiom.
+        axiom: Further,
+    },
+    /// | value of text 1 − value of text 2 | in a measurement.
+    Gap {
+        /// Which measurement.
+        measure: Measure,
+    },
+    /// Value of text 1 − value of text 2 in a measurement.
+    MeasureLead {
+        /// Which measurement.
+        measure: Measure,
+    },
+    /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
+    Preference {
+        /// Which axiom.
+        #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
+        axiom: Axiom,
+    },
+    /// What comes out of a formula.
+    Combined,
+}
+
+impl Quantity {
+    /// Whether it is a number of things; if not, it is a cosine or a difference of two.
+    pub fn is_counted(self) -> bool {
+        !matches!(
+            self,
+            Quantity::SimilarityLead { .. }
+                | Quantity::Similarity
+                | Quantity::Dissimilarity
+                | Quantity::LengthShare
+                | Quantity::SumShare
+                | Quantity::CountShare
+                | Quantity::ScoreShare
+                | Quantity::IdfShare
+                | Quantity::Lead { .. }
+                | Quantity::Combined
+                | Quantity::Gap {
+                    measure: Measure::Overlap | Measure::Similarity,
+                }
+                | Quantity::MeasureLead {
+                    measure: Measure::Overlap | Measure::Similarity,
+                }
+        )
+    }
+}
+
+/// The relation of a measured value to its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// `<=`.
+    AtMost,
+    /// `>=`.
+    AtLeast,
+    /// `>`.
+    Above,
+    /// `=`.
+    Equal,
+}
+
+/// A premise as measured. It has no value where it cannot be measured, and then fails.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Measured {
+    /// What was counted.
+    pub quantity: Quantity,
+    /// What was found; none if it does not exist, as the distance of two terms in a text
+    /// that has one.
+    pub value: Option<f64>,
+    /// How the value must stand to the bound.
+    pub relation: Relation,
+    /// None: no bound was set (δ = ∞), every value holds.
+    pub bound: Option<f64>,
+}
+
+impl Measured {
+    /// Whether the premise holds.
+    pub fn holds(&self) -> bool {
+        let Some(bound) = self.bound else { return true };
+        let Some(value) = self.value else {
+            return false;
+        };
+        match self.relation {
+            Relation::AtMost => value <= bound,
+            Relation::AtLeast => value >= bound,
+            Relation::Above => value > bound,
+            Relation::Equal => value == bound,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `study` and `report`: a study from its file to the five formats of its report.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use super::check;
+use crate::harness::{Home, LIMITS, tiny};
+
+const STUDY: &str = r#"
+format = 1
+name = "small"
+title = "Rivers & foxes"
+collection = "tiny"
+pool = "all"
+probes = ["tfc1", "tfc2", "mtdc", "lnc1", "lnc2", "tp"]
+modes = ["fixed", "code"]
+rankers = ["bm25", "ql", "scores:own.tsv"]
+"#;
+
+/// A folder with the study above.
+pub(crate) fn studied() -> Home {
+    let home = Home::new();
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    home.write("study.toml", format!("{STUDY}{LIMITS}"));
+    home.write(
+        "data/collections/tiny/runs/own.tsv",
+        "q1 w2 0.5\nq1 w3 0.25\nq1 w1 0.125\n",
+    );
+    home.run("study run study.toml").done();
+    home
+}
+
+#[test]
+fn a_study_is_made_listed_checked_published_and_exported() {
+    let home = studied();
+    let today = |it: &str| {
+        it.split('\t')
+            .enumerate()
+            .filter(|it| it.0 != 1)
+            .fold(String::new(), |row, (_, column)| {
+                row + column.trim_end() + "\n"
+            })
+    };
+    let listed = || today(&home.run("study list").done());
+    expect![[r#"
+        small
+        188 instances
+        withdrawn
+        Rivers & foxes
+    "#]]
+    .assert_eq(&listed());
+    check(
+        &home,
+        "study check small",
+        expect![[r#"
+            the same instances: 6a1188ed9b5460c6484e2dfdb4214ad1257f0b45fb72b019dd621e1af93e475a
+        "#]],
+    );
+    check(&home, "study publish small", expect![[r#""#]]);
+    assert!(listed().contains("\npublished\n"));
+    check(&home, "study withdraw small", expect![[r#""#]]);
+    assert!(listed().contains("\nwithdrawn\n"));
+    check(
+        &home,
+        "study resume small",
+        expect![[r#"
+        1 rankers were added
+    "#]],
+    );
+
+    check(
+        &home,
+        "study export small --out site/studies",
+        expect![[r#"
+        site/studies holds study `small`
+    "#]],
+    );
+    let study: shared::study::Study =
+        serde_json::from_str(&home.read("site/studies/small.json")).unwrap();
+    assert_eq!(
+        (study.docs.len(), study.queries.len(), study.scores.len()),
+        (12, 3, 3)
+    );
+    let cards: Vec<shared::study::overview::Card> =
+        serde_json::from_str(&home.read("site/studies/index.json")).unwrap();
+    assert_eq!(
+        cards.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(),
+        ["small"]
+    );
+}
+
+#[test]
+fn a_check_that_finds_another_collection_ends_with_code_3() {
+    let home = studied();
+    let corpus = home.read("data/collections/tiny/corpus.jsonl");
+    home.write(
+        "data/collections/tiny/corpus.jsonl",
+        corpus.replace("mud boat", "river boat"),
+    );
+    let ran = home.run("study check small");
+    assert_eq!(ran.code, Some(3));
+    assert!(
+        ran.out.starts_with("other instances: stored "),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn a_report_comes_in_five_formats() {
+    let home = studied();
+    let report = |format: &str| home.run(&format!("report small --format {format}")).done();
+    expect![[r#"
+        ## Rivers &amp; foxes: how often each ranker orders texts as the axiom says
+
+        | ranker | TFC1 | TFC2 | M-TDC | LNC1 | LNC2 | TP | nDCG@10 | RR@10 | AP | P@5 |
+        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+        | BM25 | 1.00 [1.00, 1.00] | .5 [.0, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
+        | QL | .95 [.91, 1.00] | .5 [.0, 1.0] | .8 [.5, 1.0] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | 1.00 | 1.00 | 1.00 | .27 |
+        | own | .7 [.0, 1.0] | 1.0 [.0, 1.0] | – | – | – | – | .86 | 1.00 | 1.00 | .40 |
+        | relevance, where grades differ | 1.00 [1.00, 1.00] | .0 [.0, 1.0] | – | 1.0 [.0, 1.0] | – | 1.00 [1.00, 1.00] | – | – | – | – |
+        | instances | 22 | 4 | 4 | 3 | 45 | 4 | – | – | – | – |
+        | with a relevant text | 15 | 4 | 0 | 1 | 12 | 3 | – | – | – | – |
+    "#]]
+    .assert_eq(&first_lines(&report("md"), 10));
+    expect![[r#"
+        ranker,axiom,mode,satisfied,tied,violated,unscored,share asked,queries,fraction,fraction low,fraction high,mean over queries,mean over queries low,mean over queries high,p,p after Holm,detectable from .5,fraction of texts seen whole,instances hash,fingerprint
+        BM25,tfc1,fixed,22,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,4319308885f3
+        BM25,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,6a1188ed9b54,4319308885f3
+        BM25,mtdc,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        BM25,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        BM25,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,4319308885f3
+        BM25,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,4319308885f3
+        QL,tfc1,fixed,21,0,1,0,1,3,0.9545454545454546,0.9090909090909091,1,0.9696969696969697,0.9090909090909091,1,0.25,1,0.08270200200145225,,6a1188ed9b54,14576bffed96
+        QL,tfc2,fixed,2,0,2,0,1,1,0.5,0,1,0.5,0,1,1,1,,,6a1188ed9b54,14576bffed96
+        QL,mtdc,fixed,2,1,1,0,1,2,0.75,0.5,1,0.75,0.5,1,0.5027497250274973,1,0.4933737238570111,,6a1188ed9b54,14576bffed96
+        QL,lnc1,fixed,3,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,14576bffed96
+        QL,lnc2,fixed,45,0,0,0,1,3,1,1,1,1,1,1,0.25,1,,,6a1188ed9b54,14576bffed96
+        QL,tp,fixed,4,0,0,0,1,2,1,1,1,1,1,1,0.5,1,,,6a1188ed9b54,14576bffed96
+        own,tfc1,fixed,2,0,1,19,0.13636363636363635,1,0.6666666666666666,0,1,0.6666666666666666,0,1,1,1,,,6a1188ed9b54,77622c188408
+        own,tfc2,fixed,1,0,0,3,0.25,1,1,0,1,1,0,1,1,1,,,6a1188ed9b54,77622c188408
+        own,mtdc,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,lnc1,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,lnc2,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+        own,tp,fixed,,,,,,,,,,,,,,,,,6a1188ed9b54,77622c188408
+    "#]].assert_eq(&report("csv").replace("\r\n", "\n"));
+    let latex = report("tex");
+    assert!(
+        latex.contains(r"\begin{tabular}") && latex.contains(r"Rivers \& foxes"),
+        "{latex}"
+    );
+    let json: Value = serde_json::from_str(&report("json")).unwrap();
+    assert!(json.to_string().contains("Rivers & foxes"), "{json}");
+    let html = report("html");
+    assert!(
+        html.contains("<svg") && html.contains("Rivers &amp; foxes"),
+        "{html}"
+    );
+    assert!(!html.contains("<script"), "{html}");
+
+    home.run("report small --format html --out report.html")
+        .done();
+    assert_eq!(home.read("report.html"), html);
+    let other = home.run("report small --format csv --mode code").done();
+    assert_ne!(other, report("csv"));
+    let refused = home.run("report small --mode paper").refused();
+    expect!["there is no mode of this study named `paper`"].assert_eq(&refused);
+}
+
+fn first_lines(text: &str, n: usize) -> String {
+    text.lines().take(n).map(|it| format!("{it}\n")).collect()
+}
