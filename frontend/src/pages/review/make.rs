@@ -52,6 +52,7 @@ fn Offered() -> impl IntoView {
     view! { <Answered answer until="Asking for the studies" without="New task" shown/> }
 }
 
+/// The label of the field for the share of gold items.
 const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
 
 #[component]

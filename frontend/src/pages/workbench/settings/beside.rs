@@ -24,7 +24,7 @@ pub(crate) struct Beside {
 pub(crate) struct PairsFile {
     /// The name of the file.
     pub(crate) name: String,
-    /// How a query is made from a pair.
+    /// Where the query of a pair comes from.
     pub(crate) queries: Inference,
     /// Whether neither text is the preferred one.
     pub(crate) symmetric: bool,
