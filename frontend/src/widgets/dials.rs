@@ -332,7 +332,7 @@ impl Turned {
     }
 
     /// Changes one dial with one press.
-    fn change(self, change: impl FnOnce(&mut Dials)) {
+    pub(crate) fn change(self, change: impl FnOnce(&mut Dials)) {
         let mut dials = self.dials.get_untracked();
         change(&mut dials);
         self.at_once(dials);
