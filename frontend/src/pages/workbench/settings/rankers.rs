@@ -12,7 +12,7 @@ pub(crate) struct RankerRow {
 /// A kind of lexical ranker that the form offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Formula {
-    /// Okapi BM25.
+    /// BM25 as Okapi defines it, with a choice of idf.
     Bm25,
     /// Query likelihood with a Dirichlet prior.
     Dirichlet,
