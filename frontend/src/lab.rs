@@ -81,7 +81,13 @@ fn view(page: Page) -> AnyView {
         Page::Studies | Page::Study { .. } | Page::Instances { .. } | Page::Workbench => {
             ().into_any()
         }
-        page => review::view(page),
+        Page::Review
+        | Page::Annotate { .. }
+        | Page::Curate { .. }
+        | Page::MakeTask
+        | Page::Try { .. }
+        | Page::Join
+        | Page::People => review::view(page),
     }
 }
 

@@ -326,12 +326,7 @@ async fn has_said(study: String) -> bool {
 #[component]
 fn SplitBar(reach: Reach, turned: Turned) -> impl IntoView {
     let chosen = Signal::derive(move || turned.dials.get().split);
-    let turn = Callback::new(move |split| {
-        turned.at_once(Dials {
-            split,
-            ..turned.dials.get_untracked()
-        });
-    });
+    let turn = Callback::new(move |split| turned.change(|it| it.split = split));
     (!reach.splits.is_empty()).then(|| {
         view! {
             <div class="section bar" role="group" aria-label="Which samples are counted">

@@ -5,11 +5,11 @@ use shared::text::{Analyzer, Stemmer};
 /// An analyzer as it is chosen in a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnalyzerChoice {
-    /// `alnum` or `unicode`; `wordpiece` where a form takes a vocabulary.
+    /// The tokenizer: `alnum` or `unicode`; `wordpiece` where a form takes a vocabulary.
     pub(crate) tokenizer: String,
-    /// `none` or `en-function`; `list` where a form takes a file.
+    /// The stop list: `none` or `en-function`; `list` where a form takes a file.
     pub(crate) stopwords: String,
-    /// `none`, `porter` or `porter2`.
+    /// The stemmer: `none`, `porter` or `porter2`.
     pub(crate) stemmer: String,
 }
 

@@ -8,6 +8,7 @@ use shared::report::format;
 use super::answered::Answered;
 use super::drawing::Drawing;
 use super::form::Select;
+use super::section::Section;
 use super::takes::Takes;
 use super::{download, token_map};
 use crate::api;
@@ -47,7 +48,7 @@ pub(crate) fn AttentionMaps(
 ) -> impl IntoView {
     let choice = RwSignal::new(Choice::default());
     let asked = Memo::new(move |_| choice.with(|it| (it.layer, it.head)));
-    let name = spec.clone();
+    let name = format!("Where {spec} attends");
     let found = LocalResource::new(move || {
         let (layer, head) = asked.get();
         let requests = texts.iter().map(|text| Attend {
@@ -93,19 +94,17 @@ pub(crate) fn AttentionMaps(
         download::save("attention.tsv", "text/tab-separated-values", &text);
     });
     view! {
-        <section class="section" aria-labelledby="attention">
-            <header>
-                <h2 id="attention">"Where " {name} " attends"</h2>
-                <p class="note">
-                    "Weights of a layer of the cross-encoder between query and text; darker is
-                    more, the frame marks the most. Weights show where a layer looks, not why the
-                    score is what it is."
-                </p>
-                <Takes of="attention" svg csv/>
-            </header>
+        <Section
+            id="attention"
+            name
+            note="Weights of a layer of the cross-encoder between query and text; darker is more, \
+                  the frame marks the most. Weights show where a layer looks, not why the score \
+                  is what it is."
+            header=move || view! { <Takes of="attention" svg csv/> }
+        >
             {form}
             <Answered answer=found until="Asking the model" shown/>
-        </section>
+        </Section>
     }
 }
 

@@ -200,12 +200,13 @@ pub(crate) fn DialBar(
 /// A dial that is drawn along a line.
 #[component]
 fn Slider(
+    /// The label above the dial.
     label: &'static str,
-    /// Its last place; the first is 0.
+    /// The last place of the dial; the first is 0.
     last: u32,
-    /// Where it stands.
+    /// Returns the place where the dial stands.
     place: impl Fn() -> u32 + Send + Sync + 'static,
-    /// What this place means.
+    /// Returns the words for the place where the dial stands.
     said: impl Fn() -> String + Send + Sync + Clone + 'static,
     /// Takes the place that it is drawn to.
     turn: impl Fn(u32) + 'static,
@@ -331,7 +332,7 @@ impl Turned {
     }
 
     /// Changes one dial with one press.
-    fn change(self, change: impl FnOnce(&mut Dials)) {
+    pub(crate) fn change(self, change: impl FnOnce(&mut Dials)) {
         let mut dials = self.dials.get_untracked();
         change(&mut dials);
         self.at_once(dials);

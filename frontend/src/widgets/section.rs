@@ -5,12 +5,12 @@ use leptos::prelude::*;
 /// A section with its heading.
 #[component]
 pub(crate) fn Section(
-    /// Of the heading, and the anchor of the section.
+    /// The id of the heading, which is the anchor of the section.
     id: &'static str,
-    /// The heading.
+    /// The words of the heading.
     #[prop(into)]
     name: String,
-    /// Of the section.
+    /// The classes of the section.
     #[prop(default = "section")]
     class: &'static str,
     /// How to read the section.

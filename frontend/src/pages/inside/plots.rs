@@ -7,6 +7,7 @@ use shared::whitebox::{WhiteBox, WordRow};
 
 use super::address::InsideScene as Scene;
 use crate::widgets::part::{Drawn, Part};
+use crate::widgets::section::Section;
 
 /// All plots; a chosen word is marked in each.
 #[component]
@@ -42,17 +43,18 @@ pub(super) fn Plots(
     };
     let title = "Spectra before fine-tuning";
     let before = before.map(|it| part("spectra-before", title, it, of_pieces, pick_piece));
+    let header = || {
+        view! {
+            <p class="note">
+                "Choose a dot, or a row of the table of words: the term is marked in all plots."
+                <span class="unseen">
+                    " The dots are for a pointer alone; the table chooses the same."
+                </span>
+            </p>
+        }
+    };
     view! {
-        <section class="section" aria-labelledby="plots">
-            <header>
-                <h2 id="plots">"Terms"</h2>
-                <p class="note">
-                    "Choose a dot, or a row of the table of words: the term is marked in all plots."
-                    <span class="unseen">
-                        " The dots are for a pointer alone; the table chooses the same."
-                    </span>
-                </p>
-            </header>
+        <Section id="plots" name="Terms" header>
             <div class="plots">
                 {part("importance", "Importance", importance, of_word, pick)}
                 {part("exact", "Exact matches", delta_es, of_word, pick)}
@@ -66,7 +68,7 @@ pub(super) fn Plots(
                 />
                 {before}
             </div>
-        </section>
+        </Section>
     }
 }
 

@@ -171,8 +171,12 @@ fn OfQuery(
         let first = texts.iter().find(|it| it.id == doc)?.clone();
         Some(view! { <OfText first query=asked.clone() found scene/> })
     };
-    let heads = ["text", "id"].map(Head::words).into_iter();
-    let heads: Vec<Head> = heads.chain(["score", "grade"].map(Head::number)).collect();
+    let heads = [
+        Head::words("text"),
+        Head::words("id"),
+        Head::number("score"),
+        Head::number("grade"),
+    ];
     view! {
         <h3 dir="auto">{query}</h3>
         <p class="label">"Query " <span class="hash">{query_id}</span></p>

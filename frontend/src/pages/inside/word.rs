@@ -8,6 +8,7 @@ use super::address::InsideScene as Scene;
 use super::lists::Lists;
 use super::texts::look_at_texts;
 use crate::numbers::plural;
+use crate::widgets::section::Section;
 
 /// Queries that are listed before one asks for all.
 const FIRST: usize = 25;
@@ -48,19 +49,16 @@ pub(super) fn Word(
             }
         })
     };
+    let pieces = word.pieces.join(" ");
+    let header = move || {
+        let close = move |_| scene.turn(|it| it.word = None);
+        view! {
+            <p class="note">{pieces.clone()}</p>
+            <button class="btn bare" type="button" on:click=close>"Close"</button>
+        }
+    };
     view! {
-        <section class="section term" aria-labelledby="term">
-            <header>
-                <h2 id="term">{word.word}</h2>
-                <p class="note">{word.pieces.join(" ")}</p>
-                <button
-                    class="btn bare"
-                    type="button"
-                    on:click=move |_| scene.turn(|it| it.word = None)
-                >
-                    "Close"
-                </button>
-            </header>
+        <Section id="term" name=word.word class="section term" header>
             <dl class="facts">
                 <div><dt>"idf"</dt><dd>{of(word.idf)}</dd></div>
                 <div><dt>"importance"</dt><dd>{of(word.importance)}</dd></div>
@@ -77,7 +75,7 @@ pub(super) fn Word(
             <p class="note">{n_queries}</p>
             <ul class="notes">{asked}</ul>
             {more}
-        </section>
+        </Section>
     }
 }
 

@@ -10,6 +10,7 @@ use super::contributions::digits;
 use super::desk::{Desk, ManipulatedText, NAMES};
 use crate::widgets::contributions::signed;
 use crate::widgets::difference::{ChangedText, Wording, difference, summary};
+use crate::widgets::section::Section;
 use crate::widgets::verdict::effect;
 
 /// The section of the page, as long as both texts are what they were.
@@ -57,16 +58,17 @@ pub(super) fn Effect(
             rows.collect_view()
         };
         let (original, made) = (NAMES[original], NAMES[made]);
-        let title = format!("Effect of {}", by.name());
+        let name = format!("Effect of {}", by.name());
+        let header = move || {
+            view! {
+                <p class="note">
+                    {format!("Text {made} is text {original}, manipulated. ")}
+                    "+1: it is preferred by more than δ; −1: the text as it was; 0: neither."
+                </p>
+            }
+        };
         Some(view! {
-            <section class="section" aria-labelledby="effect">
-                <header>
-                    <h2 id="effect">{title}</h2>
-                    <p class="note">
-                        {format!("Text {made} is text {original}, manipulated. ")}
-                        "+1: it is preferred by more than δ; −1: the text as it was; 0: neither."
-                    </p>
-                </header>
+            <Section id="effect" name header>
                 <table class="effect-of">
                     <caption class="unseen">"Effect on each ranker"</caption>
                     <thead>
@@ -82,7 +84,7 @@ pub(super) fn Effect(
                     <tbody>{rows}</tbody>
                 </table>
                 {changed}
-            </section>
+            </Section>
         })
     }
 }

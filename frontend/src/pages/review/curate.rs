@@ -39,7 +39,7 @@ pub(crate) fn Curate(
 
 #[component]
 fn Fetched(task: TaskNo) -> impl IntoView {
-    let answer = LocalResource::new(move || async move { api::call(&WholeTask { task }).await });
+    let answer = api::fetch(move || WholeTask { task });
     let shown = |whole: Whole| view! { <Shown whole/> }.into_any();
     view! {
         <Answered answer until="Asking for the task" without="The task cannot be shown" shown/>

@@ -78,7 +78,7 @@ pub(super) fn KeyButton(
     class: &'static str,
     /// The key, as it stands on the button.
     key: &'static str,
-    /// What a press does.
+    /// Runs when the button is pressed.
     press: impl Fn() + 'static,
     /// Whether it cannot be pressed now.
     #[prop(default = Signal::stored(false))]
@@ -190,9 +190,9 @@ fn question(claim: ClaimKind) -> &'static str {
 
 /// The words for the answers to a question, in the order of the keys.
 pub(super) struct AnswerWords {
-    /// Where texts are compared.
+    /// The words where two texts are compared.
     pub(super) texts: [&'static str; 4],
-    /// Where the steps between three texts are compared.
+    /// The words where the steps between three texts are compared.
     pub(super) steps: [&'static str; 4],
 }
 

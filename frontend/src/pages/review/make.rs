@@ -37,7 +37,7 @@ pub(crate) fn MakeTask() -> impl IntoView {
 /// Which studies there are, before anything can be chosen.
 #[component]
 fn Offered() -> impl IntoView {
-    let answer = LocalResource::new(|| async { api::call(&Studies {}).await });
+    let answer = api::fetch(|| Studies {});
     let shown = |studies: Vec<Card>| match studies.is_empty() {
         true => view! {
             <h1>"New task"</h1>
@@ -52,6 +52,7 @@ fn Offered() -> impl IntoView {
     view! { <Answered answer until="Asking for the studies" without="New task" shown/> }
 }
 
+/// The label of the field for the share of gold items.
 const GOLD_EVERY: &str = "One in so many items is gold; 0: none";
 
 #[component]

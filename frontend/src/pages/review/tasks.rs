@@ -88,7 +88,7 @@ const WHAT: &str = "An axiom says which of two texts a good ranker should put fi
 /// Whoever has no account, or no server to have one on.
 #[component]
 fn Outsider(
-    /// How to take part.
+    /// The sentences that say how to take part.
     children: Children,
 ) -> impl IntoView {
     view! {

@@ -27,9 +27,9 @@ pub(crate) fn Trial(
         word.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0)
     });
     let name = study.clone();
-    let asked = LocalResource::new(move || {
-        let (study, seed) = (name.clone(), seed.get());
-        async move { api::call(&Try { study, seed }).await }
+    let asked = api::fetch(move || Try {
+        study: name.clone(),
+        seed: seed.get(),
     });
     let shown = move |items: Vec<Tried>| {
         let (study, seed) = (study.clone(), seed.get_untracked());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use shared::report::format;
+use shared::stats::Estimate;
 use shared::study::findings::{Finding, findings};
 use shared::study::overview::Overview;
 
@@ -71,30 +72,32 @@ fn spot(finding: &Finding) -> Spot {
 fn said(finding: &Finding, overview: &Overview) -> (String, String) {
     let label = |row: usize| overview.rankers[row].ranker.label.clone();
     let probe = finding.probe().name();
+    let ordered = |n_judged: u64, fraction: &Estimate| {
+        format!(
+            "Of {} instances it orders {} as the axiom says.",
+            format::count(n_judged),
+            format::estimate(fraction)
+        )
+    };
     match finding {
         Finding::Against {
             ranker,
             fraction,
             n_judged,
             ..
-        }
-        | Finding::Follows {
+        } => (
+            format!("{} goes against {probe}.", label(*ranker)),
+            ordered(*n_judged, fraction),
+        ),
+        Finding::Follows {
             ranker,
             fraction,
             n_judged,
             ..
-        } => {
-            let follows = matches!(finding, Finding::Follows { .. });
-            let verb = if follows { "follows" } else { "goes against" };
-            (
-                format!("{} {verb} {probe}.", label(*ranker)),
-                format!(
-                    "Of {} instances it orders {} as the axiom says.",
-                    format::count(*n_judged),
-                    format::estimate(fraction)
-                ),
-            )
-        }
+        } => (
+            format!("{} follows {probe}.", label(*ranker)),
+            ordered(*n_judged, fraction),
+        ),
         Finding::Apart {
             more,
             less,

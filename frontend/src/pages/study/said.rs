@@ -18,6 +18,7 @@ use crate::page::Page;
 use crate::widgets::download;
 use crate::widgets::drawing::Drawing;
 use crate::widgets::error::Failure;
+use crate::widgets::section::Section;
 use crate::widgets::table::DataTable;
 use crate::widgets::takes::Takes;
 
@@ -69,7 +70,7 @@ pub(crate) fn Said(
         Some(Ok(Some(found))) if found.tasks.is_empty() && !found.curates => ().into_any(),
         Some(Ok(Some(found))) => {
             let study = study.clone();
-            view! { <Section study found/> }.into_any()
+            view! { <HumanJudgments study found/> }.into_any()
         }
         Some(Err(error)) => {
             let retry = Callback::new(move |()| answer.refetch());
@@ -83,8 +84,9 @@ pub(crate) fn Said(
     }
 }
 
+/// The tasks of the study with their results, and the way to another task.
 #[component]
-fn Section(study: String, found: Found) -> impl IntoView {
+fn HumanJudgments(study: String, found: Found) -> impl IntoView {
     let curates = found.curates;
     let none = found.tasks.is_empty().then(|| {
         view! {
@@ -99,26 +101,28 @@ fn Section(study: String, found: Found) -> impl IntoView {
         Page::MakeTask.href(),
         crate::page::escape(&study)
     );
-    let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
     let about = format!("{}#reviewing", Page::About.href());
+    let header = move || {
+        let href = href.clone();
+        let make = curates.then(|| view! { <a class="btn" href=href>"Make a review task"</a> });
+        view! {
+            <p class="note">
+                "How often axiom, rankers and judgements agree with people, estimated over all
+                instances of a task. " <a href=about.clone()>"How"</a>
+            </p>
+            {make}
+        }
+    };
     let tasks = found.tasks.into_iter().map(|task| {
         let rankers = found.rankers.clone();
         view! { <One task rankers curates/> }
     });
     let tasks = tasks.collect_view();
     view! {
-        <section class="section people-say" aria-labelledby="people-say">
-            <header>
-                <h2 id="people-say">"What people say"</h2>
-                <p class="note">
-                    "How often axiom, rankers and judgements agree with people, estimated over all
-                    instances of a task. " <a href=about>"How"</a>
-                </p>
-                {make}
-            </header>
+        <Section id="people-say" name="What people say" class="section people-say" header>
             {none}
             {tasks}
-        </section>
+        </Section>
     }
 }
 

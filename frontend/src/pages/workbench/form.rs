@@ -13,6 +13,7 @@ use super::settings::{Field, Formula, RankerRow, Settings, WORDPIECE};
 use crate::widgets::analyzer::stemmers;
 use crate::widgets::error::Failed;
 use crate::widgets::form::{FieldName, Fields, Number, Select, Tick, WordChoice, Words, Wrong};
+use crate::widgets::section::Section;
 
 /// The section of the page.
 #[component]
@@ -42,18 +43,12 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
         let row = RankerRow::usual(Formula::Bm25);
         bench.settings.update(|it| it.rankers.push(row));
     };
+    let header = move || {
+        let reset = move |_| bench.settings.set(Settings::standard());
+        view! { <button class="btn bare" type="button" on:click=reset>"As at first"</button> }
+    };
     view! {
-        <section class="section" aria-labelledby="settings">
-            <header>
-                <h2 id="settings">"Settings"</h2>
-                <button
-                    class="btn bare"
-                    type="button"
-                    on:click=move |_| bench.settings.set(Settings::standard())
-                >
-                    "As at first"
-                </button>
-            </header>
+        <Section id="settings" name="Settings" header>
             <Analysis bench form/>
             <fieldset>
                 <legend>"Rankers"</legend>
@@ -66,7 +61,7 @@ pub(super) fn Form(bench: Bench) -> impl IntoView {
                 <Pool bench form/>
                 {limits}
             </fieldset>
-        </section>
+        </Section>
     }
 }
 

@@ -1,19 +1,21 @@
-//! The settings of a local study: as typed, in the address, and as a definition.
+//! The settings of a local study: as typed and as they stand in an address.
 
-use shared::api::worker::LOCAL;
-use shared::error::Error;
-use shared::probe::transfer::Inference;
+mod beside;
+mod definition;
+mod rankers;
+
 use shared::probe::{Limits, Mode, Probe};
-use shared::study::{Definition, Lookups, TransferFile};
-use shared::text::{Analyzer, Pieces, Stemmer, Stopwords, Tokenizer};
 
 use crate::widgets::analyzer::AnalyzerChoice;
-use crate::widgets::form::{self, FieldName};
+
+pub(crate) use beside::{Beside, PairsFile};
+pub(crate) use definition::Field;
+pub(crate) use rankers::{Formula, RankerRow};
 
 /// In an address: other analysers are asked about the instances.
 const AUDIT: &str = "1";
 
-/// The tokeniser that needs a vocabulary.
+/// The name of the tokenizer that needs a vocabulary.
 pub(crate) const WORDPIECE: &str = "wordpiece";
 
 /// What stands in the form. Everything that is typed is text, so that a mistake can be shown
@@ -22,11 +24,11 @@ pub(crate) const WORDPIECE: &str = "wordpiece";
 pub(crate) struct Settings {
     /// The words `wordpiece` and `list` come with a file.
     pub(crate) analyzer: AnalyzerChoice,
-    /// At least one.
+    /// The rankers of the study, at least one.
     pub(crate) rankers: Vec<RankerRow>,
     /// `rank:bm25`, `run:FILE`, `group`, `judged` or `all`.
     pub(crate) pool: String,
-    /// How many texts of a ranked pool.
+    /// How many texts a ranked pool takes for a query.
     pub(crate) k: String,
     /// In the order of [`shared::probe::Axiom::ALL`].
     pub(crate) probes: Vec<Probe>,
@@ -34,227 +36,18 @@ pub(crate) struct Settings {
     pub(crate) further: String,
     /// In the order of [`Mode::ALL`].
     pub(crate) modes: Vec<Mode>,
-    /// δ in terms, or `inf`.
+    /// The bound δ of the length gap in terms, or `inf`.
     pub(crate) delta: String,
-    /// Least occurrences of query terms.
+    /// The least occurrences of query terms in a text.
     pub(crate) min_terms: String,
     /// Most instances of a probe and query; empty keeps all.
     pub(crate) per_query: String,
-    /// Of the draw, where there is a most.
+    /// The seed of the draw, where there is a most.
     pub(crate) seed: String,
     /// The first so many queries; empty takes all.
     pub(crate) n_queries: String,
     /// Whether other analysers are asked about the instances.
     pub(crate) audit: bool,
-}
-
-/// A formula with its parameters as typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RankerRow {
-    /// Which.
-    pub(crate) formula: Formula,
-    /// In the order of [`Formula::parameters`].
-    pub(crate) values: Vec<String>,
-}
-
-/// A lexical ranker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Formula {
-    /// Okapi BM25.
-    Bm25,
-    /// Query likelihood with a Dirichlet prior.
-    Dirichlet,
-    /// Query likelihood with linear interpolation.
-    JelinekMercer,
-}
-
-/// Where in the form something is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// Tokeniser, stop list or stemmer.
-    Analyzer,
-    /// A row of the rankers, counted from 0.
-    Ranker(usize),
-    /// Pool or its size.
-    Pool,
-    /// The axioms.
-    Probes,
-    /// Other axioms and formulas.
-    Further,
-    /// The readings.
-    Modes,
-    /// δ.
-    Delta,
-    /// Least occurrences.
-    MinTerms,
-    /// Most instances.
-    PerQuery,
-    /// Seed.
-    Seed,
-    /// Number of queries.
-    Queries,
-}
-
-impl FieldName for Field {
-    fn id(self) -> String {
-        match self {
-            Field::Analyzer => "wrong-analyzer".to_owned(),
-            Field::Ranker(at) => format!("wrong-ranker-{at}"),
-            Field::Pool => "wrong-pool".to_owned(),
-            Field::Probes => "wrong-probes".to_owned(),
-            Field::Further => "wrong-further".to_owned(),
-            Field::Modes => "wrong-modes".to_owned(),
-            Field::Delta => "wrong-delta".to_owned(),
-            Field::MinTerms => "wrong-min-terms".to_owned(),
-            Field::PerQuery => "wrong-per-query".to_owned(),
-            Field::Seed => "wrong-seed".to_owned(),
-            Field::Queries => "wrong-queries".to_owned(),
-        }
-    }
-}
-
-type Refusal = form::Refusal<Field>;
-
-/// What a definition takes beside the settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Beside {
-    /// The stop list that was brought.
-    pub(crate) stop_list: Option<Stopwords>,
-    /// The vocabulary that was brought, or why it could not be read.
-    pub(crate) pieces: Option<Result<Pieces, String>>,
-    /// The file with word vectors, the last if there are several.
-    pub(crate) vectors: Option<String>,
-    /// Names of the files with texts.
-    pub(crate) files: Vec<String>,
-    /// Files with pairs of texts.
-    pub(crate) pairs: Vec<PairsFile>,
-}
-
-/// A file with pairs of texts: a transfer set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PairsFile {
-    /// Of the file.
-    pub(crate) name: String,
-    /// Where queries come from.
-    pub(crate) queries: Inference,
-    /// Whether neither text is the preferred one.
-    pub(crate) symmetric: bool,
-}
-
-impl Beside {
-    /// The transfer sets, named after their files.
-    fn transfers(&self) -> Vec<TransferFile> {
-        let mut sets: Vec<TransferFile> = Vec::new();
-        for file in &self.pairs {
-            let plain = set_name(&file.name);
-            let numbered = (2..).map(|it| format!("{:.20}-{it}", plain));
-            let mut names = std::iter::once(plain.clone()).chain(numbered);
-            let name = names.find(|it| sets.iter().all(|set| set.name != *it));
-            sets.push(TransferFile {
-                name: name.unwrap_or_default(),
-                file: file.name.clone(),
-                queries: file.queries,
-                symmetric: file.symmetric,
-            });
-        }
-        sets
-    }
-}
-
-/// The name of a transfer set after that of its file: `JFLEG dev.jsonl.gz` is `jfleg-dev`.
-fn set_name(file: &str) -> String {
-    let stem = file.split('.').next().unwrap_or_default();
-    let letters = stem.chars().flat_map(char::to_lowercase);
-    let letters = letters.map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
-    let name: String = letters.take(24).collect();
-    match name.trim_matches('-') {
-        "" => "pairs".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-impl Formula {
-    /// Every formula.
-    pub(crate) const ALL: [Formula; 3] =
-        [Formula::Bm25, Formula::Dirichlet, Formula::JelinekMercer];
-
-    /// For people.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Formula::Bm25 => "BM25",
-            Formula::Dirichlet => "QL, Dirichlet",
-            Formula::JelinekMercer => "QL, Jelinek-Mercer",
-        }
-    }
-
-    /// Name in a specification, name for people, usual value.
-    pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
-        match self {
-            Formula::Bm25 => &[
-                ("k1", "k1", "1.2"),
-                ("b", "b", "0.75"),
-                ("k3", "k3", "inf"),
-                ("idf", "idf", "lucene"),
-            ],
-            Formula::Dirichlet => &[("mu", "μ", "2500")],
-            Formula::JelinekMercer => &[("lambda", "λ", "0.1")],
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Formula::Bm25 => "bm25",
-            Formula::Dirichlet | Formula::JelinekMercer => "ql",
-        }
-    }
-}
-
-impl RankerRow {
-    /// A formula with its usual parameters.
-    pub(crate) fn usual(formula: Formula) -> RankerRow {
-        let values = formula
-            .parameters()
-            .iter()
-            .map(|it| it.2.to_owned())
-            .collect();
-        RankerRow { formula, values }
-    }
-
-    /// As it is typed on the command line; may be wrong.
-    pub(crate) fn spec(&self) -> String {
-        let keys = self.formula.parameters().iter().map(|it| it.0);
-        let pairs: Vec<String> = keys
-            .zip(&self.values)
-            .map(|(key, value)| format!("{key}={}", value.trim()))
-            .collect();
-        format!("{}:{}", self.formula.word(), pairs.join(","))
-    }
-
-    /// From an address; what is unknown there is passed over.
-    fn parse(spec: &str) -> Option<RankerRow> {
-        let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
-        let given: Vec<(&str, &str)> = list
-            .split(',')
-            .filter_map(|it| it.split_once('='))
-            .collect();
-        let formula = match word {
-            "bm25" => Formula::Bm25,
-            "ql" if given.iter().any(|it| it.0 == "lambda") => Formula::JelinekMercer,
-            "ql" => Formula::Dirichlet,
-            _ => return None,
-        };
-        let value = |&(key, _, usual): &(&str, &str, &str)| {
-            given
-                .iter()
-                .find(|it| it.0 == key)
-                .map_or(usual, |it| it.1)
-                .to_owned()
-        };
-        Some(RankerRow {
-            formula,
-            values: formula.parameters().iter().map(value).collect(),
-        })
-    }
 }
 
 impl Settings {
@@ -345,182 +138,6 @@ impl Settings {
     pub(crate) fn pool_is_ranked(&self) -> bool {
         self.pool.starts_with("rank:") || self.pool.starts_with("run:")
     }
-
-    /// The definition of the local study, or everything that is wrong.
-    pub(crate) fn definition(&self, beside: &Beside) -> Result<Definition, Vec<Refusal>> {
-        let mut wrong = Wrong(Vec::new());
-        let analyzer = wrong.take(Field::Analyzer, self.analyzer(beside));
-        for (at, row) in self.rankers.iter().enumerate() {
-            let spec = row.spec();
-            wrong.take(
-                Field::Ranker(at),
-                spec.parse::<shared::rank::Ranker>().map_err(Error::reason),
-            );
-            if self.rankers[..at].iter().any(|it| it.spec() == spec) {
-                wrong.add(
-                    Field::Ranker(at),
-                    "the same ranker stands above; change or remove it",
-                );
-            }
-        }
-        if self.rankers.is_empty() {
-            wrong.add(Field::Ranker(0), "a study needs at least one ranker");
-        }
-        let pool = match self.pool_is_ranked() {
-            true => format!("{}:{}", self.pool, self.k.trim()),
-            false => self.pool.clone(),
-        };
-        let pool = wrong.take(Field::Pool, pool.parse().map_err(Error::reason));
-        let further = wrong.take(Field::Further, self.further());
-        let probes = self.probes.iter().copied();
-        let transfers = beside.transfers();
-        let sets = transfers.iter().filter_map(|it| it.transfer().ok());
-        let mut probes: Vec<Probe> = probes.chain(further.unwrap_or_default()).collect();
-        for set in sets.map(Probe::Transfer) {
-            if !probes.contains(&set) {
-                probes.push(set);
-            }
-        }
-        if probes.is_empty() {
-            wrong.add(Field::Probes, "choose at least one axiom");
-        }
-        let lacks = |it: &&Probe| it.needs_vectors() && beside.vectors.is_none();
-        if let Some(axiom) = probes.iter().find(lacks) {
-            let name = axiom.name();
-            wrong.add(
-                Field::Probes,
-                format!("{name} needs word vectors: add a file of GloVe or word2vec"),
-            );
-        }
-        if self.modes.is_empty() {
-            wrong.add(Field::Modes, "choose at least one reading");
-        }
-        let delta = match self.delta.trim() {
-            "inf" => Some(None),
-            text => wrong
-                .take(Field::Delta, whole(text, 0, ", or inf for any gap"))
-                .map(Some),
-        };
-        let min_terms = wrong.take(Field::MinTerms, whole(&self.min_terms, 0, ""));
-        let per_query = wrong.take(Field::PerQuery, optional(&self.per_query));
-        let seed = wrong.take(Field::Seed, whole(&self.seed, 0, ""));
-        let n_queries = wrong.take(Field::Queries, optional(&self.n_queries));
-        match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
-            (
-                Some(analyzer),
-                Some(pool),
-                Some(delta),
-                Some(min),
-                Some(most),
-                Some(seed),
-                Some(n),
-            ) if wrong.0.is_empty() => Ok(Definition {
-                format: 1,
-                name: LOCAL.to_owned(),
-                title: "Local study".to_owned(),
-                description: format!("Made in this browser from {}.", beside.files.join(", ")),
-                collection: beside.files.join(", "),
-                n_queries: n,
-                pool,
-                probes,
-                modes: self.modes.clone(),
-                rankers: self.rankers.iter().map(RankerRow::spec).collect(),
-                analyzer,
-                limits: Limits {
-                    length_gap_terms: delta,
-                    min_terms: min,
-                    per_query: most,
-                    seed,
-                    ..Limits::STANDARD
-                },
-                vectors: beside.vectors.clone(),
-                audit: self.audit(beside),
-                lookups: Lookups::default(),
-                transfers,
-            }),
-            _ => Err(wrong.0),
-        }
-    }
-
-    /// Whether texts are made of those of the collection.
-    pub(crate) fn makes_texts(&self) -> bool {
-        let further = self.further().unwrap_or_default();
-        let mut probes = self.probes.iter().chain(&further);
-        probes.any(|it| it.is_beside())
-    }
-
-    /// Words as they are, the stems that most papers take, and pieces where there is a
-    /// vocabulary; without the one that the study has anyway.
-    fn audit(&self, beside: &Beside) -> Vec<Analyzer> {
-        if !self.audit {
-            return Vec::new();
-        }
-        let words = Analyzer {
-            stemmer: Stemmer::None,
-            ..Analyzer::default()
-        };
-        let pieces = beside
-            .pieces
-            .clone()
-            .and_then(Result::ok)
-            .map(|it| Analyzer {
-                tokenizer: Tokenizer::Wordpiece(it),
-                ..words.clone()
-            });
-        let own = self.analyzer(beside).ok();
-        let all = [words, Analyzer::default()].into_iter().chain(pieces);
-        all.filter(|it| Some(it) != own.as_ref()).collect()
-    }
-
-    pub(crate) fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
-        Ok(Analyzer {
-            tokenizer: match (self.analyzer.tokenizer.as_str(), &beside.pieces) {
-                (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
-                (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
-                (plain, _) => plain.parse().map_err(Error::reason)?,
-            },
-            first_tokens: None,
-            stopwords: match (self.analyzer.stopwords.as_str(), &beside.stop_list) {
-                ("en-function", _) => Stopwords::EnFunction,
-                ("list", Some(list)) => list.clone(),
-                ("list", None) => return Err("choose the file with the stop list".to_owned()),
-                _ => Stopwords::None,
-            },
-            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
-        })
-    }
-}
-
-/// What is wrong so far.
-struct Wrong(Vec<Refusal>);
-
-impl Wrong {
-    fn add(&mut self, field: Field, reason: impl Into<String>) {
-        self.0.push(Refusal {
-            field,
-            reason: reason.into(),
-        });
-    }
-
-    fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
-        found.map_err(|reason| self.add(field, reason)).ok()
-    }
-}
-
-impl Settings {
-    /// What was typed of other axioms.
-    fn further(&self) -> Result<Vec<Probe>, String> {
-        match self.further.trim() {
-            "" => Ok(Vec::new()),
-            list => {
-                let found = Probe::parse_list(list, true).map_err(Error::reason)?;
-                Ok(found
-                    .into_iter()
-                    .filter(|it| !self.probes.contains(it))
-                    .collect())
-            }
-        }
-    }
 }
 
 fn chosen(list: &str) -> Vec<Probe> {
@@ -530,109 +147,10 @@ fn chosen(list: &str) -> Vec<Probe> {
         .collect()
 }
 
-fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
-    let text = text.trim();
-    let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
-    match text.parse() {
-        Ok(value) if !small => Ok(value),
-        _ if text.is_empty() => Err(format!("a whole number of at least {least} is missing{or}")),
-        _ => Err(format!(
-            "`{text}` is not a whole number of at least {least}{or}"
-        )),
-    }
-}
-
-/// Empty, or a whole number of at least 1.
-fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
-    if text.trim().is_empty() {
-        Ok(None)
-    } else {
-        whole(text, 1, ", nor empty").map(Some)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use shared::probe::Axiom;
-
-    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
-        let mut settings = Settings::standard();
-        change(&mut settings);
-        settings
-            .definition(&Beside::default())
-            .expect_err("it is wrong")
-    }
-
-    #[test]
-    fn axioms_on_meaning_need_word_vectors() {
-        let wrong =
-            refused(|it| it.probes = vec![Probe::Axiom(Axiom::Tp), Probe::Axiom(Axiom::Stmc1)]);
-        assert_eq!(wrong[0].field, Field::Probes);
-        assert_eq!(
-            wrong[0].reason,
-            "STMC1 needs word vectors: add a file of GloVe or word2vec"
-        );
-        let beside = Beside {
-            vectors: Some("glove.txt".to_owned()),
-            ..Beside::default()
-        };
-        let settings = Settings {
-            probes: vec![Probe::Axiom(Axiom::Stmc1)],
-            ..Settings::standard()
-        };
-        let definition = settings.definition(&beside).unwrap();
-        assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
-    }
-
-    #[test]
-    fn what_makes_no_sense_is_refused_where_it_stands() {
-        let wrong = refused(|it| it.k = "0".to_owned());
-        assert_eq!(wrong[0].field, Field::Pool);
-        assert_eq!(
-            wrong[0].reason,
-            "`0` is not a number of documents, 1 or more"
-        );
-        let wrong = refused(|it| it.delta = "-3".to_owned());
-        assert_eq!(wrong[0].field, Field::Delta);
-        assert_eq!(
-            wrong[0].reason,
-            "`-3` is not a whole number of at least 0, or inf for any gap"
-        );
-        let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
-        assert_eq!(wrong[0].field, Field::Ranker(1));
-    }
-
-    #[test]
-    fn files_with_pairs_are_transfer_sets_of_their_names() {
-        let file = |name: &str, symmetric| PairsFile {
-            name: name.to_owned(),
-            queries: Inference::NounPhrase,
-            symmetric,
-        };
-        let beside = Beside {
-            pairs: vec![
-                file("JFLEG dev.jsonl.gz", false),
-                file("jfleg-dev.jsonl", true),
-                file("…", false),
-            ],
-            ..Beside::default()
-        };
-        let definition = Settings::standard().definition(&beside).unwrap();
-        definition.check().unwrap();
-        let sets = definition.transfers.iter().map(|it| it.name.as_str());
-        assert_eq!(
-            sets.collect::<Vec<_>>(),
-            ["jfleg-dev", "jfleg-dev-2", "pairs"]
-        );
-        let probes = definition.behaviours().map(|it| it.slug().into_owned());
-        let expected = [
-            "transfer:jfleg-dev",
-            "symmetric:jfleg-dev-2",
-            "transfer:pairs",
-        ];
-        assert_eq!(probes.collect::<Vec<_>>(), expected);
-    }
 
     #[test]
     fn the_address_gives_the_settings_back() {
@@ -647,10 +165,5 @@ mod tests {
         let again =
             Settings::from_query(|key| query.iter().find(|it| it.0 == key).map(|it| it.1.clone()));
         assert_eq!(again, settings);
-    }
-
-    #[test]
-    fn the_standard_settings_make_a_study() {
-        assert!(Settings::standard().definition(&Beside::default()).is_ok());
     }
 }

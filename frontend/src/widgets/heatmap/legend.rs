@@ -36,11 +36,11 @@ pub(super) fn Legend(
 /// An interval as it stands in a cell.
 #[component]
 fn Whisker(
-    /// From its lower to its upper bound.
+    /// The path of the line from the lower to the upper bound.
     line: &'static str,
-    /// Where the fraction stands.
+    /// The horizontal place of the dot, which marks the fraction.
     center: &'static str,
-    /// Of the dot.
+    /// The color that fills the dot.
     fill: &'static str,
 ) -> impl IntoView {
     view! {

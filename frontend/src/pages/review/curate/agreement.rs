@@ -15,7 +15,7 @@ use crate::widgets::part::{Drawn, Part};
 #[component]
 pub(super) fn Agreement(desk: Desk) -> impl IntoView {
     let task = desk.task;
-    let answer = LocalResource::new(move || async move { api::call(&AskAgreement { task }).await });
+    let answer = api::fetch(move || AskAgreement { task });
     let shown = |found: Agreed| view! { <Shown found/> }.into_any();
     view! { <Answered answer until="Counting agreement" shown/> }
 }

@@ -71,7 +71,7 @@ pub(super) struct Desk {
     pub(super) whole: RwSignal<Whole>,
     /// The rankers of the study by their places; empty until they are known.
     pub(super) rankers: RwSignal<Vec<String>>,
-    /// Changes of the task.
+    /// The request that changes the task, and what failed of it.
     pub(super) action: Action,
 }
 

@@ -24,7 +24,7 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Progress(desk: Desk) -> impl IntoView {
     let task = desk.task;
-    let answer = LocalResource::new(move || async move { api::call(&AskProgress { task }).await });
+    let answer = api::fetch(move || AskProgress { task });
     let again = Callback::new(move |()| answer.refetch());
     let shown = move |found: Progressed| view! { <Shown desk found again/> }.into_any();
     view! {

@@ -14,9 +14,8 @@ use crate::widgets::part::{Drawn, Part};
 #[component]
 pub(super) fn Results(desk: Desk) -> impl IntoView {
     let study = desk.whole.with_untracked(|it| it.card.study.clone());
-    let answer = LocalResource::new(move || {
-        let study = study.clone();
-        async move { api::call(&Ask { study }).await }
+    let answer = api::fetch(move || Ask {
+        study: study.clone(),
     });
     let shown = move |found: Vec<TaskResults>| {
         let own = found.into_iter().find(|it| it.task == desk.task);

@@ -7,6 +7,7 @@ use shared::review::event::What;
 use shared::review::{Event, Key};
 
 use crate::api;
+use crate::api::action::once;
 
 /// One act at a time.
 #[derive(Clone, Copy)]
@@ -53,18 +54,13 @@ impl Sending {
             }
         };
         self.open.set(Some(event.clone()));
-        self.busy.set(true);
         self.failed.set(None);
-        leptos::task::spawn_local(async move {
-            let asked = Send {
-                task: self.task,
-                events: vec![event],
-            };
-            let sent = api::call(&asked).await;
-            // The reader may be on another page by now.
-            if self.busy.try_set(false).is_some() {
-                return;
-            }
+        let asked = Send {
+            task: self.task,
+            events: vec![event],
+        };
+        let sent = async move { api::call(&asked).await };
+        once(self.busy, sent, move |sent| {
             let outcome = sent.map(|it| it.taken.into_iter().next().map(|it| it.outcome));
             match outcome {
                 Ok(Some(Outcome::Kept | Outcome::Known)) => {

@@ -1,0 +1,100 @@
+//! The files that a local study takes beside its settings.
+
+use shared::probe::transfer::Inference;
+use shared::study::TransferFile;
+use shared::text::{Pieces, Stopwords};
+
+/// What a definition takes beside the settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// The stop list that was brought.
+    pub(crate) stop_list: Option<Stopwords>,
+    /// The vocabulary that was brought, or why it could not be read.
+    pub(crate) pieces: Option<Result<Pieces, String>>,
+    /// The file with word vectors, the last if there are several.
+    pub(crate) vectors: Option<String>,
+    /// The names of the files with texts.
+    pub(crate) files: Vec<String>,
+    /// The files with pairs of texts.
+    pub(crate) pairs: Vec<PairsFile>,
+}
+
+/// A file with pairs of texts: a transfer set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PairsFile {
+    /// The name of the file.
+    pub(crate) name: String,
+    /// Where the query of a pair comes from.
+    pub(crate) queries: Inference,
+    /// Whether neither text is the preferred one.
+    pub(crate) symmetric: bool,
+}
+
+impl Beside {
+    /// Returns the transfer sets, named after their files.
+    pub(super) fn transfers(&self) -> Vec<TransferFile> {
+        let mut sets: Vec<TransferFile> = Vec::new();
+        for file in &self.pairs {
+            let plain = set_name(&file.name);
+            let numbered = (2..).map(|it| format!("{:.20}-{it}", plain));
+            let mut names = std::iter::once(plain.clone()).chain(numbered);
+            let name = names.find(|it| sets.iter().all(|set| set.name != *it));
+            sets.push(TransferFile {
+                name: name.unwrap_or_default(),
+                file: file.name.clone(),
+                queries: file.queries,
+                symmetric: file.symmetric,
+            });
+        }
+        sets
+    }
+}
+
+/// The name of a transfer set after that of its file: `JFLEG dev.jsonl.gz` is `jfleg-dev`.
+fn set_name(file: &str) -> String {
+    let stem = file.split('.').next().unwrap_or_default();
+    let letters = stem.chars().flat_map(char::to_lowercase);
+    let letters = letters.map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
+    let name: String = letters.take(24).collect();
+    match name.trim_matches('-') {
+        "" => "pairs".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Settings;
+    use super::*;
+
+    #[test]
+    fn files_with_pairs_are_transfer_sets_of_their_names() {
+        let file = |name: &str, symmetric| PairsFile {
+            name: name.to_owned(),
+            queries: Inference::NounPhrase,
+            symmetric,
+        };
+        let beside = Beside {
+            pairs: vec![
+                file("JFLEG dev.jsonl.gz", false),
+                file("jfleg-dev.jsonl", true),
+                file("…", false),
+            ],
+            ..Beside::default()
+        };
+        let definition = Settings::standard().definition(&beside).unwrap();
+        definition.check().unwrap();
+        let sets = definition.transfers.iter().map(|it| it.name.as_str());
+        assert_eq!(
+            sets.collect::<Vec<_>>(),
+            ["jfleg-dev", "jfleg-dev-2", "pairs"]
+        );
+        let probes = definition.behaviours().map(|it| it.slug().into_owned());
+        let expected = [
+            "transfer:jfleg-dev",
+            "symmetric:jfleg-dev-2",
+            "transfer:pairs",
+        ];
+        assert_eq!(probes.collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,313 @@
+//! The definition that settings make, or everything that is wrong and where it stands.
+
+use shared::api::worker::LOCAL;
+use shared::error::Error;
+use shared::probe::{Limits, Probe};
+use shared::study::{Definition, Lookups};
+use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
+
+use super::{Beside, RankerRow, Settings, WORDPIECE};
+use crate::widgets::form::{self, FieldName};
+
+/// Where in the form something is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// The tokenizer, the stop list or the stemmer.
+    Analyzer,
+    /// A row of the rankers, counted from 0.
+    Ranker(usize),
+    /// The pool or its size.
+    Pool,
+    /// The axioms that are ticked.
+    Probes,
+    /// The list of other axioms and formulas.
+    Further,
+    /// The readings of the axioms.
+    Modes,
+    /// The bound δ of the length gap.
+    Delta,
+    /// The least occurrences of query terms.
+    MinTerms,
+    /// The most instances of a probe and query.
+    PerQuery,
+    /// The seed of the draw.
+    Seed,
+    /// The number of queries that are taken.
+    Queries,
+}
+
+impl FieldName for Field {
+    fn id(self) -> String {
+        match self {
+            Field::Analyzer => "wrong-analyzer".to_owned(),
+            Field::Ranker(at) => format!("wrong-ranker-{at}"),
+            Field::Pool => "wrong-pool".to_owned(),
+            Field::Probes => "wrong-probes".to_owned(),
+            Field::Further => "wrong-further".to_owned(),
+            Field::Modes => "wrong-modes".to_owned(),
+            Field::Delta => "wrong-delta".to_owned(),
+            Field::MinTerms => "wrong-min-terms".to_owned(),
+            Field::PerQuery => "wrong-per-query".to_owned(),
+            Field::Seed => "wrong-seed".to_owned(),
+            Field::Queries => "wrong-queries".to_owned(),
+        }
+    }
+}
+
+type Refusal = form::Refusal<Field>;
+
+impl Settings {
+    /// Returns the definition of the local study, or everything that is wrong.
+    pub(crate) fn definition(&self, beside: &Beside) -> Result<Definition, Vec<Refusal>> {
+        let mut wrong = Wrong(Vec::new());
+        let analyzer = wrong.take(Field::Analyzer, self.analyzer(beside));
+        for (at, row) in self.rankers.iter().enumerate() {
+            let spec = row.spec();
+            wrong.take(
+                Field::Ranker(at),
+                spec.parse::<shared::rank::Ranker>().map_err(Error::reason),
+            );
+            if self.rankers[..at].iter().any(|it| it.spec() == spec) {
+                wrong.add(
+                    Field::Ranker(at),
+                    "the same ranker stands above; change or remove it",
+                );
+            }
+        }
+        if self.rankers.is_empty() {
+            wrong.add(Field::Ranker(0), "a study needs at least one ranker");
+        }
+        let pool = match self.pool_is_ranked() {
+            true => format!("{}:{}", self.pool, self.k.trim()),
+            false => self.pool.clone(),
+        };
+        let pool = wrong.take(Field::Pool, pool.parse().map_err(Error::reason));
+        let further = wrong.take(Field::Further, self.further());
+        let probes = self.probes.iter().copied();
+        let transfers = beside.transfers();
+        let sets = transfers.iter().filter_map(|it| it.transfer().ok());
+        let mut probes: Vec<Probe> = probes.chain(further.unwrap_or_default()).collect();
+        for set in sets.map(Probe::Transfer) {
+            if !probes.contains(&set) {
+                probes.push(set);
+            }
+        }
+        if probes.is_empty() {
+            wrong.add(Field::Probes, "choose at least one axiom");
+        }
+        let lacks = |it: &&Probe| it.needs_vectors() && beside.vectors.is_none();
+        if let Some(axiom) = probes.iter().find(lacks) {
+            let name = axiom.name();
+            wrong.add(
+                Field::Probes,
+                format!("{name} needs word vectors: add a file of GloVe or word2vec"),
+            );
+        }
+        if self.modes.is_empty() {
+            wrong.add(Field::Modes, "choose at least one reading");
+        }
+        let delta = match self.delta.trim() {
+            "inf" => Some(None),
+            text => wrong
+                .take(Field::Delta, whole(text, 0, ", or inf for any gap"))
+                .map(Some),
+        };
+        let min_terms = wrong.take(Field::MinTerms, whole(&self.min_terms, 0, ""));
+        let per_query = wrong.take(Field::PerQuery, optional(&self.per_query));
+        let seed = wrong.take(Field::Seed, whole(&self.seed, 0, ""));
+        let n_queries = wrong.take(Field::Queries, optional(&self.n_queries));
+        match (analyzer, pool, delta, min_terms, per_query, seed, n_queries) {
+            (
+                Some(analyzer),
+                Some(pool),
+                Some(delta),
+                Some(min),
+                Some(most),
+                Some(seed),
+                Some(n),
+            ) if wrong.0.is_empty() => Ok(Definition {
+                format: 1,
+                name: LOCAL.to_owned(),
+                title: "Local study".to_owned(),
+                description: format!("Made in this browser from {}.", beside.files.join(", ")),
+                collection: beside.files.join(", "),
+                n_queries: n,
+                pool,
+                probes,
+                modes: self.modes.clone(),
+                rankers: self.rankers.iter().map(RankerRow::spec).collect(),
+                analyzer,
+                limits: Limits {
+                    length_gap_terms: delta,
+                    min_terms: min,
+                    per_query: most,
+                    seed,
+                    ..Limits::STANDARD
+                },
+                vectors: beside.vectors.clone(),
+                audit: self.audit(beside),
+                lookups: Lookups::default(),
+                transfers,
+            }),
+            _ => Err(wrong.0),
+        }
+    }
+
+    /// Whether texts are made of those of the collection.
+    pub(crate) fn makes_texts(&self) -> bool {
+        let further = self.further().unwrap_or_default();
+        let mut probes = self.probes.iter().chain(&further);
+        probes.any(|it| it.is_beside())
+    }
+
+    /// Words as they are, the stems that most papers take, and pieces where there is a
+    /// vocabulary; without the one that the study has anyway.
+    fn audit(&self, beside: &Beside) -> Vec<Analyzer> {
+        if !self.audit {
+            return Vec::new();
+        }
+        let words = Analyzer {
+            stemmer: Stemmer::None,
+            ..Analyzer::default()
+        };
+        let pieces = beside
+            .pieces
+            .clone()
+            .and_then(Result::ok)
+            .map(|it| Analyzer {
+                tokenizer: Tokenizer::Wordpiece(it),
+                ..words.clone()
+            });
+        let own = self.analyzer(beside).ok();
+        let all = [words, Analyzer::default()].into_iter().chain(pieces);
+        all.filter(|it| Some(it) != own.as_ref()).collect()
+    }
+
+    /// Returns the analyzer, or why it cannot be made.
+    pub(crate) fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
+        Ok(Analyzer {
+            tokenizer: match (self.analyzer.tokenizer.as_str(), &beside.pieces) {
+                (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
+                (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
+                (plain, _) => plain.parse().map_err(Error::reason)?,
+            },
+            first_tokens: None,
+            stopwords: match (self.analyzer.stopwords.as_str(), &beside.stop_list) {
+                ("en-function", _) => Stopwords::EnFunction,
+                ("list", Some(list)) => list.clone(),
+                ("list", None) => return Err("choose the file with the stop list".to_owned()),
+                _ => Stopwords::None,
+            },
+            stemmer: self.analyzer.stemmer.parse().map_err(Error::reason)?,
+        })
+    }
+
+    /// Reads the other axioms that were typed, without those that are ticked.
+    fn further(&self) -> Result<Vec<Probe>, String> {
+        match self.further.trim() {
+            "" => Ok(Vec::new()),
+            list => {
+                let found = Probe::parse_list(list, true).map_err(Error::reason)?;
+                Ok(found
+                    .into_iter()
+                    .filter(|it| !self.probes.contains(it))
+                    .collect())
+            }
+        }
+    }
+}
+
+/// What is wrong so far.
+struct Wrong(Vec<Refusal>);
+
+impl Wrong {
+    fn add(&mut self, field: Field, reason: impl Into<String>) {
+        self.0.push(Refusal {
+            field,
+            reason: reason.into(),
+        });
+    }
+
+    fn take<T>(&mut self, field: Field, found: Result<T, String>) -> Option<T> {
+        found.map_err(|reason| self.add(field, reason)).ok()
+    }
+}
+
+fn whole<T: std::str::FromStr>(text: &str, least: u32, or: &str) -> Result<T, String> {
+    let text = text.trim();
+    let small = text.parse::<i64>().is_ok_and(|it| it < i64::from(least));
+    match text.parse() {
+        Ok(value) if !small => Ok(value),
+        _ if text.is_empty() => Err(format!("a whole number of at least {least} is missing{or}")),
+        _ => Err(format!(
+            "`{text}` is not a whole number of at least {least}{or}"
+        )),
+    }
+}
+
+/// Empty, or a whole number of at least 1.
+fn optional<T: std::str::FromStr>(text: &str) -> Result<Option<T>, String> {
+    if text.trim().is_empty() {
+        Ok(None)
+    } else {
+        whole(text, 1, ", nor empty").map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::probe::Axiom;
+
+    fn refused(change: impl Fn(&mut Settings)) -> Vec<Refusal> {
+        let mut settings = Settings::standard();
+        change(&mut settings);
+        settings
+            .definition(&Beside::default())
+            .expect_err("it is wrong")
+    }
+
+    #[test]
+    fn axioms_on_meaning_need_word_vectors() {
+        let wrong =
+            refused(|it| it.probes = vec![Probe::Axiom(Axiom::Tp), Probe::Axiom(Axiom::Stmc1)]);
+        assert_eq!(wrong[0].field, Field::Probes);
+        assert_eq!(
+            wrong[0].reason,
+            "STMC1 needs word vectors: add a file of GloVe or word2vec"
+        );
+        let beside = Beside {
+            vectors: Some("glove.txt".to_owned()),
+            ..Beside::default()
+        };
+        let settings = Settings {
+            probes: vec![Probe::Axiom(Axiom::Stmc1)],
+            ..Settings::standard()
+        };
+        let definition = settings.definition(&beside).unwrap();
+        assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_where_it_stands() {
+        let wrong = refused(|it| it.k = "0".to_owned());
+        assert_eq!(wrong[0].field, Field::Pool);
+        assert_eq!(
+            wrong[0].reason,
+            "`0` is not a number of documents, 1 or more"
+        );
+        let wrong = refused(|it| it.delta = "-3".to_owned());
+        assert_eq!(wrong[0].field, Field::Delta);
+        assert_eq!(
+            wrong[0].reason,
+            "`-3` is not a whole number of at least 0, or inf for any gap"
+        );
+        let wrong = refused(|it| it.rankers[1].values[0] = "0".to_owned());
+        assert_eq!(wrong[0].field, Field::Ranker(1));
+    }
+
+    #[test]
+    fn the_standard_settings_make_a_study() {
+        assert!(Settings::standard().definition(&Beside::default()).is_ok());
+    }
+}

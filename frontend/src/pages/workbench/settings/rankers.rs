@@ -1,0 +1,105 @@
+//! The lexical rankers of the settings, with their parameters as typed.
+
+/// A formula with its parameters as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RankerRow {
+    /// The lexical ranker that the parameters are of.
+    pub(crate) formula: Formula,
+    /// The values as typed, in the order of [`Formula::parameters`].
+    pub(crate) values: Vec<String>,
+}
+
+/// A kind of lexical ranker that the form offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// BM25 as Okapi defines it, with a choice of idf.
+    Bm25,
+    /// Query likelihood with a Dirichlet prior.
+    Dirichlet,
+    /// Query likelihood with linear interpolation.
+    JelinekMercer,
+}
+
+impl Formula {
+    /// Every formula, in the order of the form.
+    pub(crate) const ALL: [Formula; 3] =
+        [Formula::Bm25, Formula::Dirichlet, Formula::JelinekMercer];
+
+    /// Returns the name for people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Formula::Bm25 => "BM25",
+            Formula::Dirichlet => "QL, Dirichlet",
+            Formula::JelinekMercer => "QL, Jelinek-Mercer",
+        }
+    }
+
+    /// Returns the parameters: name in a specification, name for people, usual value.
+    pub(crate) fn parameters(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Formula::Bm25 => &[
+                ("k1", "k1", "1.2"),
+                ("b", "b", "0.75"),
+                ("k3", "k3", "inf"),
+                ("idf", "idf", "lucene"),
+            ],
+            Formula::Dirichlet => &[("mu", "μ", "2500")],
+            Formula::JelinekMercer => &[("lambda", "λ", "0.1")],
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Formula::Bm25 => "bm25",
+            Formula::Dirichlet | Formula::JelinekMercer => "ql",
+        }
+    }
+}
+
+impl RankerRow {
+    /// Returns a formula with its usual parameters.
+    pub(crate) fn usual(formula: Formula) -> RankerRow {
+        let values = formula
+            .parameters()
+            .iter()
+            .map(|it| it.2.to_owned())
+            .collect();
+        RankerRow { formula, values }
+    }
+
+    /// Returns the ranker as it is typed on the command line; it may be wrong.
+    pub(crate) fn spec(&self) -> String {
+        let keys = self.formula.parameters().iter().map(|it| it.0);
+        let pairs: Vec<String> = keys
+            .zip(&self.values)
+            .map(|(key, value)| format!("{key}={}", value.trim()))
+            .collect();
+        format!("{}:{}", self.formula.word(), pairs.join(","))
+    }
+
+    /// Reads a ranker from an address; a parameter that is unknown is skipped.
+    pub(super) fn parse(spec: &str) -> Option<RankerRow> {
+        let (word, list) = spec.split_once(':').unwrap_or((spec, ""));
+        let given: Vec<(&str, &str)> = list
+            .split(',')
+            .filter_map(|it| it.split_once('='))
+            .collect();
+        let formula = match word {
+            "bm25" => Formula::Bm25,
+            "ql" if given.iter().any(|it| it.0 == "lambda") => Formula::JelinekMercer,
+            "ql" => Formula::Dirichlet,
+            _ => return None,
+        };
+        let value = |&(key, _, usual): &(&str, &str, &str)| {
+            given
+                .iter()
+                .find(|it| it.0 == key)
+                .map_or(usual, |it| it.1)
+                .to_owned()
+        };
+        Some(RankerRow {
+            formula,
+            values: formula.parameters().iter().map(value).collect(),
+        })
+    }
+}
