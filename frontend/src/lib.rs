@@ -1,8 +1,8 @@
 //! Axioscope's pages: they show, and compute nothing that `shared` could compute.
 //!
 //! Two programs are made of them. `frontend` is the page, small enough to be there at once;
-//! `lab` is what it fetches for the pages that compute while one types ([`lab`]). Each is built with
-//! a feature of its name, so that an edit of a page compiles the program that has it alone.
+//! `lab` is what it fetches for the pages that compute while one types ([`lab`]). Each is built
+//! with a feature of its name, so that an edit of a page compiles only the program that has it.
 //!
 //! Style attributes are set as properties (`style=("--v", …)`), never as text, so that a
 //! content security policy can forbid inline styles.

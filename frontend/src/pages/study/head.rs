@@ -59,7 +59,7 @@ pub(super) fn Head(
     let unscored = (it.n_unscored_rankers > 0).then(|| {
         let n = it.n_unscored_rankers;
         view! {
-            <span title="Reload the page when they have scored; `axioscope study score` goes on with them">
+            <span title="Reload the page later to see their scores">
                 {format!("{n} not scored yet")}
             </span>
         }
