@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::models::Models;
 use crate::pipeline::{self, Looking};
 use crate::runtime::with_store;
-use crate::store::studies::{Visibility, files, whitebox};
+use crate::store::studies::{Visibility, whitebox};
 use crate::store::{DataFolder, Store};
 
 const CORPUS: &[u8] = include_bytes!("../../demo/corpus.jsonl");

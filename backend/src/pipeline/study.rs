@@ -80,7 +80,7 @@ fn read_vocabularies(definition: &mut Definition) -> Result<(), Error> {
 
 /// Makes a study and stores it, formulas first; models, services and score files are added one
 /// by one, so what is scored survives an interruption.
-pub(crate) fn make_study(
+fn make_study(
     definition: Definition,
     collection: Collection,
     folder: &Path,
