@@ -29,7 +29,7 @@ usage: cargo xtask <command>
   test [STEPS]    every check there is, or only the named steps (`test --list` shows them)
   dist            one release binary with the front end inside
   tidy            the rules of the house style that a program can check
-  regress         long checks with the real model, minutes each
+  regress [NAMES] long checks with the real model, minutes each; `regress attack` runs those of a name
   bench [PARTS]   how fast, against whom: a table, written to BENCHMARKS.md when whole; `bench cuda`,
                   never without its name, takes an NVIDIA GPU
   setup           find or install what the other commands need, and nothing else
@@ -58,7 +58,7 @@ fn run() -> Result<ExitCode> {
         "test" => test::run(&place, &rest),
         "dist" => done(dist::run(&place)),
         "tidy" => tidy::run(&place.root),
-        "regress" => test::regress(&place),
+        "regress" => test::regress(&place, &rest),
         "bench" => done(bench::run(&place, &rest)),
         "setup" => done(setup::run(&place)),
         "web" => done(build_web(&place, &rest)),

@@ -134,9 +134,10 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
     Ok(report.close())
 }
 
-/// Long checks with the real model: nothing that they need may be absent.
-pub(crate) fn regress(place: &Place) -> Result<ExitCode> {
-    let tally = Bench::new(place)?.long()?;
+/// Long checks with the real model, or those whose names contain a word: nothing that they need
+/// may be absent.
+pub(crate) fn regress(place: &Place, words: &[String]) -> Result<ExitCode> {
+    let tally = Bench::new(place)?.long(words)?;
     println!("\n{}", tally.line());
     Ok(match tally.n_failed {
         0 => ExitCode::SUCCESS,
@@ -327,14 +328,20 @@ impl<'a> Bench<'a> {
     }
 
     /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
-    fn long(&mut self) -> Result<Tally> {
+    fn long(&mut self, words: &[String]) -> Result<Tally> {
         let place = self.place;
         self.dist_folder()?;
         let built = ["build", "--release", "--locked", "--package", "backend"];
         process::run(&mut cargo(&built))?;
+        let mut filters: Vec<String> = words.iter().map(|it| format!("regress::{it}")).collect();
+        if filters.is_empty() {
+            filters.push("regress::".to_owned());
+        }
         let mut test = cargo(&["test", "--locked", "--package", "tests"]);
         test.args(["--features", "regress", "--test", "end_to_end"])
-            .args(["--", "regress::", "--test-threads", "1", "--nocapture"])
+            .arg("--")
+            .args(filters)
+            .args(["--test-threads", "1", "--nocapture"])
             .env("AXIOSCOPE_BIN", program(place, "release")?)
             .env("AXIOSCOPE_DIST", place.dist())
             .env(DATABASE, self.database()?);
