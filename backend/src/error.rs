@@ -115,8 +115,8 @@ pub(crate) enum Error {
     Conflict { reason: String },
 
     // Everybody at once.
-    /// More rankings than wait for their turn.
-    #[error("{n_before} requests for a ranking wait already; try again in {retry_after_s} s")]
+    /// More requests to score texts than wait for their turn.
+    #[error("{n_before} requests to score texts wait already; try again in {retry_after_s} s")]
     Crowded { n_before: u64, retry_after_s: u64 },
 
     /// All places are taken.

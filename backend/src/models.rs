@@ -21,6 +21,7 @@ mod ranker;
 mod reader;
 mod scale;
 mod scoring;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,10 @@ pub(crate) use alike::score_alike;
 pub(crate) use passes::Reads;
 pub(crate) use ranker::Ranker;
 pub(crate) use scale::Scale;
-pub(crate) use scoring::{CutBatch, Listed, PairScore, Prepared, Survey, TOKEN_BUDGET, TooLong};
+pub(crate) use scoring::{
+    CutBatch, Listed, PairScore, Prepared, ScoreDetail, TOKEN_BUDGET, TextScore,
+};
+pub(crate) use steps::{ScoredTexts, ScoringRequest, StepwiseScoring, TooLong};
 
 /// Where a model is looked for when none is named.
 const DEFAULT_FOLDER: &str = ".cache/axioscope/models/all-MiniLM-L6-v2";

@@ -35,6 +35,7 @@
 mod error;
 mod device;
 mod weights;
+mod tokenizer;
 mod pieces;
 mod batch;
 mod config;

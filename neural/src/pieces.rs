@@ -1,8 +1,7 @@
 //! From a text to the pieces of a model's vocabulary.
 
-use tokenizers::Tokenizer;
-
 use crate::error::Error;
+use crate::tokenizer::Tokenizer;
 
 /// What a text is read as. The same words as a query and as a text are two things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,7 +140,7 @@ pub(crate) struct Cutter {
 impl Cutter {
     /// Reads `tokenizer.json`.
     pub(crate) fn load(json: &[u8], vocab_size: usize, max_pieces: usize) -> Result<Cutter, Error> {
-        let tokenizer = open(json, vocab_size)?;
+        let tokenizer = Tokenizer::read(json, vocab_size)?;
         // As BERT and as RoBERTa call them.
         let special = |pieces: [&str; 2]| {
             let found = pieces.iter().find_map(|it| tokenizer.token_to_id(it));
@@ -253,13 +252,9 @@ impl Cutter {
     pub(crate) fn inner(&self, side: Side, text: &str, most: usize) -> Result<Inner, Error> {
         let prompt = self.prompts.of(side);
         let encoding = match prompt {
-            "" => self.tokenizer.encode_char_offsets(text, false),
-            prompt => {
-                let both = format!("{prompt}{text}");
-                self.tokenizer.encode_char_offsets(both, false)
-            }
+            "" => self.tokenizer.encode(text)?,
+            prompt => self.tokenizer.encode(&format!("{prompt}{text}"))?,
         };
-        let encoding = encoding.map_err(|error| Error::Tokenizer(error.to_string()))?;
         let kept = encoding.len().min(most);
         let before = prompt.chars().count();
         let place = |it: usize| it.saturating_sub(before) as u32;
@@ -273,8 +268,7 @@ impl Cutter {
 
     /// The first piece of `text`, without a prompt.
     pub(crate) fn first(&self, text: &str) -> Result<Option<u32>, Error> {
-        let encoding = self.tokenizer.encode_fast(text, false);
-        let encoding = encoding.map_err(|error| Error::Tokenizer(error.to_string()))?;
+        let encoding = self.tokenizer.encode_fast(text)?;
         Ok(encoding.get_ids().first().copied())
     }
 
@@ -315,21 +309,4 @@ pub(crate) fn longest_first(n_query: usize, n_text: usize, most: usize) -> (usiz
         true => (long, short),
         false => (short, long),
     }
-}
-
-/// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
-/// needed, and a truncation has to be known of.
-pub(crate) fn open(json: &[u8], vocab_size: usize) -> Result<Tokenizer, Error> {
-    let mut tokenizer =
-        Tokenizer::from_bytes(json).map_err(|error| Error::Tokenizer(error.to_string()))?;
-    tokenizer.with_padding(None);
-    tokenizer
-        .with_truncation(None)
-        .map_err(|error| Error::Tokenizer(error.to_string()))?;
-
-    let id = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
-    if id as usize >= vocab_size {
-        return Err(Error::Vocabulary { id, vocab_size });
-    }
-    Ok(tokenizer)
 }

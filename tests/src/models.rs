@@ -1,6 +1,12 @@
 //! Models of every architecture on the command line.
 
-use crate::harness::{Home, tiny};
+use std::fs;
+
+use serde_json::{Value, json};
+use shared::api::Score;
+
+use crate::harness::{Home, tiny, tiny_model};
+use crate::rerank::{collect, score_line};
 
 #[test]
 fn models_of_each_architecture_judge() {
@@ -67,4 +73,42 @@ fn a_pair_of_many_instances_is_read_once() {
     let told = judged.err.clone();
     assert_eq!(judged.json()["tfc1"]["unscored"], 0);
     assert!(told.contains(": 11 pairs, 11 sequences of "), "{told}");
+}
+
+#[test]
+fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
+    let home = Home::new();
+    for file in ["config.json", "model.safetensors"] {
+        home.write(
+            &format!("broken/{file}"),
+            fs::read(tiny_model().join(file)).unwrap(),
+        );
+    }
+    let tokenizer = fs::read(tiny_model().join("tokenizer.json")).unwrap();
+    let mut tokenizer: Value = serde_json::from_slice(&tokenizer).unwrap();
+    // A run of letters can be read in as many ways as there are sums of ones and twos.
+    tokenizer["pre_tokenizer"] = json!({
+        "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
+    });
+    home.write("broken/tokenizer.json", tokenizer.to_string());
+    let broken = home.path("broken").to_string_lossy().into_owned();
+    let long = "a".repeat(200) + "b";
+    collect(&home, "a", &[&long]);
+    let says = "broken:bi: tokenizer.json: the tokenizer breaks off";
+    home.run_with(&score_line(&broken, "s.tsv"))
+        .refused_with(says);
+
+    let fine = tiny_model().to_string_lossy().into_owned();
+    let server = home.serve(&["--model", &broken, "--model", &fine]);
+    let score = |ranker: &str, text: &str| {
+        server.try_ask(&Score {
+            ranker: ranker.to_owned(),
+            query: "a".to_owned(),
+            texts: vec![text.to_owned()],
+        })
+    };
+    let (status, problem) = score("broken:bi", &long).unwrap_err();
+    assert_eq!((status, problem.error_type.as_str()), (503, "model"));
+    assert!(problem.error.contains(says), "{problem:?}");
+    assert!(score("tiny:bi", &long).is_ok() && score("broken:bi", "a").is_ok());
 }

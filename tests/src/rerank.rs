@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use shared::api::rerank::{RankedDocuments, RankedText, Rerank, RerankDocuments};
-use shared::api::{Endpoint, Studies};
+use shared::api::{Endpoint, Look, Score, Studies};
 
 use crate::harness::{Home, PATIENCE, Server, reply, tiny_model};
 
@@ -199,4 +199,40 @@ fn whoever_leaves_is_not_worked_for() {
         "/rerank",
         &json!({"query": "river", "texts": ["sea"]}),
     );
+}
+
+#[test]
+fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
+    let home = Home::new();
+    let model = tiny_model().to_string_lossy().into_owned();
+    let server = home.serve(&["--listen", "0.0.0.0:0", "--demo", "--model", &model]);
+    let texts = vec!["a ".repeat(1_999); 8];
+    let score = |ranker: &str| {
+        server.try_ask(&Score {
+            ranker: ranker.to_owned(),
+            query: "river".to_owned(),
+            texts: texts.clone(),
+        })
+    };
+    let look = Look {
+        study: "demo".to_owned(),
+        dials: Default::default(),
+    };
+    let ask = |ranker: &str| {
+        std::thread::scope(|scope| {
+            let asked: Vec<_> = (0..5).map(|_| scope.spawn(|| score(ranker))).collect();
+            assert_eq!(server.ask(&look).name, "demo");
+            let replies = asked.into_iter().map(|it| it.join().unwrap());
+            replies.collect::<Vec<_>>()
+        })
+    };
+    // 200 passages of each text, one of which begins at each word.
+    for refused in ask("tiny:bi+maxp=400/1") {
+        let (status, problem) = refused.unwrap_err();
+        assert_eq!((status, problem.field.as_deref()), (422, Some("ranker")));
+        assert!(problem.error.contains("take `tiny:bi+maxp`"), "{problem:?}");
+    }
+    for scored in ask("tiny:bi+maxp") {
+        assert_eq!(scored.unwrap().scores.len(), 8);
+    }
 }

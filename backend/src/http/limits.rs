@@ -26,14 +26,14 @@ const REQUESTS: usize = 256;
 /// People who watch jobs at once.
 const WATCHERS: usize = 256;
 
-/// Texts of [`shared::api::Score`] and aggregations of studies at once; more wait.
+/// Aggregations of studies and reviews at once; more wait. None of them waits for a model.
 const HEAVY: usize = 4;
 
-/// Requests for a ranking that wait or are worked on; more are told to come again.
-const RANKINGS: usize = 32;
+/// Requests to score texts that wait or are worked on; more are told to come again.
+const SCORINGS: usize = 32;
 
 /// When whoever is told so should come again: some batches of others later.
-const RANKINGS_AGAIN_S: u64 = 5;
+const SCORINGS_AGAIN_S: u64 = 5;
 
 /// How often something may be done.
 #[derive(Clone, Copy)]
@@ -86,11 +86,11 @@ pub(super) struct Limits {
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
-    rankings: Arc<Semaphore>,
-    /// Batches of rankings that are computed at once: one, which has all threads below.
+    scorings: Arc<Semaphore>,
+    /// Batches of texts that are scored at once: one, which has all threads below.
     turn: Arc<Semaphore>,
     /// Threads of these batches: all cores but one, so that everything else has a core.
-    ranking_threads: Option<Arc<rayon::ThreadPool>>,
+    scoring_threads: Option<Arc<rayon::ThreadPool>>,
 }
 
 /// A batch's turn to be computed, kept until it is.
@@ -100,7 +100,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Computes on the threads of rankings, then lets the next batch have its turn.
+    /// Computes on the threads of scoring, then lets the next batch have its turn.
     pub(super) fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
             Some(threads) => threads.install(work),
@@ -121,10 +121,10 @@ impl Limits {
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
-            rankings: Arc::new(Semaphore::new(RANKINGS)),
+            scorings: Arc::new(Semaphore::new(SCORINGS)),
             turn: Arc::new(Semaphore::new(1)),
             // Where there are no threads to be had, the usual ones do.
-            ranking_threads: rayon::ThreadPoolBuilder::new()
+            scoring_threads: rayon::ThreadPoolBuilder::new()
                 .num_threads(rayon::current_num_threads().saturating_sub(1).max(1))
                 .build()
                 .ok()
@@ -132,22 +132,22 @@ impl Limits {
         }
     }
 
-    /// A place among the rankings, kept as long as what is returned.
-    pub(super) fn ranking(&self) -> Result<OwnedSemaphorePermit, Error> {
+    /// A place among those who have texts scored, kept as long as what is returned.
+    pub(super) fn scoring(&self) -> Result<OwnedSemaphorePermit, Error> {
         let crowded = |_| Error::Crowded {
-            n_before: RANKINGS as u64,
-            retry_after_s: RANKINGS_AGAIN_S,
+            n_before: SCORINGS as u64,
+            retry_after_s: SCORINGS_AGAIN_S,
         };
-        self.rankings.clone().try_acquire_owned().map_err(crowded)
+        self.scorings.clone().try_acquire_owned().map_err(crowded)
     }
 
-    /// The turn of a batch. Whoever asks first has it first, so that a small ranking waits for one
+    /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
     /// batch of each other one, and not for their ends.
     pub(super) async fn turn(&self) -> Turn {
         let place = self.turn.clone().acquire_owned().await;
         Turn {
             _place: place.expect("the semaphore is never closed"),
-            threads: self.ranking_threads.clone(),
+            threads: self.scoring_threads.clone(),
         }
     }
 
@@ -169,7 +169,7 @@ impl Limits {
             .expect("the semaphore is never closed")
     }
 
-    /// A place for what keeps a core busy, kept as long as what is returned.
+    /// A place for what keeps a core busy without a model, kept as long as what is returned.
     pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
         self.heavy
             .clone()

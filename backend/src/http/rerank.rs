@@ -1,10 +1,6 @@
 //! Rankings for other programs, as text-embeddings-inference and Cohere give them.
 //!
-//! A request of any size is computed in batches, each of which waits for its turn among those of
-//! other requests; whoever leaves leaves the remaining batches undone.
-
-use std::sync::Arc;
-use std::time::Instant;
+//! A request of any size is scored as `score.rs` does it, a turn at a time.
 
 use axum::Json;
 use shared::api::rerank::{
@@ -14,15 +10,12 @@ use shared::api::rerank::{
 use shared::collection::hex;
 use shared::error::{Error as InputError, Field};
 
-use crate::error::{Error, off_thread};
+use crate::error::Error;
 use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::api_call::{ApiCall, JsonResult};
-use crate::http::score::Bounds;
-use crate::models::{PairScore, Prepared, Ranker, Scale, Survey, TooLong};
-
-/// Pieces in a batch: a quarter of those of a job, since others wait for its end.
-const TOKEN_BUDGET: u32 = 1_024;
+use crate::http::score::{Bounds, WantedRanker, score_in_turns};
+use crate::models::{Scale, ScoreDetail, ScoredTexts, ScoringRequest, TextScore, TooLong};
 
 /// `/rerank`: a list of texts or of documents.
 pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> JsonResult<Ranking> {
@@ -31,10 +24,15 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
     let back = asked.return_text.or(asked.return_documents);
     let ranking = match (asked.texts, asked.documents) {
         (Some(texts), None) => {
+            if asked.rank_fields.is_some() {
+                let reason = "goes with `documents`; `texts` have no fields";
+                return Err(InputError::conflict("rank_fields", reason).into());
+            }
             let wanted = Wanted {
                 model: asked.model,
                 numbers: Numbers::of(asked.raw_scores, asked.use_activation),
                 cut,
+                max_text_tokens: max_text_tokens(asked.max_tokens_per_doc)?,
             };
             let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
             Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
@@ -48,6 +46,8 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
                 return_documents: back,
                 raw_scores: asked.raw_scores,
                 use_activation: asked.use_activation,
+                max_tokens_per_doc: asked.max_tokens_per_doc,
+                rank_fields: asked.rank_fields,
             };
             let call = ApiCall { app, caller, asked };
             Ranking::Documents(rank_documents(call, Version::First, cut).await?)
@@ -90,9 +90,12 @@ async fn rank_documents(
         model: asked.model,
         numbers: Numbers::of(asked.raw_scores, asked.use_activation),
         cut,
+        max_text_tokens: max_text_tokens(asked.max_tokens_per_doc)?,
     };
-    let texts = asked.documents.into_iter().map(|it| it.into_text());
-    let texts: Vec<String> = texts.collect();
+    let fields = asked.rank_fields.unwrap_or_default();
+    let texts = asked.documents.into_iter().enumerate();
+    let texts = texts.map(|(place, it)| it.into_text(place, &fields));
+    let texts: Vec<String> = texts.collect::<Result<_, _>>()?;
     let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
     Ok(ranked.documents(most(asked.top_n), Back::of(asked.return_documents), version))
 }
@@ -108,6 +111,16 @@ struct Wanted {
     model: Option<String>,
     numbers: Numbers,
     cut: Cut,
+    max_text_tokens: Option<usize>,
+}
+
+/// Cohere's `max_tokens_per_doc`.
+fn max_text_tokens(asked: Option<u64>) -> Result<Option<usize>, Error> {
+    if asked == Some(0) {
+        let reason = "is 0; it is at least 1, or left out";
+        return Err(InputError::out_of_range("max_tokens_per_doc", reason).into());
+    }
+    Ok(asked.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
 }
 
 /// Which numbers are given.
@@ -257,29 +270,43 @@ async fn rank(
     query: String,
     texts: Vec<String>,
 ) -> Result<Ranked, Error> {
-    Bounds::of_ranking(caller).check(&query, &texts)?;
-    let _place = app.limits.ranking()?;
-    let since = Instant::now();
-    let mut leaving = Leaving { answered: false };
-    let given = Arc::new(([query], texts));
-    let scored = score(app, wanted.model, given, wanted.cut).await;
-    leaving.answered = true;
-    let Scored {
+    let bounds = Bounds::of_ranking(caller);
+    bounds.check(&query, &texts)?;
+    let spec = wanted
+        .model
+        .or_else(|| app.models.names().into_iter().next());
+    let spec = spec.ok_or_else(|| Error::NoModel {
+        model: "of this server".to_owned(),
+        reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
+    })?;
+    let ranker = WantedRanker {
+        field: "model",
+        spec,
+    };
+    let cut = wanted.cut;
+    let request = ScoringRequest {
+        query,
+        texts,
+        max_text_tokens: wanted.max_text_tokens,
+        max_tokens: bounds.tokens,
+        detail: ScoreDetail::Scores,
+        // What is refused is refused before the model computes anything.
+        too_long: Box::new(move |it| cut.check(it)),
+    };
+    let ScoredTexts {
         ranker,
-        given,
+        texts,
         scores,
-        n_pieces,
-    } = scored?;
-    metrics::histogram!("axioscope_ranking_duration_seconds").record(since.elapsed().as_secs_f64());
-    metrics::counter!("axioscope_pairs_scored_total").increment(scores.len() as u64);
+        n_tokens,
+    } = score_in_turns(app, caller, ranker, request).await?;
     let n_cut = scores.iter().filter(|it| it.truncated).count();
     let (scale, raw) = (ranker.scale(), wanted.numbers);
     Ok(Ranked {
         model: ranker.about.spec.clone(),
         order: in_order(scores, |score| number(raw, scale, score)),
-        texts: Arc::unwrap_or_clone(given).1,
+        texts,
         n_cut,
-        n_pieces,
+        n_pieces: n_tokens,
     })
 }
 
@@ -292,99 +319,11 @@ fn number(wanted: Numbers, scale: Scale, score: f64) -> f64 {
 
 /// Best first, and the earlier of two that are equal; sorted before they become other numbers,
 /// under which more are equal.
-fn in_order(mut scores: Vec<PairScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
+fn in_order(mut scores: Vec<TextScore>, number: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
     scores.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
     let each = scores.into_iter();
     each.map(|it| (it.pair as usize, number(it.score)))
         .collect()
-}
-
-/// A query and its texts.
-type Given = Arc<([String; 1], Vec<String>)>;
-
-struct Scored {
-    ranker: Arc<Ranker>,
-    given: Given,
-    /// One a text; the pair is the text's place.
-    scores: Vec<PairScore>,
-    n_pieces: u64,
-}
-
-/// Batch by batch, each when it is its turn; between two of them whoever waits may leave.
-async fn score(app: &App, model: Option<String>, given: Given, cut: Cut) -> Result<Scored, Error> {
-    let models = app.models.clone();
-    let wanted = model.or_else(|| models.names().into_iter().next());
-    let wanted = wanted.ok_or_else(|| Error::NoModel {
-        model: "of this server".to_owned(),
-        reason: "there is none; start it with `--model FOLDER|NAME`".to_owned(),
-    })?;
-    let ranker = off_thread("loading a model", move || models.get(&wanted)).await?;
-
-    let (at_work, asked) = (ranker.clone(), given.clone());
-    let turn = app.limits.turn().await;
-    // The first batch belongs to the first turn: most requests have no other.
-    let read = off_thread("reading texts", move || {
-        turn.run(|| {
-            let (query, texts) = &*asked;
-            let pairs: Vec<(u32, u32)> = (0..texts.len() as u32).map(|it| (0, it)).collect();
-            // What is refused is refused before the model computes anything.
-            let too_long = |it| cut.check(it);
-            let Survey { batches, n_pieces } =
-                at_work.survey(&query[0], texts, TOKEN_BUDGET, too_long)?;
-            let prepared = Arc::new(at_work.prepare(query, &pairs, TOKEN_BUDGET)?);
-            let mut batches = batches.into_iter();
-            let first = batches.next().unwrap_or_default();
-            let scores = score_batch(&at_work, &prepared, texts, first)?;
-            Ok((prepared, batches, scores, n_pieces))
-        })
-    });
-    let (prepared, batches, mut scores, n_pieces) = read.await?;
-    for batch in batches {
-        let (at_work, asked, prepared) = (ranker.clone(), given.clone(), prepared.clone());
-        let turn = app.limits.turn().await;
-        let scored = off_thread("scoring a batch", move || {
-            turn.run(|| score_batch(&at_work, &prepared, &asked.1, batch))
-        });
-        scores.extend(scored.await?);
-    }
-    if scores.iter().any(|it| !it.score.is_finite()) {
-        return Err(Error::Model {
-            model: ranker.about.spec.clone(),
-            source: neural::Error::NotFinite,
-        });
-    }
-    Ok(Scored {
-        ranker,
-        given,
-        scores,
-        n_pieces,
-    })
-}
-
-/// Of the texts at these places.
-fn score_batch(
-    ranker: &Ranker,
-    prepared: &Prepared,
-    texts: &[String],
-    batch: Vec<u32>,
-) -> Result<Vec<PairScore>, Error> {
-    let texts = batch.into_iter().map(|it| (it, &*texts[it as usize]));
-    let scored = ranker.score_batch(prepared, &texts.collect::<Vec<_>>())?;
-    metrics::counter!("axioscope_ranking_batches_total").increment(1);
-    Ok(scored)
-}
-
-/// Counts who left before there was an answer: then what waits for it is dropped, and this too.
-struct Leaving {
-    answered: bool,
-}
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        if !self.answered {
-            metrics::counter!("axioscope_rankings_left_total").increment(1);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -393,10 +332,11 @@ mod tests {
 
     #[test]
     fn order_is_that_of_scores_also_where_numbers_are_equal() {
-        let score = |(pair, score): (usize, f64)| PairScore {
+        let score = |(pair, score): (usize, f64)| TextScore {
             pair: pair as u32,
             score,
             truncated: false,
+            matches: None,
         };
         let scores = [40.0, 50.0, -1.0, 50.0].into_iter().enumerate().map(score);
         let order = in_order(scores.collect(), |it| Scale::Logit.unit(it));

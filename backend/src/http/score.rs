@@ -1,20 +1,35 @@
-//! A few texts at once, for the Playground.
+//! A few texts at once, for the Playground, and what every request that needs a model goes through:
+//! bounds, a place among those that wait, and turns.
+
+use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use shared::api::people::Role;
 use shared::api::{Attend, Attention, Score, Scored};
-use shared::error::Error as InputError;
+use shared::error::{Error as InputError, Field};
 
 use crate::error::{Error, off_thread};
+use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::api_call::{ApiCall, JsonResult};
+use crate::models::{Ranker, ScoreDetail, ScoredTexts, ScoringRequest, StepwiseScoring};
 
 /// What one request may hold.
 pub(super) struct Bounds {
     pub(super) texts: u64,
     characters_of_query: u64,
     characters_of_text: u64,
+    /// To encode, those of the query counted once for each passage.
+    pub(super) tokens: u64,
 }
+
+/// Tokens of a visitor: a few seconds on two cores. As many texts as they may send, as long as they
+/// may be and in English, have fewer in passages of the usual length.
+const VISITOR_TOKENS: u64 = 16_384;
+
+/// Tokens of an operator: some minutes on two cores. More are for a job.
+const OPERATOR_TOKENS: u64 = 4_194_304;
 
 impl Bounds {
     pub(super) fn of(caller: &Caller) -> Bounds {
@@ -23,11 +38,13 @@ impl Bounds {
                 texts: 8,
                 characters_of_query: 500,
                 characters_of_text: 4_000,
+                tokens: VISITOR_TOKENS,
             },
             true => Bounds {
                 texts: 256,
                 characters_of_query: 10_000,
                 characters_of_text: 100_000,
+                tokens: OPERATOR_TOKENS,
             },
         }
     }
@@ -40,6 +57,7 @@ impl Bounds {
                 texts: 10_000,
                 characters_of_query: 100_000,
                 characters_of_text: 1_000_000,
+                tokens: OPERATOR_TOKENS,
             },
         }
     }
@@ -70,34 +88,126 @@ impl Bounds {
 }
 
 pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> JsonResult<Scored> {
-    Bounds::of(&caller).check(&asked.query, &asked.texts)?;
-    let place = app.limits.heavy().await;
-    let models = app.models.clone();
-    let scored = off_thread("scoring", move || {
-        let _place = place;
-        let ranker = models.get(&asked.ranker)?;
-        let said = ranker.say(&asked.query, &asked.texts)?;
-        Ok(Scored {
-            ranker: ranker.about.clone(),
-            scores: said.iter().map(|it| it.score).collect(),
-            truncated: said.iter().map(|it| it.truncated).collect(),
-            matches: said.into_iter().filter_map(|it| it.matches).collect(),
-        })
-    })
-    .await?;
-    metrics::counter!("axioscope_pairs_scored_total").increment(scored.scores.len() as u64);
-    Ok(Json(scored))
+    let bounds = Bounds::of(&caller);
+    bounds.check(&asked.query, &asked.texts)?;
+    let wanted = WantedRanker {
+        field: "ranker",
+        spec: asked.ranker,
+    };
+    let request = ScoringRequest {
+        query: asked.query,
+        texts: asked.texts,
+        max_text_tokens: None,
+        max_tokens: bounds.tokens,
+        detail: ScoreDetail::Matches,
+        too_long: Box::new(|_| Ok(())),
+    };
+    let ScoredTexts { ranker, scores, .. } = score_in_turns(&app, &caller, wanted, request).await?;
+    Ok(Json(Scored {
+        ranker: ranker.about.clone(),
+        scores: scores.iter().map(|it| it.score).collect(),
+        truncated: scores.iter().map(|it| it.truncated).collect(),
+        matches: scores.into_iter().filter_map(|it| it.matches).collect(),
+    }))
 }
 
+/// One pair, which is never longer than a batch.
 pub(super) async fn attention(
     ApiCall { app, caller, asked }: ApiCall<Attend>,
 ) -> JsonResult<Attention> {
     Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
-    let place = app.limits.heavy().await;
-    let models = app.models.clone();
+    let _place = app.limits.scoring()?;
+    let wanted = WantedRanker {
+        field: "ranker",
+        spec: asked.ranker.clone(),
+    };
+    let ranker = wanted.load(&app, &caller).await?;
+    let turn = app.limits.turn().await;
     let found = off_thread("reading attention", move || {
-        let _place = place;
-        models.get(&asked.ranker)?.attention(&asked)
+        turn.run(|| ranker.attention(&asked))
     });
     Ok(Json(found.await?))
+}
+
+/// The ranker of a request.
+pub(super) struct WantedRanker {
+    /// Where the request names it.
+    pub(super) field: &'static str,
+    pub(super) spec: String,
+}
+
+impl WantedRanker {
+    /// Loads the ranker, unless it is not for the caller: with passages of their own length a few
+    /// texts become any number of tokens.
+    async fn load(self, app: &App, caller: &Caller) -> Result<Arc<Ranker>, Error> {
+        let WantedRanker { field, spec } = self;
+        let models = app.models.clone();
+        let ranker = off_thread("loading a model", move || models.get(&spec)).await?;
+        match ranker.spec_with_usual_passages() {
+            Some(usual) if !caller.may(Role::Operator) => {
+                let reason = format!(
+                    "only operators choose the length of passages; take `{usual}`, or send the \
+                     operator's token"
+                );
+                let field = Field::shown(field, &ranker.about.spec);
+                Err(InputError::unsupported(field, reason).into())
+            }
+            Some(_) | None => Ok(ranker),
+        }
+    }
+}
+
+/// Scores texts step by step, each step when it is its turn. Whoever leaves, or has no more time,
+/// leaves the remaining steps undone.
+pub(super) async fn score_in_turns(
+    app: &App,
+    caller: &Caller,
+    wanted: WantedRanker,
+    request: ScoringRequest,
+) -> Result<ScoredTexts, Error> {
+    let _place = app.limits.scoring()?;
+    let since = Instant::now();
+    let mut leaving = Leaving { answered: false };
+    let scored = take_turns(app, caller, wanted, request).await;
+    leaving.answered = true;
+    let scored = scored?;
+    metrics::histogram!("axioscope_ranking_duration_seconds").record(since.elapsed().as_secs_f64());
+    metrics::counter!("axioscope_pairs_scored_total").increment(scored.scores.len() as u64);
+    Ok(scored)
+}
+
+async fn take_turns(
+    app: &App,
+    caller: &Caller,
+    wanted: WantedRanker,
+    request: ScoringRequest,
+) -> Result<ScoredTexts, Error> {
+    let ranker = wanted.load(app, caller).await?;
+    let begin = move || StepwiseScoring::new(ranker, request);
+    let mut work = off_thread("reading a query", begin).await?;
+    while !work.is_done() {
+        let turn = app.limits.turn().await;
+        let step = move || {
+            turn.run(|| {
+                work.step()?;
+                Ok(work)
+            })
+        };
+        work = off_thread("scoring texts", step).await?;
+        metrics::counter!("axioscope_ranking_batches_total").increment(1);
+    }
+    work.into_scores()
+}
+
+/// Counts who left before there was an answer: then what waits for it is dropped, and this too.
+struct Leaving {
+    answered: bool,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if !self.answered {
+            metrics::counter!("axioscope_rankings_left_total").increment(1);
+        }
+    }
 }

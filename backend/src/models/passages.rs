@@ -120,7 +120,7 @@ impl Reading {
             first += cut.stride;
         }
         if passages.is_empty() {
-            passages.push("");
+            passages.push(&text[..0]);
         }
         Read {
             passages,
@@ -133,6 +133,19 @@ impl Reading {
         match self.is_mean() {
             true => scores.iter().sum::<f64>() / scores.len() as f64,
             false => scores[best(scores)],
+        }
+    }
+
+    /// The same with passages of the usual length.
+    pub(super) fn usual(self) -> Reading {
+        let (n_words, stride) = USUAL;
+        match self {
+            Reading::Whole => Reading::Whole,
+            Reading::Passages(PassageReading { how, .. }) => Reading::Passages(PassageReading {
+                how,
+                n_words,
+                stride,
+            }),
         }
     }
 

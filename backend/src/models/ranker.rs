@@ -168,6 +168,12 @@ impl Ranker {
         read
     }
 
+    /// The spec with passages of the usual length, if it reads passages of another.
+    pub(crate) fn spec_with_usual_passages(&self) -> Option<String> {
+        let usual = self.reading.usual();
+        (usual != self.reading).then(|| spec(&self.place.name, self.used, usual))
+    }
+
     /// Whether another ranker reads every text as this one does, so that one forward pass serves
     /// both.
     pub(crate) fn reads_as(&self, other: &Ranker) -> bool {

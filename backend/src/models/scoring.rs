@@ -20,9 +20,6 @@ pub(crate) const TOKEN_BUDGET: u32 = 4_096;
 /// Pieces that a query adds to a text with which it is read; only plans go by it.
 const USUAL_QUERY: usize = 16;
 
-/// Texts that a survey holds at once.
-const SURVEYED: usize = 64;
-
 /// The score of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairScore {
@@ -80,15 +77,26 @@ impl Listed<'_> {
     }
 }
 
-/// A model's answer about one text.
+/// The score of one pair, with what it is made of.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct TextScore {
+    /// Place of the pair.
+    pub pair: u32,
     /// Finite, higher is better.
     pub score: f64,
-    /// Whether the model saw only a part of the text.
+    /// Whether the model saw only a part of the query or of the text.
     pub truncated: bool,
-    /// For late interaction, what the score is made of.
+    /// Of late interaction, if it was asked for.
     pub matches: Option<Matches>,
+}
+
+/// What is said of a text beside its score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScoreDetail {
+    /// Nothing more.
+    Scores,
+    /// Which tokens a late interaction matched.
+    Matches,
 }
 
 /// Pairs whose queries are encoded, ready for their texts.
@@ -97,22 +105,6 @@ pub(crate) struct Prepared {
     queries: Vec<Option<Query>>,
     /// (text, query, pair), ascending.
     by_text: Vec<(u32, u32, u32)>,
-}
-
-/// Texts of one query, before any of them is scored.
-pub(crate) struct Survey {
-    /// Places of texts, as [`Ranker::plan`] has them.
-    pub batches: Vec<Vec<u32>>,
-    /// What the model will read, the query once for each passage.
-    pub n_pieces: u64,
-}
-
-/// What is longer than a model reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TooLong {
-    Query,
-    /// The text at a place, alone or with the query.
-    Text(usize),
 }
 
 /// A query as its ranker wants it.
@@ -124,48 +116,11 @@ enum Query {
 
 impl Ranker {
     /// Scores a few texts for one query, with what the scores are made of.
-    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<Said>, Error> {
-        let query = self.cut(Side::Query, &[query])?.remove(0);
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let cut = self.cut_texts(&texts)?;
-        let said = |(text, scores): (&CutText, &[f64])| Said {
-            score: self.reading.combine(scores),
-            truncated: query.truncated || text.truncated,
-            matches: None,
-        };
-        match &*self.reader {
-            Reader::Together(cross) => {
-                let pairs = cut.iter().flat_map(|it| &it.passages);
-                let pairs: Vec<PairPieces> = pairs.map(|it| cross.pair(&query, it)).collect();
-                let scores = self.score_together(cross, &pairs)?;
-                let (mut pairs, mut scores) = (pairs.as_slice(), scores.as_slice());
-                let each = cut.iter().map(|text| {
-                    let own = scores.split_off(..text.passages.len()).unwrap_or_default();
-                    let read = pairs.split_off(..text.passages.len()).unwrap_or_default();
-                    let mut said = said((text, own));
-                    said.truncated |= read.iter().any(|it| it.truncated);
-                    said
-                });
-                Ok(each.collect())
-            }
-            Reader::Alone(model) => {
-                let query = self.encode(model, Side::Query, &[&query])?.remove(0);
-                let passages: Vec<&Pieces> = cut.iter().flat_map(|it| &it.passages).collect();
-                let encoded = self.encode(model, Side::Text, &passages)?;
-                let mut encoded = encoded.as_slice();
-                let each = cut.iter().map(|text| {
-                    let own = encoded.split_off(..text.passages.len()).unwrap_or_default();
-                    let scores: Vec<f64> = own.iter().map(|it| model.score(&query, it)).collect();
-                    let shown = self.reading.shown(&scores).map(|it| &own[it]);
-                    let matches = shown.and_then(|it| model.matches(&query, it));
-                    Said {
-                        matches: matches.map(to_wire),
-                        ..said((text, &scores))
-                    }
-                });
-                Ok(each.collect())
-            }
-        }
+    pub(crate) fn say(&self, query: &str, texts: &[String]) -> Result<Vec<TextScore>, Error> {
+        let texts: Vec<(u32, &str)> = (0..).zip(texts.iter().map(String::as_str)).collect();
+        let pairs: Vec<(u32, u32)> = texts.iter().map(|&(place, _)| (0, place)).collect();
+        let prepared = self.prepare(&[query.to_owned()], &pairs, TOKEN_BUDGET)?;
+        self.score_in_detail(&prepared, &self.cut_batch(&texts)?, ScoreDetail::Matches)
     }
 
     /// Places of `texts` that are needed by `pairs`, in batches of at most `token_budget`
@@ -206,7 +161,9 @@ impl Ranker {
             n_pairs[needed.partition_point(|it| it < text)] += 1;
         }
         let each = cut.iter().zip(n_pairs);
-        let lengths: Vec<usize> = each.map(|(text, n)| self.length(text, n)).collect();
+        let lengths: Vec<usize> = each
+            .map(|(text, n)| self.length(&text.passages, n))
+            .collect();
         let batches = neural::plan_batches(&lengths, token_budget as usize);
         Ok(batches
             .into_iter()
@@ -214,52 +171,13 @@ impl Ranker {
             .collect())
     }
 
-    /// What a text counts in a plan: where it is read with a query, once for each of its pairs.
-    fn length(&self, text: &CutText, n_pairs: usize) -> usize {
+    /// What passages count in a plan: where they are read with a query, once for each of its pairs.
+    pub(super) fn length(&self, passages: &[Pieces], n_pairs: usize) -> usize {
+        let n_pieces: usize = passages.iter().map(|it| it.ids.len()).sum();
         match &*self.reader {
-            Reader::Alone(_) => text.n_pieces(),
-            Reader::Together(_) => (text.n_pieces() + USUAL_QUERY * text.passages.len()) * n_pairs,
+            Reader::Alone(_) => n_pieces,
+            Reader::Together(_) => (n_pieces + USUAL_QUERY * passages.len()) * n_pairs,
         }
-    }
-
-    /// Reads one query and its texts without scoring them. What is longer than the model reads is
-    /// told to `too_long` as soon as it is found, whose error ends it.
-    pub(crate) fn survey(
-        &self,
-        query: &str,
-        texts: &[String],
-        token_budget: u32,
-        too_long: impl Fn(TooLong) -> Result<(), Error>,
-    ) -> Result<Survey, Error> {
-        let query = self.cut(Side::Query, &[query])?.remove(0);
-        if query.truncated {
-            too_long(TooLong::Query)?;
-        }
-        let mut n_pieces = 0;
-        let mut lengths = Vec::with_capacity(texts.len());
-        for some in texts.chunks(SURVEYED) {
-            let written: Vec<&str> = some.iter().map(String::as_str).collect();
-            for text in self.cut_texts(&written)? {
-                let cut_together = || match &*self.reader {
-                    Reader::Alone(_) => false,
-                    Reader::Together(model) => {
-                        let mut passages = text.passages.iter();
-                        passages.any(|it| model.pair(&query, it).truncated)
-                    }
-                };
-                if text.truncated || cut_together() {
-                    too_long(TooLong::Text(lengths.len()))?;
-                }
-                n_pieces += (text.n_pieces() + query.ids.len() * text.passages.len()) as u64;
-                lengths.push(self.length(&text, 1));
-            }
-        }
-        let batches = neural::plan_batches(&lengths, token_budget as usize).into_iter();
-        let places = |batch: Vec<usize>| batch.into_iter().map(|it| it as u32).collect();
-        Ok(Survey {
-            batches: batches.map(places).collect(),
-            n_pieces,
-        })
     }
 
     /// Encodes the queries that `pairs` need.
@@ -360,13 +278,55 @@ impl Ranker {
         }
     }
 
+    /// Scores every pair of the texts of one batch, with as much detail as is asked for.
+    pub(super) fn score_in_detail(
+        &self,
+        prepared: &Prepared,
+        batch: &CutBatch,
+        detail: ScoreDetail,
+    ) -> Result<Vec<TextScore>, Error> {
+        let of_pair = |scored: PairScore, matches| TextScore {
+            pair: scored.pair,
+            score: scored.score,
+            truncated: scored.truncated,
+            matches,
+        };
+        match (&*self.reader, detail) {
+            (Reader::Alone(model), ScoreDetail::Matches) => {
+                let encoded = self.encode(model, Side::Text, &batch.passages())?;
+                let scored = self.compare(prepared, batch, &encoded, |scored, compared| {
+                    let shown = self.reading.shown(compared.scores);
+                    let shown = shown.map(|it| &compared.passages[it]);
+                    let matches = shown.and_then(|it| model.matches(compared.query, it));
+                    of_pair(scored, matches.map(to_wire))
+                });
+                Ok(scored)
+            }
+            (Reader::Alone(_) | Reader::Together(_), _) => {
+                let scored = self.score_cut(prepared, batch)?.into_iter();
+                Ok(scored.map(|it| of_pair(it, None)).collect())
+            }
+        }
+    }
+
     /// Scores every pair of the texts of a batch whose passages are encoded.
     pub(super) fn score_encoded(
         &self,
         prepared: &Prepared,
-        CutBatch { places, cut }: &CutBatch,
+        batch: &CutBatch,
         encoded: &[Vectors],
     ) -> Vec<PairScore> {
+        self.compare(prepared, batch, encoded, |scored, _| scored)
+    }
+
+    /// What `make` makes of every pair of the texts of a batch whose passages are encoded.
+    fn compare<T: Send>(
+        &self,
+        prepared: &Prepared,
+        CutBatch { places, cut }: &CutBatch,
+        encoded: &[Vectors],
+        make: impl Fn(PairScore, Compared<'_>) -> T + Sync,
+    ) -> Vec<T> {
         let Reader::Alone(model) = &*self.reader else {
             unreachable!("only what reads texts by themselves encodes them");
         };
@@ -376,7 +336,7 @@ impl Ranker {
             own.unwrap_or_default()
         });
         let own: Vec<&[Vectors]> = own.collect();
-        let of = |at: usize| -> Vec<PairScore> {
+        let of = |at: usize| -> Vec<T> {
             let pairs = prepared.of(places[at]).iter();
             let scored = pairs.map(|&(_, query, pair)| {
                 let Some(Query::Encoded(query, of_query)) = &prepared.queries[query as usize]
@@ -385,11 +345,17 @@ impl Ranker {
                 };
                 let scores = own[at].iter().map(|it| model.score(query, it));
                 let scores: Vec<f64> = scores.collect();
-                PairScore {
+                let scored = PairScore {
                     pair,
                     score: self.reading.combine(&scores),
                     truncated: *of_query || cut[at].truncated,
-                }
+                };
+                let compared = Compared {
+                    query,
+                    passages: own[at],
+                    scores: &scores,
+                };
+                make(scored, compared)
             });
             scored.collect()
         };
@@ -425,6 +391,16 @@ impl Ranker {
             })
             .collect::<Result<_, _>>();
         cut.map_err(Error::model(&self.about.spec))
+    }
+
+    /// The beginning of a text that is so many of its tokens long, or as much as the model reads.
+    pub(super) fn first_tokens<'a>(&self, text: &'a str, most: usize) -> Result<&'a str, Error> {
+        let pieces = self.cut(Side::Text, &[text])?.remove(0);
+        // Those of a prompt end at 0.
+        let mut ends = pieces.spans.iter().map(|it| it.1).filter(|&it| it > 0);
+        let end = ends.nth(most.saturating_sub(1));
+        let cut = end.and_then(|it| text.char_indices().nth(it as usize));
+        Ok(cut.map_or(text, |(at, _)| &text[..at]))
     }
 
     /// Each text as the passages that are read of it.
@@ -473,6 +449,13 @@ impl Ranker {
     }
 }
 
+/// A query and the passages of a text that were compared, with their scores.
+struct Compared<'a> {
+    query: &'a Vectors,
+    passages: &'a [Vectors],
+    scores: &'a [f64],
+}
+
 /// What is read of the texts of one batch.
 pub(crate) struct CutBatch {
     /// Of the texts.
@@ -503,10 +486,6 @@ impl CutText {
             truncated: pieces.truncated,
             passages: vec![pieces],
         }
-    }
-
-    fn n_pieces(&self) -> usize {
-        self.passages.iter().map(|it| it.ids.len()).sum()
     }
 }
 

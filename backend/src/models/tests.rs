@@ -299,7 +299,7 @@ fn a_module_outside_its_folder_is_not_read() {
     assert!(refused.contains("safe_serialization=True"), "{refused}");
 }
 
-fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
     format!("{fixtures}/{name}")
 }

@@ -1,9 +1,8 @@
 //! From texts to pieces and back, as a T5 has them: no piece at the beginning, one at the end.
 
-use tokenizers::Tokenizer;
-
 use crate::error::Error;
-use crate::pieces::{self, Pieces, Side};
+use crate::pieces::{Pieces, Side};
+use crate::tokenizer::Tokenizer;
 
 /// Cuts texts into pieces, and joins pieces that were written.
 pub(crate) struct Words {
@@ -14,16 +13,13 @@ impl Words {
     /// Reads `tokenizer.json`.
     pub(crate) fn load(json: &[u8], vocab_size: usize) -> Result<Words, Error> {
         Ok(Words {
-            tokenizer: pieces::open(json, vocab_size)?,
+            tokenizer: Tokenizer::read(json, vocab_size)?,
         })
     }
 
     /// The pieces of a text, at most so many, without the one that ends it.
     pub(crate) fn cut(&self, side: Side, text: &str, most: usize) -> Result<Pieces, Error> {
-        let encoding = self
-            .tokenizer
-            .encode_char_offsets(text, false)
-            .map_err(|error| Error::Tokenizer(error.to_string()))?;
+        let encoding = self.tokenizer.encode(text)?;
         let kept = encoding.len().min(most);
         let spans = encoding.get_offsets()[..kept].iter();
         Ok(Pieces {
@@ -36,8 +32,7 @@ impl Words {
 
     /// The text of pieces, without those that only mark something.
     pub(crate) fn join(&self, ids: &[u32]) -> Result<String, Error> {
-        let joined = self.tokenizer.decode(ids, true);
-        joined.map_err(|error| Error::Tokenizer(error.to_string()))
+        self.tokenizer.decode(ids)
     }
 
     /// The id of a piece that has to be there.

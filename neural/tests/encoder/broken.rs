@@ -151,6 +151,29 @@ fn a_tokenizer_of_another_model_or_none_is_refused() {
 }
 
 #[test]
+fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
+    let mut files = tiny();
+    let mut tokenizer: Value = serde_json::from_slice(&files.tokenizer).unwrap();
+    // Each run of letters can be read in as many ways as there are sums of ones and twos.
+    tokenizer["pre_tokenizer"] = json!({
+        "type": "Split", "pattern": {"Regex": "(a|aa)+$"}, "behavior": "Isolated", "invert": false,
+    });
+    files.tokenizer = tokenizer.to_string().into_bytes();
+    let model = load(&files, Matching::BiEncoder, 48);
+    let long = "a".repeat(200) + "b";
+    for side in [Side::Query, Side::Text] {
+        let error = model.tokenize(side, &long).err().unwrap().to_string();
+        let parts = [
+            "tokenizer.json: ",
+            "retry-limit-in-match",
+            "published with the model",
+        ];
+        assert!(parts.iter().all(|it| error.contains(it)), "{error}");
+    }
+    assert_eq!(model.tokenize(Side::Text, "a").unwrap().ids.len(), 3);
+}
+
+#[test]
 fn a_part_of_sentence_transformers_that_is_not_known_is_refused() {
     let modules = |kind: &str| {
         let kinds = ["Transformer", "Pooling", kind];

@@ -4,9 +4,13 @@
 //! an object, and so do Jina, vLLM and infinity, each with fields of its own beside. What is
 //! left out and what is `null` are the same here, since clients send either.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::endpoints;
+use crate::error::Error;
 
 endpoints! {
     Post "/rerank" Rerank => Ranking;
@@ -56,6 +60,12 @@ pub struct Rerank {
     /// As in [`RerankDocuments`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_documents: Option<bool>,
+    /// As in [`RerankDocuments`], for `texts` too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens_per_doc: Option<u64>,
+    /// As in [`RerankDocuments`]; refused with `texts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_fields: Option<Vec<String>>,
 }
 
 /// Ranks documents for a query, best first, with a model of this server, as Cohere, Jina, vLLM
@@ -82,6 +92,15 @@ pub struct RerankDocuments {
     /// `false` is what vLLM calls `raw_scores`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub use_activation: Option<bool>,
+    /// Only so many tokens of each document are read, by the tokenizer of the model; at least 1.
+    /// What is more than the model reads changes nothing. Refused for models that read passages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens_per_doc: Option<u64>,
+    /// Which fields of documents that are objects are ranked, a line `NAME: VALUE` for each, in
+    /// this order, as in the YAML that Cohere recommends. Left out, or empty, it is `text` alone
+    /// without its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_fields: Option<Vec<String>>,
 }
 
 impl RerankDocuments {
@@ -89,29 +108,45 @@ impl RerankDocuments {
     pub const SECOND: &'static str = "/v2/rerank";
 }
 
-/// A document of a request: a text, or an object with one.
+/// A document of a request: a text, or an object with named fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(
-    untagged,
-    expecting = "a document is a text or an object with a `text`"
-)]
+#[serde(untagged, expecting = "a document is a text or an object")]
 pub enum GivenDocument {
     /// The text.
     Text(String),
-    /// The text under its name; what else the object holds is not read.
-    Object {
-        /// The text.
-        text: String,
-    },
+    /// Fields by name; `text` is ranked, or what [`RerankDocuments::rank_fields`] names.
+    Object(BTreeMap<String, Value>),
 }
 
 impl GivenDocument {
-    /// What is ranked.
-    pub fn into_text(self) -> String {
-        match self {
-            GivenDocument::Text(text) | GivenDocument::Object { text } => text,
+    /// Returns what is ranked of the document at a place.
+    ///
+    /// # Errors
+    ///
+    /// A field that an object lacks, or that holds neither a text nor a number nor a truth value.
+    pub fn into_text(self, place: usize, rank_fields: &[String]) -> Result<String, Error> {
+        let fields = match self {
+            GivenDocument::Text(text) => return Ok(text),
+            GivenDocument::Object(fields) => fields,
+        };
+        let value = |name: &str| match fields.get(name) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(value.to_string()),
+            Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => {
+                let reason = format!(
+                    "the one at place {place}, from 0 on, has no text in the field `{name}`; add \
+                     it, or name the fields that every document has in `rank_fields`"
+                );
+                Err(Error::missing("documents", reason))
+            }
+        };
+        if rank_fields.is_empty() {
+            return value("text");
         }
+        let line = |name: &String| value(name).map(|it| format!("{name}: {it}"));
+        let lines: Vec<String> = rank_fields.iter().map(line).collect::<Result<_, _>>()?;
+        Ok(lines.join("\n"))
     }
 }
 
@@ -187,7 +222,7 @@ pub struct RankedDocument {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReturnedDocument {
-    /// As it was sent.
+    /// What was ranked of it.
     pub text: String,
 }
 
@@ -268,17 +303,37 @@ mod tests {
                 "documents": ["b", {"text": "c", "title": "d"}], "return_documents": null}"#,
         )
         .unwrap();
-        let texts: Vec<String> = asked
-            .documents
-            .into_iter()
-            .map(|it| it.into_text())
-            .collect();
-        assert_eq!(texts, ["b", "c"]);
-        let error = read::<RerankDocuments>(r#"{"query": "a", "documents": [{"body": "c"}]}"#);
+        assert_eq!(asked.max_tokens_per_doc, Some(4096));
+        let texts = asked.documents.into_iter().map(|it| it.into_text(0, &[]));
+        assert_eq!(texts.collect::<Result<Vec<_>, _>>().unwrap(), ["b", "c"]);
+        let error = read::<RerankDocuments>(r#"{"query": "a", "documents": [7]}"#);
         let error = error.unwrap_err();
         assert!(
-            error.starts_with("a document is a text or an object with a `text`"),
+            error.starts_with("a document is a text or an object"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn named_fields_are_ranked_in_their_order() {
+        let document: GivenDocument = read(
+            r#"{"text": "c", "title": "d", "year": 1998, "kept": true, "none": null, "tags": []}"#,
+        )
+        .unwrap();
+        let text = |fields: &[&str]| {
+            let fields: Vec<String> = fields.iter().map(|&it| it.to_owned()).collect();
+            let found = document.clone().into_text(3, &fields);
+            found.map_err(|it| it.to_string())
+        };
+        assert_eq!(text(&[]).unwrap(), "c");
+        assert_eq!(text(&["title", "text"]).unwrap(), "title: d\ntext: c");
+        assert_eq!(text(&["year", "kept"]).unwrap(), "year: 1998\nkept: true");
+        for field in ["none", "tags", "absent"] {
+            let error = text(&["title", field]).unwrap_err();
+            let says = format!("place 3, from 0 on, has no text in the field `{field}`");
+            assert!(error.contains(&says), "{error}");
+        }
+        let plain = GivenDocument::Text("b".to_owned());
+        assert_eq!(plain.into_text(0, &["title".to_owned()]).unwrap(), "b");
     }
 }

@@ -177,12 +177,50 @@ async fn what_is_not_to_be_cut_is_refused_before_anything_is_computed() {
         let ranked: RankedDocuments = asked(&body).await.json();
         assert_eq!(ranked.usage.total_tokens, 3 + 3 + 3 + 4, "{name}");
     }
-    // The same plan as that of a job.
-    let ranker = models::tests::tiny().get("tiny:bi+maxp=5/3").unwrap();
-    let given: Vec<String> = (0..200).map(|it| "a b d ".repeat(it % 23)).collect();
-    let pairs: Vec<(u32, u32)> = (0..200).map(|it| (0, it)).collect();
-    let survey = ranker.survey("a", &given, 256, |_| Ok(())).unwrap();
-    assert_eq!(survey.batches, ranker.plan(&given, &pairs, 256).unwrap());
+}
+
+#[tokio::test]
+async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
+    let site = Site::new(Door::Loopback).await;
+    let asked = |fields: Value| {
+        let mut body = json!({"model": "tiny:bi", "query": "rivers", "raw_scores": true});
+        let more = fields.as_object().unwrap().clone();
+        body.as_object_mut().unwrap().extend(more);
+        body
+    };
+    let send =
+        async |path: &str, body: Value| site.send(request("POST", path, &body.to_string())).await;
+    let documents = json!(["river sea hill", {"text": "a", "title": "the sea", "n": 7}]);
+    for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
+        let body = asked(json!({
+            "documents": documents, "max_tokens_per_doc": 3, "rank_fields": ["title", "n"],
+            "return_documents": true,
+        }));
+        let ranked: RankedDocuments = send(path, body).await.json();
+        // `title`, a word of five tokens of this model, is cut after three.
+        let read = ["river sea h", "tit"];
+        let said = said(&site, "tiny:bi", "rivers", &read);
+        let shown = ["river sea hill", "title: the sea\nn: 7"];
+        for it in &ranked.results {
+            let place = it.index as usize;
+            assert!((it.relevance_score - said[place]).abs() < 1e-6, "{path}");
+            assert_eq!(it.document.as_ref().unwrap().text, shown[place]);
+        }
+        let body = asked(json!({"documents": documents, "rank_fields": ["body"]}));
+        let (status, error) = send(path, body).await.problem();
+        assert_eq!(status, 422);
+        assert!(error.contains("place 1, from 0 on, has no text in the field `body`"));
+        let body = asked(json!({"documents": documents, "max_tokens_per_doc": 0}));
+        let (status, error) = send(path, body).await.problem();
+        assert_eq!(status, 422);
+        assert!(error.contains("max_tokens_per_doc: is 0"), "{error}");
+    }
+    let body = asked(json!({"texts": ["river sea hill"], "max_tokens_per_doc": 1}));
+    let ranked: Vec<RankedText> = send("/rerank", body).await.json();
+    let said = said(&site, "tiny:bi", "rivers", &["river"]);
+    assert!((ranked[0].score - said[0]).abs() < 1e-6);
+    let body = asked(json!({"texts": ["river"], "rank_fields": ["title"]}));
+    assert_eq!(send("/rerank", body).await.problem().0, 422);
 }
 
 #[tokio::test]
@@ -221,6 +259,105 @@ async fn visitors_rank_a_little() {
     let many = as_request(Method::Post, Rerank::PATH, &rerank(9));
     let many = site.send(with_token(many, &site.token)).await;
     assert_eq!(many.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn visitors_take_passages_of_the_usual_length_and_a_bounded_number_of_tokens() {
+    let site = Site::new(Door::Open).await;
+    let send = async |from: u8, path: &str, body: &Value, token: Option<&str>| {
+        let mut request = request("POST", path, &body.to_string());
+        let address = SocketAddr::from((IpAddr::from([192, 0, 2, from]), 1));
+        request.extensions_mut().insert(ConnectInfo(address));
+        match token {
+            Some(token) => site.send(with_token(request, token)).await,
+            None => site.send(request).await,
+        }
+    };
+    // The first is worth 200 passages a text, the second the usual 26.
+    let texts = vec!["a ".repeat(2_000); 8];
+    let body = |model: &str, query: &str| {
+        json!({
+            "ranker": model, "model": model, "query": query, "texts": texts, "text": texts[0],
+        })
+    };
+    for (from, path, field) in [
+        (1, "/api/score", "ranker"),
+        (2, "/api/attention", "ranker"),
+        (3, "/rerank", "model"),
+    ] {
+        let answer = send(from, path, &body("tiny:bi+maxp=400/1", "a"), None).await;
+        let Problem {
+            error,
+            field: found,
+            ..
+        } = answer.json();
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{error}");
+        assert!(error.contains("take `tiny:bi+maxp`"), "{path}: {error}");
+        assert_eq!(found.as_deref(), Some(field));
+    }
+    for (from, path) in [(4, "/api/score"), (5, "/rerank")] {
+        let before = site.app.models.get("tiny:bi").unwrap().reads();
+        // 26 passages of each text, with [CLS] and [SEP]; the model reads 64 tokens of each.
+        let n_tokens = |n_query: usize| 8 * 26 * (64 + n_query + 2);
+        let (status, error) = send(from, path, &body("tiny:bi+maxp", &"a ".repeat(62)), None)
+            .await
+            .problem();
+        assert_eq!(status, 413, "{error}");
+        let says = format!(
+            "{} tokens to encode are too many; 16384 at most",
+            n_tokens(62)
+        );
+        assert!(error.starts_with(&says), "{path}: {error}");
+        assert_eq!(
+            site.app.models.get("tiny:bi").unwrap().reads(),
+            before,
+            "{path}"
+        );
+        assert!(n_tokens(1) < 16_384);
+        let fine = send(from, path, &body("tiny:bi+maxp", "a"), None).await;
+        assert_eq!(fine.status, StatusCode::OK, "{path}");
+        let token = Some(site.token.as_str());
+        let fine = send(from, path, &body("tiny:bi+maxp=400/200", "a"), token).await;
+        assert_eq!(fine.status, StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_model_works_on_is_in_nobody_elses_way_and_ends_with_whoever_asked() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    let folder = format!("{fixtures}/cross-tiny");
+    let models = models::Models::new(&[folder], neural::Device::Cpu).unwrap();
+    let site = Site::with(Door::Loopback, models).await;
+    let ranker = site.app.models.get("cross-tiny:cross").unwrap();
+    // As if a batch of somebody else were computed.
+    let turn = site.app.limits.turn().await;
+    let mut waiting = tokio::task::JoinSet::new();
+    for path in ["/api/score", "/api/attention", "/rerank"] {
+        for _ in 0..5 {
+            let body = json!({
+                "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
+            });
+            let asked = request("POST", path, &body.to_string());
+            waiting.spawn(site.router.clone().oneshot(asked));
+        }
+    }
+    let look = Look {
+        study: "open".to_owned(),
+        dials: Default::default(),
+    };
+    let looked = tokio::time::timeout(Duration::from_secs(60), site.ask(&look)).await;
+    assert_eq!(looked.unwrap().status, StatusCode::OK);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!((waiting.len(), ranker.reads().sequences), (15, 0));
+    assert!(waiting.try_join_next().is_none(), "all of them wait");
+    waiting.abort_all();
+    while let Some(ended) = waiting.join_next().await {
+        assert!(ended.is_err(), "it had no turn");
+    }
+    drop(turn);
+    // Whoever waits behind those who left has the next turn.
+    drop(site.app.limits.turn().await);
+    assert_eq!(ranker.reads().sequences, 0);
 }
 
 #[tokio::test]

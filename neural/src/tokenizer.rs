@@ -1,0 +1,93 @@
+//! The tokenizer of a model. Its file is as foreign as the weights: whatever fails in it is an
+//! error of the model.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use tokenizers::Encoding;
+
+use crate::error::Error;
+
+/// The tokenizer that `tokenizer.json` describes.
+pub(crate) struct Tokenizer(tokenizers::Tokenizer);
+
+impl Tokenizer {
+    /// Reads `tokenizer.json`. Its own padding and truncation are switched off: padding is not
+    /// needed, and a truncation has to be known of.
+    pub(crate) fn read(json: &[u8], vocab_size: usize) -> Result<Tokenizer, Error> {
+        let tokenizer = caught(|| {
+            let mut tokenizer = tokenizers::Tokenizer::from_bytes(json)?;
+            tokenizer.with_padding(None);
+            tokenizer.with_truncation(None)?;
+            Ok(tokenizer)
+        })?;
+        let id = tokenizer.get_vocab(true).into_values().max().unwrap_or(0);
+        if id as usize >= vocab_size {
+            return Err(Error::Vocabulary { id, vocab_size });
+        }
+        Ok(Tokenizer(tokenizer))
+    }
+
+    /// The tokens of a text, with where they stand in it in characters; none is added to them.
+    pub(crate) fn encode(&self, text: &str) -> Result<Encoding, Error> {
+        caught(|| self.0.encode_char_offsets(text, false))
+    }
+
+    /// The same without saying where they stand.
+    pub(crate) fn encode_fast(&self, text: &str) -> Result<Encoding, Error> {
+        caught(|| self.0.encode_fast(text, false))
+    }
+
+    /// The text of tokens, without those that only mark something.
+    pub(crate) fn decode(&self, ids: &[u32]) -> Result<String, Error> {
+        caught(|| self.0.decode(ids, true))
+    }
+
+    pub(crate) fn token_to_id(&self, token: &str) -> Option<u32> {
+        self.0.token_to_id(token)
+    }
+
+    pub(crate) fn id_to_token(&self, id: u32) -> Option<String> {
+        self.0.id_to_token(id)
+    }
+}
+
+thread_local! {
+    /// Whether a panic of this thread is caught and told as an error.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a part of the tokenizers library. Where `tokenizer.json` asks for the impossible some of
+/// them panic, as the search for a regular expression that backtracks too often.
+fn caught<T>(work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, Error> {
+    silence_caught_panics();
+    IS_CAUGHT.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(false);
+    let reason = match done {
+        Ok(Ok(it)) => return Ok(it),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => {
+            let message = panic.downcast_ref::<String>().map(String::as_str);
+            let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+            let message = message.unwrap_or("no message");
+            format!("the tokenizer breaks off ({message}); use the file published with the model")
+        }
+    };
+    Err(Error::Tokenizer(reason))
+}
+
+/// Keeps caught panics out of standard error, where they would stand beside the error. Where none
+/// can be caught, as in the browser, all of them are shown.
+fn silence_caught_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if cfg!(panic = "abort") || !IS_CAUGHT.get() {
+                usual(panic);
+            }
+        }));
+    });
+}
