@@ -171,11 +171,7 @@ impl std::str::FromStr for Ranker {
         match name.to_ascii_lowercase().as_str() {
             "bm25" => Ok(Ranker::Bm25(spec.parse()?)),
             "ql" => Ok(Ranker::Likelihood(spec.parse()?)),
-            _ => Err(Error::not_one_of(
-                "ranker",
-                name,
-                ["the formulas bm25, ql"],
-            )),
+            _ => Err(Error::not_one_of("ranker", name, ["the formulas bm25, ql"])),
         }
     }
 }

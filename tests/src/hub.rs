@@ -342,7 +342,8 @@ const TRICKS: &[Trick] = &[
     Trick {
         file: "modules.json",
         reply: |_| {
-            let modules = r#"[{"path": "../../evil", "type": "sentence_transformers.models.Dense"}]"#;
+            let modules =
+                r#"[{"path": "../../evil", "type": "sentence_transformers.models.Dense"}]"#;
             Reply::Answer(206, promise(modules.len() as u64), modules.into())
         },
         told: "modules.json names `../../evil`, which is no folder inside the model's",
@@ -399,6 +400,10 @@ fn a_download_that_was_cut_off_goes_on_where_it_ended() {
     let hub = Peer::new(file);
     inspect(&home, &hub.address, "someone/tiny").done();
     let asked = hub.asked();
-    let range = asked.iter().rfind(|it| weights(it)).unwrap().header("range");
+    let range = asked
+        .iter()
+        .rfind(|it| weights(it))
+        .unwrap()
+        .header("range");
     assert_eq!(range, Some("bytes=1000-"));
 }

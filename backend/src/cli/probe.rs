@@ -292,7 +292,8 @@ impl VersionArgs {
             return Ok(());
         }
         let reason = format!(
-            "was mined from another version of the collection (hash {:.12}, this one has {hash:.12})",
+            "was mined from another version of the collection (hash {:.12}, this one has \
+             {hash:.12})",
             origin.collection_hash
         );
         if self.force {

@@ -18,8 +18,8 @@ use axum::http::StatusCode;
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
-use download::{Described, Download, Found};
 use crate::models::files::FILES;
+use download::{Described, Download, Found};
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);

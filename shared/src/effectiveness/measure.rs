@@ -201,7 +201,11 @@ mod tests {
             ("recall_1000", "R@1000"),
             ("Recall@1000", "R@1000"),
         ] {
-            assert_eq!(text.parse::<Measure>().unwrap().to_string(), known, "{text}");
+            assert_eq!(
+                text.parse::<Measure>().unwrap().to_string(),
+                known,
+                "{text}"
+            );
         }
     }
 

@@ -238,7 +238,10 @@ mod tests {
     fn names_are_read_in_any_case() {
         for (spec, read) in [
             ("BM25", "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"),
-            ("Bm25:K1=0.9,B=0.4,K3=INF,IDF=RSJ", "bm25:k1=0.9,b=0.4,k3=inf,idf=rsj"),
+            (
+                "Bm25:K1=0.9,B=0.4,K3=INF,IDF=RSJ",
+                "bm25:k1=0.9,b=0.4,k3=inf,idf=rsj",
+            ),
             ("QL:MU=750", "ql:mu=750"),
             ("Ql:Lambda=0.5", "ql:lambda=0.5"),
         ] {

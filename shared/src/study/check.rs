@@ -121,7 +121,11 @@ mod tests {
             definition.title = title.to_owned();
             definition.description = description.to_owned();
             let error = definition.check().unwrap_err();
-            let field = if title == "Rivers" { "description" } else { "title" };
+            let field = if title == "Rivers" {
+                "description"
+            } else {
+                "title"
+            };
             assert_eq!(error.field(), Some(field), "{error}");
         }
     }

@@ -180,7 +180,9 @@ fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
     home.run("study run study.toml").done();
     assert_eq!(hash(&home), before);
 
-    let other = home.read("study.toml").replace("\"tfc1\", \"tfc2\", ", "\"tfc1\", ");
+    let other = home
+        .read("study.toml")
+        .replace("\"tfc1\", \"tfc2\", ", "\"tfc1\", ");
     home.write("study.toml", other);
     let refused = home.run("study run study.toml").refused() + "\n";
     expect![[r#"

@@ -50,9 +50,10 @@ impl Described {
             let fine = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
             (1..=128).contains(&it.len()) && !it.starts_with('.') && it.bytes().all(fine)
         };
-        let commit = self.commit.filter(is_hash).ok_or(
-            "it does not say, in the header x-repo-commit, of which commit the file is",
-        )?;
+        let commit = self
+            .commit
+            .filter(is_hash)
+            .ok_or("it does not say, in the header x-repo-commit, of which commit the file is")?;
         let etag = self
             .etag
             .filter(is_name)
@@ -95,11 +96,7 @@ pub(super) fn n_bytes(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Where a redirect leads: to the same host, or by HTTPS to one of the hub's own.
-pub(super) fn redirected(
-    endpoint: &str,
-    url: &str,
-    headers: &HeaderMap,
-) -> Result<String, String> {
+pub(super) fn redirected(endpoint: &str, url: &str, headers: &HeaderMap) -> Result<String, String> {
     let location = text(headers, "location").ok_or("it redirects to nowhere")?;
     let refused = || {
         let shown: String = location.chars().take(100).collect();
@@ -123,8 +120,8 @@ pub(super) fn redirected(
         rest.is_some_and(|it| it.is_empty() || it.ends_with('.'))
     };
     let is_same = there.scheme() == own.scheme() && there.authority() == own.authority();
-    let is_known = there.scheme_str() == Some("https")
-        && own.host().into_iter().chain(HOSTS).any(is_below);
+    let is_known =
+        there.scheme_str() == Some("https") && own.host().into_iter().chain(HOSTS).any(is_below);
     match is_same || is_known {
         true => Ok(location.to_owned()),
         false => Err(refused()),
@@ -219,16 +216,21 @@ impl Download {
                 if n_here > n_bytes {
                     // Whatever this is, it is not what was promised.
                     file.set_len(0).map_err(|it| disk(&part, it))?;
-                    return Err(format!("it sends more than the {n_bytes} bytes it promised"));
+                    return Err(format!(
+                        "it sends more than the {n_bytes} bytes it promised"
+                    ));
                 }
-                file.write_all(&piece[..n_read]).map_err(|it| disk(&part, it))?;
+                file.write_all(&piece[..n_read])
+                    .map_err(|it| disk(&part, it))?;
                 if !is_awaited() {
                     return Err("nobody waits for it any more".to_owned());
                 }
             }
         }
         if n_here < n_bytes {
-            return Err(format!("it sent {n_here} of the {n_bytes} bytes it promised"));
+            return Err(format!(
+                "it sent {n_here} of the {n_bytes} bytes it promised"
+            ));
         }
         if self.file.ends_with(".json")
             && let Err(error) = check_json(&part)
@@ -245,7 +247,13 @@ impl Download {
         let Download {
             agent, endpoint, ..
         } = self;
-        let answer = request(agent, endpoint, &self.found.url, &range, self.token.as_deref());
+        let answer = request(
+            agent,
+            endpoint,
+            &self.found.url,
+            &range,
+            self.token.as_deref(),
+        );
         let answer = answer.map_err(|it| it.to_string())?;
         let (status, headers) = (answer.status(), answer.headers());
         let kind = text(headers, "content-type").unwrap_or_default();
@@ -305,7 +313,17 @@ mod tests {
         for commit in ["", "main", "../../evil", "/tmp/evil", &COMMIT[1..]] {
             assert!(found(commit, "ab", Some(7)).is_err(), "{commit}");
         }
-        for etag in ["", "\"\"", ".", "..", "../../evil", "/tmp/evil", "a/b", "a\\b", ".hidden"] {
+        for etag in [
+            "",
+            "\"\"",
+            ".",
+            "..",
+            "../../evil",
+            "/tmp/evil",
+            "a/b",
+            "a\\b",
+            ".hidden",
+        ] {
             assert!(found(COMMIT, etag, Some(7)).is_err(), "{etag}");
         }
         assert!(found(COMMIT, &"a".repeat(129), Some(7)).is_err());
@@ -321,7 +339,11 @@ mod tests {
         };
         let hub = "https://huggingface.co";
         for (endpoint, location, expected) in [
-            (hub, "/api/resolve-cache/a?b=c", "https://huggingface.co/api/resolve-cache/a?b=c"),
+            (
+                hub,
+                "/api/resolve-cache/a?b=c",
+                "https://huggingface.co/api/resolve-cache/a?b=c",
+            ),
             ("http://127.0.0.1:80", "/a", "http://127.0.0.1:80/a"),
         ] {
             assert_eq!(to(endpoint, location).unwrap(), expected);

@@ -342,7 +342,9 @@ impl<'a> Sight<'a> {
                 let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
                 let most = idfs.iter().copied().reduce(f64::max);
                 let least = idfs.iter().copied().reduce(f64::min);
-                let gap = most.zip(least).map(|(most, least)| apart(most, least, share));
+                let gap = most
+                    .zip(least)
+                    .map(|(most, least)| apart(most, least, share));
                 at_most(Quantity::IdfShare, gap, share)
             }
             Condition::SameTerms => {
