@@ -45,10 +45,21 @@ pub(crate) enum Error {
 
     /// A request of too many bytes.
     #[error(
-        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review, 64 KiB \
-         for what is said of people; send less at once"
+        "the request is too large: 16 MiB at most, 256 MiB for a job, 1 MiB for a review and of \
+         whoever is not an operator, 64 KiB for what is said of people; send less at once"
     )]
     BodyTooLarge,
+
+    /// A request whose body does not come.
+    #[error("the body of the request comes too slowly; send it again, or less at once")]
+    SlowBody,
+
+    /// A request for an answer in no coding that there is.
+    #[error(
+        "the header `Accept-Encoding` refuses every coding that there is; name `br` or `gzip` in \
+         it, or do not refuse `identity`"
+    )]
+    NoCoding,
 
     /// A request that only the operator may make.
     #[error(

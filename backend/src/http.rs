@@ -5,6 +5,8 @@
 mod endpoints;
 mod access;
 mod limits;
+mod connections;
+mod content_coding;
 mod api_call;
 mod error;
 mod about;
@@ -25,15 +27,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
 
 use crate::error::{Error, off_thread};
 use crate::http::access::Door;
+use crate::http::connections::DEADLINES;
 use crate::http::endpoints::Endpoints;
 use crate::http::limits::Limits;
 use crate::http::pages::Pages;
@@ -130,21 +131,15 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     }));
     tokio::spawn(warm_up(models));
     tokio::spawn(stop_on_signal(stop));
-    let mut serving = stopping.clone();
-    let mut late = stopping;
-    let server = axum::serve(
-        listener,
-        router(app).into_make_service_with_connect_info::<SocketAddr>(),
-    )
-    .with_graceful_shutdown(async move { work::stopped(&mut serving).await });
+    let mut late = stopping.clone();
+    let places = connections::places();
+    let serving = connections::serve(listener, router(app), places, DEADLINES, stopping);
     let overdue = async move {
         work::stopped(&mut late).await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        ended = server.into_future() => {
-            ended.map_err(|source| Error::Listen { address, source })?;
-        }
+        () = serving => {}
         () = overdue => tracing::warn!("ending with requests under way"),
     }
     // The batch at hand is not lost if this takes too long: it is done again at the next start.
@@ -155,23 +150,21 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
 
 /// Everything that is answered, for a server or a test.
 fn router(app: App) -> Router {
-    /// Bodies of requests, in bytes; jobs say their own.
-    const MAX_BODY: usize = 16 << 20;
-
     let outer = app.clone();
-    let limits = app.clone();
+    let compressing = app.clone();
     Endpoints::all()
         .into_router(&app)
         .merge(health::router(&app))
         .merge(openapi::router())
         .fallback(pages::page)
         .method_not_allowed_fallback(error::wrong_method)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(CatchPanicLayer::custom(error::panicked))
-        .layer(middleware::from_fn_with_state(limits, limits::shed))
+        .layer(middleware::from_fn_with_state(
+            compressing,
+            content_coding::compress,
+        ))
         .layer(middleware::from_fn_with_state(outer, access::check_way))
         .layer(middleware::from_fn(pages::secure))
-        .layer(CompressionLayer::new())
         .layer(middleware::from_fn(health::measure))
         .with_state(app)
 }

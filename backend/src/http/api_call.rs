@@ -2,10 +2,8 @@
 //! of a GET and the body of a POST.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
+use axum::body::to_bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::response::IntoResponse;
 use serde::Deserialize;
 use shared::api::{Endpoint, Method};
 
@@ -34,7 +32,12 @@ impl<E: Endpoint + Send + 'static> FromRequest<App> for ApiCall<E> {
         let asked = match E::METHOD {
             Method::Get => parse("the parameter `q`", parameter(&request)?.as_bytes())?,
             Method::Post => {
-                let body = Bytes::from_request(request, app).await.map_err(no_body)?;
+                // Read whole already, by `limits::shed`.
+                let body = to_bytes(request.into_body(), usize::MAX).await;
+                let body = body.map_err(|error| Error::NotJson {
+                    place: "the body",
+                    reason: error.to_string(),
+                })?;
                 match body.len() < LARGE {
                     true => parse("the body", &body)?,
                     false => {
@@ -75,15 +78,4 @@ fn parse<E: Endpoint>(place: &'static str, json: &[u8]) -> Result<E, Error> {
             | serde_json::error::Category::Eof => Error::NotJson { place, reason },
         }
     })
-}
-
-fn no_body(rejection: BytesRejection) -> Error {
-    let reason = rejection.body_text();
-    match rejection.into_response().status() {
-        axum::http::StatusCode::PAYLOAD_TOO_LARGE => Error::BodyTooLarge,
-        _ => Error::NotJson {
-            place: "the body",
-            reason,
-        },
-    }
 }

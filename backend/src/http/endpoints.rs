@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -27,6 +27,7 @@ use utoipa::ToSchema;
 
 use crate::error::Error;
 use crate::http::access::{self, Access};
+use crate::http::limits;
 use crate::http::openapi::Operation;
 use crate::http::review::{self, curate};
 use crate::http::{App, about, jobs, operator, people, rerank, score, studies};
@@ -36,6 +37,9 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// Sending and planning a job of the largest size takes longer.
 const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
+
+/// Body of a request, in bytes, unless it is said otherwise.
+const MAX_BODY: usize = 16 << 20;
 
 /// Body of a new job, in bytes.
 const MAX_JOB: usize = 256 << 20;
@@ -52,6 +56,7 @@ pub(super) struct Endpoints(Vec<Listed>);
 struct Listed {
     operation: Operation,
     route: MethodRouter<App>,
+    max_body: usize,
     time: Duration,
 }
 
@@ -122,8 +127,10 @@ impl Endpoints {
     pub(super) fn into_router(self, app: &App) -> Router<App> {
         self.0.into_iter().fold(Router::new(), |router, it| {
             let access = (app.clone(), it.operation.access);
+            let body = (app.clone(), it.max_body);
             let route = it
                 .route
+                .route_layer(middleware::from_fn_with_state(body, limits::shed))
                 .route_layer(middleware::from_fn_with_state(it.time, in_time))
                 .route_layer(middleware::from_fn_with_state(access, access::check));
             router.route(it.operation.path, route)
@@ -141,15 +148,13 @@ impl Listed {
         Listed {
             operation,
             route,
+            max_body: MAX_BODY,
             time: TIME,
         }
     }
 
-    fn with_body(self, most: usize) -> Listed {
-        Listed {
-            route: self.route.layer(DefaultBodyLimit::max(most)),
-            ..self
-        }
+    fn with_body(self, max_body: usize) -> Listed {
+        Listed { max_body, ..self }
     }
 
     fn within(self, time: Duration) -> Listed {

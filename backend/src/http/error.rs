@@ -59,6 +59,8 @@ impl Error {
             Error::TooLarge { .. } | Error::BodyTooLarge => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "too-large")
             }
+            Error::SlowBody => (StatusCode::REQUEST_TIMEOUT, "too-slow"),
+            Error::NoCoding => (StatusCode::NOT_ACCEPTABLE, "coding"),
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
             Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
             Error::NoInvitation => (StatusCode::NOT_FOUND, "invitation"),

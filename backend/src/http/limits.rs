@@ -1,6 +1,8 @@
 //! How much is done at once, and for one visitor.
 
+mod body;
 mod guesses;
+mod places;
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -18,7 +20,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::Error;
 use crate::http::App;
 
+use body::read_body;
 use guesses::Guesses;
+
+pub(super) use places::{Place, Places, asker_of};
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;
@@ -34,6 +39,21 @@ const SCORINGS: usize = 32;
 
 /// When whoever is told so should come again: some batches of others later.
 const SCORINGS_AGAIN_S: u64 = 5;
+
+/// Downloads of whole studies at once; more are told to come again.
+const DOWNLOADS: usize = 32;
+
+/// Downloads of one address at once: somebody who reads slowly has no more of them.
+pub(super) const DOWNLOADS_OF_ONE: usize = 4;
+
+/// When whoever is told so should come again.
+const DOWNLOADS_AGAIN_S: u64 = 10;
+
+/// Whole studies that are written at once; more wait.
+const EXPORTS: usize = 1;
+
+/// Large answers that are compressed at once; more wait.
+const COMPRESSORS: usize = 2;
 
 /// How often something may be done.
 #[derive(Clone, Copy)]
@@ -85,6 +105,9 @@ pub(super) struct Limits {
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
+    downloads: Arc<Places>,
+    exports: Arc<Semaphore>,
+    compressors: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
     scorings: Arc<Semaphore>,
     /// Batches of texts that are scored at once: one, which has all threads below.
@@ -120,6 +143,9 @@ impl Limits {
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
+            downloads: Places::new(DOWNLOADS, DOWNLOADS_OF_ONE),
+            exports: Arc::new(Semaphore::new(EXPORTS)),
+            compressors: Arc::new(Semaphore::new(COMPRESSORS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
             scorings: Arc::new(Semaphore::new(SCORINGS)),
             turn: Arc::new(Semaphore::new(1)),
@@ -160,6 +186,33 @@ impl Limits {
         self.watchers.clone().try_acquire_owned().map_err(busy)
     }
 
+    /// A place among those who download, kept as long as what is returned.
+    pub(super) fn download(&self, ip: IpAddr) -> Result<Place, Error> {
+        let place = self.downloads.take(asker_of(ip));
+        place.ok_or(Error::Busy {
+            what: "other downloads",
+            retry_after_s: DOWNLOADS_AGAIN_S,
+        })
+    }
+
+    /// A place for a whole study to be written, kept as long as what is returned.
+    pub(super) async fn export(&self) -> OwnedSemaphorePermit {
+        self.exports
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
+    /// A place for a large answer to be compressed, kept as long as what is returned.
+    pub(super) async fn compressor(&self) -> OwnedSemaphorePermit {
+        self.compressors
+            .clone()
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
     /// A place for a password, kept as long as what is returned.
     pub(super) async fn password(&self) -> OwnedSemaphorePermit {
         self.passwords
@@ -179,8 +232,17 @@ impl Limits {
     }
 }
 
-/// Turns requests away when there are too many.
-pub(super) async fn shed(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Reads the body of a request, of at most so many bytes, and then turns it away when too many are
+/// answered: whoever sends slowly takes no place.
+pub(super) async fn shed(
+    State((app, max_body)): State<(App, usize)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let request = match read_body(request, max_body).await {
+        Ok(request) => request,
+        Err(error) => return error.into_response(),
+    };
     match app.limits.requests.try_acquire() {
         Ok(_place) => next.run(request).await,
         Err(_) => Error::Busy {

@@ -3,8 +3,7 @@
 //! A path that names no file is a page of the app, which reads the path itself.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -17,19 +16,20 @@ use sha2::{Digest, Sha256};
 use shared::collection::hex;
 
 use crate::embed::FrontEnd;
-use crate::error::Error;
+use crate::error::{Error, off_thread};
 use crate::http::App;
+use crate::http::content_coding::{ContentCoding, ONCE, is_worth_it};
 
 /// All files of the front end.
 pub(super) struct Pages {
-    by_path: BTreeMap<String, File>,
+    by_path: BTreeMap<String, Arc<File>>,
     policy: HeaderValue,
 }
 
 struct File {
     body: Bytes,
-    /// Built in, or made when it is first asked for.
-    brotli: OnceLock<Bytes>,
+    /// In the order of [`ContentCoding::ALL`]; built in, or made when it is first asked for.
+    compressed: [OnceLock<Bytes>; 2],
     content_type: &'static str,
     /// Of its bytes; none for a file whose name changes with them.
     tag: Option<HeaderValue>,
@@ -50,15 +50,17 @@ impl Pages {
 
     pub(super) fn new(files: impl Iterator<Item = (String, Bytes)>) -> Pages {
         let (packed, plain): (Vec<_>, Vec<_>) = files.partition(|it| it.0.ends_with(PACKED));
-        let mut by_path: BTreeMap<String, File> = plain
+        let mut brotli: BTreeMap<String, Bytes> = packed
             .into_iter()
-            .map(|(path, body)| (path.clone(), File::new(&path, body)))
+            .map(|(path, body)| (path.trim_end_matches(PACKED).to_owned(), body))
             .collect();
-        for (path, body) in packed {
-            if let Some(file) = by_path.get_mut(path.trim_end_matches(PACKED)) {
-                file.brotli = body.into();
-            }
-        }
+        let by_path: BTreeMap<String, Arc<File>> = plain
+            .into_iter()
+            .map(|(path, body)| {
+                let file = File::new(&path, body, brotli.remove(&path));
+                (path, Arc::new(file))
+            })
+            .collect();
         let index = by_path
             .get("index.html")
             .map(|it| &*it.body)
@@ -67,7 +69,7 @@ impl Pages {
         Pages { by_path, policy }
     }
 
-    fn find(&self, path: &str) -> Option<&File> {
+    fn find(&self, path: &str) -> Option<&Arc<File>> {
         let path = path.trim_start_matches('/');
         let is_page = !path.rsplit('/').next().unwrap_or_default().contains('.');
         self.by_path.get(if is_page { "index.html" } else { path })
@@ -75,31 +77,29 @@ impl Pages {
 }
 
 impl File {
-    fn new(path: &str, body: Bytes) -> File {
+    fn new(path: &str, body: Bytes, brotli: Option<Bytes>) -> File {
         let hash = hex(&Sha256::digest(&body));
         let tag = HeaderValue::from_str(&format!("\"{}\"", &hash[..32]));
         let tag = tag.expect("digits fit into a header");
         let tag = (!name_has_hash(path)).then_some(tag);
         File {
             content_type: content_type(path),
-            brotli: OnceLock::new(),
+            compressed: [
+                brotli.map_or_else(OnceLock::new, OnceLock::from),
+                OnceLock::new(),
+            ],
             tag,
             body,
         }
     }
 
-    fn brotli(&self) -> Bytes {
-        /// Near the best for text and wasm, in a tenth of the time.
-        const QUALITY: u32 = 9;
+    fn known(&self, coding: ContentCoding) -> &OnceLock<Bytes> {
+        &self.compressed[coding as usize]
+    }
 
-        let compress = || {
-            let mut writer = brotli::CompressorWriter::new(Vec::new(), 1 << 16, QUALITY, 22);
-            writer
-                .write_all(&self.body)
-                .expect("a Vec takes every write");
-            Bytes::from(writer.into_inner())
-        };
-        self.brotli.get_or_init(compress).clone()
+    fn compressed(&self, coding: ContentCoding) -> Bytes {
+        let compress = || coding.compress(ONCE, &self.body);
+        self.known(coding).get_or_init(compress).clone()
     }
 }
 
@@ -125,13 +125,16 @@ pub(super) async fn page(State(app): State<App>, request: Request) -> Response {
     let Some(file) = app.pages.find(path) else {
         return nothing().into_response();
     };
-    let mut response = answer(file, request.headers());
+    let mut response = match answer(file, request.headers()).await {
+        Ok(response) => response,
+        Err(error) => return error.into_response(),
+    };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_SECURITY_POLICY, app.pages.policy.clone());
     response
 }
 
-fn answer(file: &File, asked: &HeaderMap) -> Response {
+async fn answer(file: &Arc<File>, asked: &HeaderMap) -> Result<Response, Error> {
     let cache = match &file.tag {
         None => "public, max-age=31536000, immutable",
         Some(_) => "no-cache",
@@ -145,33 +148,39 @@ fn answer(file: &File, asked: &HeaderMap) -> Response {
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(tag) = &file.tag {
         headers.insert(header::ETAG, tag.clone());
-        let known = asked
-            .get_all(header::IF_NONE_MATCH)
-            .iter()
-            .any(|it| names(it, tag));
-        if known {
-            return (StatusCode::NOT_MODIFIED, headers).into_response();
-        }
     }
-    let takes_brotli = asked
-        .get_all(header::ACCEPT_ENCODING)
+    let known = asked
+        .get_all(header::IF_NONE_MATCH)
         .iter()
-        .filter_map(|it| it.to_str().ok())
-        .flat_map(|it| it.split(','))
-        .any(|it| it.trim() == "br");
-    if takes_brotli && is_worth_it(file.content_type) {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("br"));
-        return (headers, Body::from(file.brotli())).into_response();
+        .any(|it| names(it, file.tag.as_ref()));
+    if known {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    (headers, Body::from(file.body.clone())).into_response()
+    let coding = ContentCoding::accepted(asked).filter(|_| is_worth_it(file.content_type));
+    let Some(coding) = coding else {
+        return Ok((headers, Body::from(file.body.clone())).into_response());
+    };
+    headers.insert(header::CONTENT_ENCODING, coding.header());
+    let body = match file.known(coding).get() {
+        Some(body) => body.clone(),
+        None => {
+            let file = file.clone();
+            off_thread("compressing a page", move || Ok(file.compressed(coding))).await?
+        }
+    };
+    Ok((headers, Body::from(body)).into_response())
 }
 
-fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
-    let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else {
+/// Whether a list has a tag, or is `*`, which stands for every tag (RFC 9110, section 13.1.2).
+fn names(list: &HeaderValue, tag: Option<&HeaderValue>) -> bool {
+    let Ok(list) = list.to_str() else {
         return false;
     };
-    list.split(',')
-        .any(|it| it.trim().trim_start_matches("W/") == tag)
+    list.trim() == "*"
+        || tag.is_some_and(|tag| {
+            list.split(',')
+                .any(|it| it.trim().trim_start_matches("W/") == tag)
+        })
 }
 
 /// Adds to every response what a browser is to keep to.
@@ -260,14 +269,6 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-/// Pictures and archives are compressed already.
-fn is_worth_it(content_type: &str) -> bool {
-    !matches!(
-        content_type,
-        "image/png" | "image/x-icon" | "application/octet-stream"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,10 +297,13 @@ mod tests {
         let files = [("a.js", "plain"), ("a.js.br", "packed"), ("b.js", "plain")];
         let files = files.map(|(path, body)| (path.to_owned(), Bytes::from(body)));
         let pages = Pages::new(files.into_iter());
-        assert_eq!(pages.by_path["a.js"].brotli(), "packed");
+        assert_eq!(
+            pages.by_path["a.js"].compressed(ContentCoding::Brotli),
+            "packed"
+        );
         assert!(pages.find("/a.js.br").is_none());
         let mut read = Vec::new();
-        let packed = pages.by_path["b.js"].brotli();
+        let packed = pages.by_path["b.js"].compressed(ContentCoding::Brotli);
         brotli::BrotliDecompress(&mut &packed[..], &mut read).unwrap();
         assert_eq!(read, b"plain");
     }

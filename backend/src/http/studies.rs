@@ -2,13 +2,19 @@
 
 mod shelf;
 
+use std::io::{BufWriter, Cursor, Read, Write};
+
 use axum::Json;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use flate2::read::GzDecoder;
+use futures_util::stream;
 use shared::api::people::Role;
 use shared::api::study_request::StudyRequest;
 use shared::api::{Export, Inside, List, Look, Studies};
 use shared::error::Error as Wrong;
+use shared::study::Study;
 use shared::study::cell::Page;
 use shared::study::overview::{Card, Overview};
 use shared::whitebox::WhiteBox;
@@ -17,10 +23,15 @@ use crate::error::{Error, off_thread};
 use crate::http::App;
 use crate::http::access::Caller;
 use crate::http::api_call::{ApiCall, JsonResult};
+use crate::http::content_coding::{ContentCoding, FAST};
+use crate::http::limits::Place;
 use crate::pipeline;
 use crate::store::studies::{Listed, whitebox};
 
 pub(super) use shelf::Shelf;
+
+/// Bytes of a file that are read and sent at a time.
+const CHUNK: usize = 1 << 16;
 
 pub(super) async fn list(ApiCall { app, caller, .. }: ApiCall<Studies>) -> JsonResult<Vec<Card>> {
     let mut cards = Vec::new();
@@ -81,20 +92,71 @@ pub(super) async fn instances(ApiCall { app, caller, asked }: ApiCall<List>) -> 
     ))
 }
 
-/// The study is written as it is in memory.
+/// The study is written as it is in memory, and compressed once for all who ask.
 pub(super) async fn export(
+    headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<Export>,
-) -> Result<impl IntoResponse + use<>, Error> {
+) -> Result<Response, Error> {
     let listed = find(&app, &caller, &asked.study).await?;
-    let _place = app.limits.heavy().await;
-    let json = app.shelf.of(&listed, |study| {
-        let broken = |it: serde_json::Error| Error::Damaged {
-            what: format!("study {}", study.definition.name),
-            reason: it.to_string(),
+    let place = app.limits.download(caller.ip)?;
+    let accepted = ContentCoding::accepted(&headers);
+    let coding = accepted.unwrap_or(ContentCoding::Gzip);
+    // Whoever leaves does not undo it for those who wait for it.
+    let making = tokio::spawn(async move {
+        let make = async {
+            let _place = app.limits.export().await;
+            let write = move |study: &Study| compressed(study, coding);
+            app.shelf.of(&listed, write).await
         };
-        serde_json::to_vec(study).map_err(broken)
+        app.shelf.export(&listed, coding, make).await
     });
-    Ok(([(header::CONTENT_TYPE, "application/json")], json.await?))
+    let what = "writing a study";
+    let file = making.await.unwrap_or(Err(Error::Crashed { what }))?;
+    let file = Cursor::new(file);
+    let body = match accepted {
+        Some(_) => read_in_chunks(file, place),
+        None => read_in_chunks(GzDecoder::new(file), place),
+    };
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    headers.insert(header::VARY, HeaderValue::from(header::ACCEPT_ENCODING));
+    if let Some(coding) = accepted {
+        headers.insert(header::CONTENT_ENCODING, coding.header());
+    }
+    Ok(response)
+}
+
+fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {
+    let written = coding.compress_written(FAST, |out| {
+        let mut out = BufWriter::with_capacity(CHUNK, out);
+        serde_json::to_writer(&mut out, study)?;
+        out.flush()
+    });
+    written.map_err(|error| Error::Damaged {
+        what: format!("study {}", study.definition.name),
+        reason: error.to_string(),
+    })
+}
+
+/// A body that is read while it is sent, and keeps its place until then.
+fn read_in_chunks(mut file: impl Read + Send + 'static, place: Place) -> Body {
+    let chunks = std::iter::from_fn(move || {
+        let _place = &place;
+        let mut chunk = vec![0; CHUNK];
+        match file.read(&mut chunk) {
+            Ok(0) => None,
+            Ok(n) => {
+                chunk.truncate(n);
+                Some(Ok(Bytes::from(chunk)))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    });
+    Body::from_stream(stream::iter(chunks))
 }
 
 /// A study that is not for the caller's eyes is not there.

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod limits;
 pub(crate) mod mutated;
 mod operator;
 mod people;
@@ -165,6 +166,11 @@ fn encoded(text: &str) -> String {
 fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
     let value = format!("Bearer {token}").parse().unwrap();
     request.headers_mut().insert(header::AUTHORIZATION, value);
+    request
+}
+
+fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
+    request.headers_mut().insert(name, value.parse().unwrap());
     request
 }
 

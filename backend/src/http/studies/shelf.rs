@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use shared::study::Study;
 use shared::study::dials::Dials;
 use shared::study::overview::{Card, Overview};
 
 use crate::error::{Error, off_thread};
+use crate::http::content_coding::ContentCoding;
 use crate::kept::Kept;
 use crate::pipeline;
 use crate::store::DataFolder;
@@ -21,12 +23,16 @@ const OVERVIEWS: usize = 256;
 /// More than anybody lists.
 const CARDS: usize = 1_000;
 
+/// Whole studies that are kept compressed.
+const EXPORTS: usize = 32;
+
 /// Loads a study when it is first asked for, and again when it was made anew.
 pub(in crate::http) struct Shelf {
     folder: DataFolder,
     studies: Kept<Version, Arc<Study>>,
     cards: Kept<Version, Card>,
     overviews: Kept<(Version, String), Overview>,
+    exports: Kept<(Version, ContentCoding), Bytes>,
 }
 
 /// Name and revision.
@@ -39,6 +45,7 @@ impl Shelf {
             studies: Kept::new(STUDIES),
             cards: Kept::new(CARDS),
             overviews: Kept::new(OVERVIEWS),
+            exports: Kept::new(EXPORTS),
         }
     }
 
@@ -62,6 +69,17 @@ impl Shelf {
         self.overviews
             .get_or_make((version(listed), state), make)
             .await
+    }
+
+    /// The file of a whole study, which `make` writes if it is not kept.
+    pub(in crate::http) async fn export(
+        &self,
+        listed: &Listed,
+        coding: ContentCoding,
+        make: impl Future<Output = Result<Bytes, Error>>,
+    ) -> Result<Bytes, Error> {
+        let key = (version(listed), coding);
+        self.exports.get_or_make(key, make).await
     }
 
     /// A study.

@@ -356,6 +356,11 @@ async fn pages_come_with_what_keeps_them_safe() {
         .headers_mut()
         .insert("accept-encoding", "gzip, br".parse().unwrap());
     assert_eq!(site.send(pressed).await.header("content-encoding"), "br");
+    // Whatever tag it has, the caller has it.
+    for path in ["/w.js", "/app-0123456789abcdef.js"] {
+        let known = with_header(request("GET", path, ""), "if-none-match", "*");
+        assert_eq!(site.send(known).await.status, StatusCode::NOT_MODIFIED);
+    }
     let api = site.get("/api/about").await;
     assert_eq!(api.header("cache-control"), "no-store");
     assert!(
@@ -415,4 +420,57 @@ async fn health_is_a_score() {
         "{metrics}"
     );
     assert!(metrics.contains("axioscope_jobs_unfinished"), "{metrics}");
+}
+
+#[tokio::test]
+async fn answers_are_compressed_as_the_caller_takes_them() {
+    let site = Site::new(Door::Loopback).await;
+    let coding = async |path: &str, accepted: &str| {
+        let asked = with_header(request("GET", path, ""), "accept-encoding", accepted);
+        let answer = site.send(asked).await;
+        assert_eq!(answer.header("vary"), "accept-encoding", "{path}");
+        answer.header("content-encoding").to_owned()
+    };
+    for path in ["/w.js", "/api/openapi.json", "/api/docs"] {
+        for (accepted, found) in [
+            ("gzip, deflate, br", "br"),
+            ("br;q=0.5", "br"),
+            ("br;q=0, gzip;q=0.1", "gzip"),
+            ("zstd", ""),
+            ("identity", ""),
+        ] {
+            assert_eq!(coding(path, accepted).await, found, "{path} {accepted}");
+        }
+    }
+    let asked = Export {
+        study: "open".to_owned(),
+    };
+    let asked = || as_request(Export::METHOD, Export::PATH, &asked);
+    let plain = site.send(asked()).await;
+    assert_eq!(plain.header("content-encoding"), "");
+    assert_eq!(plain.json::<Study>(), study("open"));
+    let gzip = site.send(with_header(asked(), "accept-encoding", "gzip"));
+    let gzip = gzip.await;
+    assert_eq!(gzip.header("content-encoding"), "gzip");
+    let unpacked = flate2::read::GzDecoder::new(&gzip.body[..]);
+    assert_eq!(std::io::read_to_string(unpacked).unwrap(), plain.body);
+    let brotli = site.send(with_header(asked(), "accept-encoding", "br"));
+    let brotli = brotli.await;
+    assert_eq!(brotli.header("content-encoding"), "br");
+    let mut unpacked = Vec::new();
+    brotli::BrotliDecompress(&mut &brotli.body[..], &mut unpacked).unwrap();
+    assert_eq!(unpacked, plain.body);
+}
+
+#[tokio::test]
+async fn whoever_takes_no_coding_is_told_so() {
+    let site = Site::new(Door::Loopback).await;
+    for path in ["/w.js", "/", "/api/studies", Export::PATH] {
+        let asked = with_header(request("GET", path, ""), "accept-encoding", "identity;q=0");
+        let answer = site.send(asked).await;
+        let (status, error) = answer.problem();
+        assert_eq!(status, 406, "{path}");
+        assert!(error.contains("`Accept-Encoding`"), "{error}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
 }

@@ -1,0 +1,218 @@
+//! Connections: how many there are at once, and how long each may keep its place.
+//!
+//! [`axum::serve`] waits for a request for as long as the other side likes, so hyper is asked here.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use axum::serve::Listener;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_io_timeout::TimeoutStream;
+
+use crate::http::limits::{Places, asker_of};
+use crate::jobs as work;
+
+/// Connections at once, where the system lets the program have twice as many files.
+const MOST: usize = 4_096;
+
+/// Connections of one address: those of a class behind one router.
+const MOST_OF_ONE: usize = 256;
+
+/// What is said to whoever has no place; hyper is not asked, which would wait for a request.
+const NO_PLACE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
+    connection: close\r\n\
+    content-length: 46\r\n\
+    content-type: text/plain\r\n\
+    retry-after: 5\r\n\r\n\
+    too many connections; close some and try again";
+
+/// How long a connection may stand still.
+#[derive(Clone, Copy)]
+pub(super) struct Deadlines {
+    /// For the head of a request, from the beginning or the end of the request before.
+    pub(super) head: Duration,
+    /// For some of an answer to be taken.
+    pub(super) write: Duration,
+}
+
+/// A pause of a page, and of a network.
+pub(super) const DEADLINES: Deadlines = Deadlines {
+    head: Duration::from_secs(30),
+    write: Duration::from_secs(30),
+};
+
+/// Raises the limit of open files as far as the system lets, and returns the places that are then
+/// for connections; the other files are for the database, studies and models.
+pub(super) fn places() -> Arc<Places> {
+    let n_files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
+        tracing::warn!("the limit of open files cannot be raised: {error}");
+        1_024
+    });
+    let most = usize::try_from(n_files / 2).unwrap_or(MOST);
+    Places::new(most.clamp(1, MOST), MOST_OF_ONE)
+}
+
+/// Answers all connections until it is told to stop, then those that are under way.
+pub(super) async fn serve(
+    mut listener: TcpListener,
+    router: Router,
+    places: Arc<Places>,
+    deadlines: Deadlines,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(deadlines.head);
+    let router = TowerToHyperService::new(router);
+    let open = GracefulShutdown::new();
+    loop {
+        let (stream, peer): (_, SocketAddr) = tokio::select! {
+            // It says itself what goes wrong.
+            accepted = Listener::accept(&mut listener) => accepted,
+            () = work::stopped(&mut stopping) => break,
+        };
+        let Some(place) = places.take(asker_of(peer.ip())) else {
+            // Whoever does not get it sees that the connection is closed.
+            let _ = stream.into_std().and_then(|mut it| it.write_all(NO_PLACE));
+            continue;
+        };
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(deadlines.write));
+        let router = router.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            router.call(request)
+        });
+        let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
+        let connection = open.watch(connection);
+        tokio::spawn(async move {
+            let _place = place;
+            if let Err(error) = connection.await {
+                tracing::debug!("connection of {peer}: {error}");
+            }
+        });
+    }
+    drop(listener);
+    open.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+    use std::net::TcpStream;
+    use std::time::Instant;
+
+    use axum::routing::get;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const QUICK: Deadlines = Deadlines {
+        head: Duration::from_millis(200),
+        write: Duration::from_millis(200),
+    };
+    const REQUEST: &str = "GET /small HTTP/1.1\r\nhost: a\r\n\r\n";
+    const LAST: &str = "GET /small HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+
+    /// A server with so many places.
+    struct Site {
+        address: SocketAddr,
+        stop: watch::Sender<bool>,
+        serving: tokio::task::JoinHandle<()>,
+    }
+
+    async fn site(most: usize, deadlines: Deadlines) -> Site {
+        let router = Router::new()
+            .route("/small", get(|| async { "small" }))
+            .route("/large", get(|| async { vec![b' '; 64 << 20] }));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopping) = watch::channel(false);
+        let places = Places::new(most, most);
+        Site {
+            address,
+            stop,
+            serving: tokio::spawn(serve(listener, router, places, deadlines, stopping)),
+        }
+    }
+
+    fn connect(address: SocketAddr, text: &str) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(text.as_bytes())?;
+        Ok(stream)
+    }
+
+    /// What is answered until the connection ends.
+    async fn ask(address: SocketAddr, text: &'static str) -> io::Result<String> {
+        let asking = tokio::task::spawn_blocking(move || {
+            let mut answer = String::new();
+            connect(address, text)?.read_to_string(&mut answer)?;
+            Ok(answer)
+        });
+        asking.await.unwrap()
+    }
+
+    /// Waits until there is a place again.
+    async fn is_answered(address: SocketAddr) {
+        let since = Instant::now();
+        while !matches!(ask(address, LAST).await, Ok(it) if it.starts_with("HTTP/1.1 200")) {
+            assert!(since.elapsed() < PATIENCE, "there is no place");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn silence_ends_a_connection() {
+        let site = site(9, QUICK).await;
+        for (said, answer) in [("", ""), ("GET /small HTTP/1.1\r\nhost", "")] {
+            assert_eq!(ask(site.address, said).await.unwrap(), answer, "{said}");
+        }
+        // Also after a request that was answered.
+        let answer = ask(site.address, REQUEST).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.ends_with("\r\n\r\nsmall"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_nobody_takes_is_given_up() {
+        let site = site(1, QUICK).await;
+        let _held = connect(site.address, "GET /large HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        is_answered(site.address).await;
+    }
+
+    #[tokio::test]
+    async fn whoever_has_no_place_is_told() {
+        let site = site(1, DEADLINES).await;
+        let held = connect(site.address, "").unwrap();
+        let answer = ask(site.address, "").await.unwrap();
+        let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+        let length = format!("content-length: {}", text.len());
+        assert!(head.contains(&length), "{head} {}", text.len());
+        drop(held);
+        is_answered(site.address).await;
+    }
+
+    #[tokio::test]
+    async fn a_server_that_stops_ends() {
+        let site = site(9, QUICK).await;
+        is_answered(site.address).await;
+        site.stop.send(true).unwrap();
+        let ended = tokio::time::timeout(PATIENCE, site.serving).await;
+        ended.unwrap().unwrap();
+        assert!(TcpStream::connect(site.address).is_err());
+    }
+}

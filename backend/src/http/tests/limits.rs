@@ -1,0 +1,114 @@
+//! Whoever is slow or asks for much takes nothing from others.
+
+use axum::response::Response;
+use axum::routing::get;
+use futures_util::stream;
+
+use super::*;
+use crate::http::content_coding::{self, ContentCoding};
+use crate::http::limits::DOWNLOADS_OF_ONE;
+
+/// A request of somebody who is elsewhere.
+fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
+    let peer = SocketAddr::from(([192, 0, 2, 1], 1_024));
+    request.extensions_mut().insert(ConnectInfo(peer));
+    request
+}
+
+#[tokio::test]
+async fn slow_bodies_take_no_places() {
+    let site = Site::new(Door::Loopback).await;
+    for path in [Score::PATH, "/rerank"] {
+        for _ in 0..300 {
+            let mut slow = with_token(request("POST", path, ""), &site.token);
+            let nothing = stream::pending::<Result<Bytes, std::io::Error>>();
+            *slow.body_mut() = Body::from_stream(nothing);
+            tokio::spawn(site.router.clone().oneshot(slow));
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(site.ask(&Studies {}).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn only_operators_send_large_bodies() {
+    let site = Site::new(Door::Open).await;
+    let large = || request("POST", Score::PATH, &" ".repeat((1 << 20) + 1));
+    let (status, error) = site.send(large()).await.problem();
+    assert_eq!(status, 413);
+    assert!(error.contains("1 MiB"), "{error}");
+    let (status, error) = site.send(with_token(large(), &site.token)).await.problem();
+    assert_eq!(status, 400, "{error}");
+}
+
+#[tokio::test]
+async fn downloads_of_one_address_are_few_at_once() {
+    let site = Site::new(Door::Open).await;
+    let asked = Export {
+        study: "open".to_owned(),
+    };
+    let ask = async || -> Response {
+        let asked = as_request(Export::METHOD, Export::PATH, &asked);
+        let answer = site.router.clone().oneshot(from_elsewhere(asked)).await;
+        answer.unwrap()
+    };
+    let mut held = Vec::new();
+    for _ in 0..DOWNLOADS_OF_ONE {
+        let answer = ask().await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        held.push(answer);
+    }
+    let refused = ask().await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers()[header::RETRY_AFTER], "10");
+    // Who does not download is not concerned.
+    let studies = from_elsewhere(request("GET", Studies::PATH, ""));
+    assert_eq!(site.send(studies).await.status, StatusCode::OK);
+    held.pop();
+    assert_eq!(ask().await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_study_is_written_once() {
+    let site = Site::new(Door::Loopback).await;
+    let asked = Export {
+        study: "open".to_owned(),
+    };
+    let asked = as_request(Export::METHOD, Export::PATH, &asked);
+    let answer = site.send(with_header(asked, "accept-encoding", "br")).await;
+    let listed = site.app.store.study("open").await.unwrap();
+    let what = "writing it again";
+    let again = async { Err(Error::Crashed { what }) };
+    let shelf = &site.app.shelf;
+    let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
+    assert_eq!(kept.unwrap(), answer.body);
+}
+
+/// All tasks have one thread here, as all have when each thread compresses.
+#[tokio::test]
+async fn large_answers_are_compressed_beside_others() {
+    let site = Site::new(Door::Loopback).await;
+    let large = || async {
+        let numbers: Vec<u32> = (0..300_000_u32).map(|it| it.wrapping_mul(it)).collect();
+        axum::Json(numbers)
+    };
+    let router = Router::new()
+        .route("/", get(large))
+        .layer(middleware::from_fn_with_state(
+            site.app.clone(),
+            content_coding::compress,
+        ));
+    let asked = with_header(request("GET", "/", ""), "accept-encoding", "br");
+    let compressing = tokio::spawn(async move {
+        let answer = router.oneshot(asked).await.unwrap();
+        assert_eq!(answer.headers()["content-encoding"], "br");
+        to_bytes(answer.into_body(), usize::MAX).await.unwrap()
+    });
+    let mut n_others = 0;
+    while !compressing.is_finished() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        n_others += 1;
+    }
+    assert!(compressing.await.unwrap().len() > 1 << 16);
+    assert!(n_others > 5, "{n_others}");
+}

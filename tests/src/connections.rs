@@ -1,0 +1,38 @@
+//! Clients that are slow: nobody else notices.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use shared::api::rerank::Rerank;
+use shared::api::{About, Endpoint, Score};
+
+use crate::harness::Home;
+
+/// More than requests are answered at once.
+const N_SLOW: usize = 300;
+
+#[test]
+fn slow_bodies_leave_the_server_to_others() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let host = server.address.strip_prefix("http://").unwrap();
+    let slow = |path: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1000\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let paths = [Score::PATH, Rerank::PATH].into_iter().cycle();
+    let mut slow: Vec<TcpStream> = paths.take(N_SLOW).map(slow).collect();
+    for _ in 0..10 {
+        // Their bodies come on, a byte at a time.
+        for stream in &mut slow {
+            stream.write_all(b" ").unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        let since = Instant::now();
+        server.ask(&About {});
+        assert!(since.elapsed() < Duration::from_secs(1));
+    }
+}
