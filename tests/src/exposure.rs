@@ -353,7 +353,7 @@ impl Proxy {
     fn caddy(program: &Path, sites: &str, port: u16) -> Proxy {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("Caddyfile");
-        let global = "{\n\tadmin off\n\tauto_https off\n\tpersist_config off\n}\n";
+        let global = "{\n\tadmin off\n\tauto_https off\n}\n";
         fs::write(&file, format!("{global}{sites}")).unwrap();
         let mut caddy = Command::new(program);
         caddy
