@@ -63,13 +63,21 @@ pub(crate) enum Error {
 
     /// A request that only the operator may make.
     #[error(
-        "this needs the operator's token, as `Authorization: Bearer TOKEN`; the server printed \
-         it at its first start, and `--new-token` makes another"
+        "this is for the operator: open the link that the server printed when it started, or send \
+         the operator's token as `Authorization: Bearer TOKEN`; the server printed it at its first \
+         start, and `--new-token` makes another"
     )]
     NeedsToken,
 
+    /// A token that is not that of the link which the server printed, or not any more.
+    #[error(
+        "this link lets in nobody: it works once, until the server ends; the server prints a new \
+         one each time it starts"
+    )]
+    OperatorLinkOver,
+
     /// A request of a visitor that is for people with a role.
-    #[error("this needs you to be signed in; /sign-in lets you in, or the link of an invitation")]
+    #[error("this needs you to be signed in; /join lets you in, or the link of an invitation")]
     NeedsSession,
 
     /// A request that is kept under a name, of an operator without one.

@@ -33,7 +33,7 @@ use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::error::{Error, off_thread};
-use crate::http::access::Door;
+use crate::http::access::OperatorLink;
 use crate::http::connections::DEADLINES;
 use crate::http::endpoints::Endpoints;
 use crate::http::limits::Limits;
@@ -45,6 +45,8 @@ use crate::review::Reviews;
 use crate::store::operator::TokenHash;
 use crate::store::{DataFolder, Database, Store};
 
+pub(crate) use access::{Door, Exposure, PublicUrl, parse_network};
+
 /// After a signal to end, requests that are under way have so long.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -52,8 +54,10 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(crate) struct Settings {
     /// The data folder.
     pub data: PathBuf,
-    /// Where to listen. Anything but loopback lets visitors in.
+    /// Where to listen.
     pub listen: SocketAddr,
+    /// How it is reached from there, and by whom.
+    pub exposure: Exposure,
     /// The models that score.
     pub models: Arc<Models>,
     /// The operator's token.
@@ -65,7 +69,7 @@ pub(crate) struct Settings {
 pub(crate) enum Token {
     /// The one that was printed at the first start.
     AsBefore,
-    /// A new one; the one before no longer counts.
+    /// A new one; the one before no longer counts, nor do sessions that links began.
     New,
 }
 
@@ -74,8 +78,9 @@ pub(crate) enum Token {
 pub(crate) struct App(Arc<Parts>);
 
 pub(crate) struct Parts {
-    door: Door,
+    exposure: Exposure,
     operator: Option<TokenHash>,
+    operator_link: OperatorLink,
     store: Store,
     shelf: Shelf,
     models: Arc<Models>,
@@ -95,15 +100,15 @@ impl std::ops::Deref for App {
     }
 }
 
-/// Serves until the process is told to end. Prints the address, and at the first start for
-/// visitors the operator's token.
+/// Serves until the process is told to end. Prints the address, the operator's token at the first
+/// start, and each time a link that lets the operator in.
 pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     let folder = DataFolder::open(&settings.data)?;
     let lock = folder.lock()?;
     let store = Store::open(&Database::chosen(&folder)?).await?;
     let lock = store.lock_jobs(lock).await?;
-    let door = Door::of(settings.listen);
-    let operator = operator(&store, door, settings.token).await?;
+    let exposure = settings.exposure;
+    let operator = operator(&store, &exposure, settings.token).await?;
     let models = settings.models;
     let (stop, stopping) = watch::channel(false);
     let jobs = Jobs::new(folder.clone(), store.clone(), models.clone());
@@ -113,12 +118,13 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
         address: settings.listen,
         source,
     })?;
-    println!("Axioscope is at http://{address}/");
+    let operator_link = announce(&exposure, address);
 
     let worker = tokio::spawn(work::work(jobs.clone(), lock, stopping.clone()));
     let app = App(Arc::new(Parts {
-        door,
+        exposure,
         operator,
+        operator_link,
         store: store.clone(),
         shelf: Shelf::new(folder),
         models: models.clone(),
@@ -169,19 +175,44 @@ fn router(app: App) -> Router {
         .with_state(app)
 }
 
-/// Visitors are let in only past somebody who holds a token, so that there is one.
-async fn operator(store: &Store, door: Door, token: Token) -> Result<Option<TokenHash>, Error> {
+/// Returns what is kept of the operator's token, and makes one if somebody needs it.
+async fn operator(
+    store: &Store,
+    exposure: &Exposure,
+    token: Token,
+) -> Result<Option<TokenHash>, Error> {
     let known = store.operator().await?;
-    let wanted = match (token, door, &known) {
-        (Token::New, _, _) | (Token::AsBefore, Door::Open, None) => true,
-        (Token::AsBefore, Door::Loopback, _) | (Token::AsBefore, Door::Open, Some(_)) => false,
+    let is_needed = match (token, &known) {
+        (Token::New, _) => true,
+        (Token::AsBefore, None) => !exposure.no_auth_on_loopback,
+        (Token::AsBefore, Some(_)) => false,
     };
-    if !wanted {
+    if !is_needed {
         return Ok(known);
     }
     let token = store.new_operator_token().await?;
-    println!("The operator's token, shown this once: {token}");
+    store.end_operator_sessions().await?;
+    println!("The operator's token for programs, shown this once: {token}");
     Ok(Some(TokenHash::of(&token)))
+}
+
+/// Prints where the server is and, as the last line, the link that lets the operator in.
+fn announce(exposure: &Exposure, address: SocketAddr) -> OperatorLink {
+    println!("Axioscope is at http://{address}/");
+    if exposure.no_auth_on_loopback {
+        tracing::warn!(
+            "every program and every proxy on this machine is the operator \
+             (--no-auth-on-loopback)"
+        );
+        return OperatorLink::closed();
+    }
+    let (link, token) = OperatorLink::new();
+    let origin = exposure.origin(address);
+    println!(
+        "To be its operator open this link, which works once: {origin}/operator#{}",
+        token.reveal()
+    );
+    link
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {

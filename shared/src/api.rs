@@ -140,7 +140,7 @@ pub struct Server {
     pub version: String,
     /// Neural rankers that are loaded or can be loaded.
     pub models: Vec<RankerAbout>,
-    /// Whether this caller may create jobs (the operator, or anybody on loopback).
+    /// Whether this caller may create jobs (operators).
     pub may_create_jobs: bool,
     /// The most texts that one [`Score`] request of this caller may hold.
     pub max_texts: u64,
@@ -391,7 +391,7 @@ pub struct Attention {
     pub truncated: bool,
 }
 
-/// Creates a job that scores unique pairs with a model. Operators only, except on loopback.
+/// Creates a job that scores unique pairs with a model. Operators only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateJob {

@@ -7,7 +7,7 @@
 //!
 //! It reads tasks from standard input and answers each by a line of JSON. `join N` makes a review
 //! task of the study and lets N people in, `decide SECONDS PERIOD_MS` has each of them decide so
-//! long, once in each period. The server takes whoever comes on loopback for its operator.
+//! long, once in each period. The server is started with `--no-auth-on-loopback`.
 //!
 //! All run on one thread, so that the processor is the server's.
 

@@ -167,6 +167,8 @@ impl Home {
             .env("HOME", self.folder.path())
             .env_remove("AXIOSCOPE_MODEL")
             .env_remove("AXIOSCOPE_LOG")
+            .env_remove("AXIOSCOPE_PUBLIC_URL")
+            .env_remove("AXIOSCOPE_TRUSTED_PROXY")
             .env_remove("DATABASE_URL")
             .stdin(Stdio::null());
         if let Some(database) = &self.database {
@@ -197,13 +199,19 @@ impl Home {
         self.run("study run study.toml").done();
     }
 
-    /// Starts a server on a free port with this folder's data.
+    /// Starts a server on a free port with this folder's data. On loopback whoever asks is its
+    /// operator.
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
         self.serve_by(self.program(), args)
     }
 
     /// As [`Home::serve`], of a program with an environment of its own.
-    pub(crate) fn serve_by(&self, mut program: Command, args: &[&str]) -> Server {
+    pub(crate) fn serve_by(&self, program: Command, args: &[&str]) -> Server {
+        self.serve_with_auth(program, &[args, without_auth(args)].concat())
+    }
+
+    /// As [`Home::serve_by`], as people start it: whoever asks is a visitor, on loopback too.
+    pub(crate) fn serve_with_auth(&self, mut program: Command, args: &[&str]) -> Server {
         let mut all = vec!["--data", "data", "serve"];
         if !args.contains(&"--listen") {
             all.extend(["--listen", "127.0.0.1:0"]);
@@ -215,8 +223,19 @@ impl Home {
             .create(true)
             .open(&log)
             .unwrap();
+        let has_link = !all.contains(&"--no-auth-on-loopback");
         program.args(all).stdout(Stdio::piped()).stderr(file);
-        Server::start(program.spawn().unwrap(), log)
+        Server::start(program.spawn().unwrap(), log, has_link)
+    }
+}
+
+/// The argument by which most tests are the operator of a server that listens as `args` say.
+pub(crate) fn without_auth(args: &[&str]) -> &'static [&'static str] {
+    let is_open = args.iter().any(|it| it.starts_with("0.0.0.0"));
+    if is_open {
+        &[]
+    } else {
+        &["--no-auth-on-loopback"]
     }
 }
 
@@ -287,26 +306,30 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The operator's token, if one was printed.
     pub(crate) token: Option<String>,
+    /// The link that lets the operator in, if one was printed.
+    pub(crate) link: Option<String>,
     client: Client,
 }
 
 impl Server {
-    fn start(mut child: Child, log: PathBuf) -> Server {
+    fn start(mut child: Child, log: PathBuf, has_link: bool) -> Server {
         let mut out = BufReader::new(child.stdout.take().unwrap());
-        let (mut token, mut line) = (None, String::new());
-        let address = loop {
-            line.clear();
+        let (mut token, mut address, mut link) = (None, None, None);
+        while address.is_none() || has_link && link.is_none() {
+            let mut line = String::new();
             if out.read_line(&mut line).unwrap() == 0 {
                 panic!("the server ended: {}", fs::read_to_string(&log).unwrap());
             }
-            if let Some((_, found)) = line.trim_end().split_once("token, shown this once: ") {
-                token = Some(found.to_owned());
-            }
-            if let Some((_, found)) = line.trim_end().split_once("Axioscope is at ") {
-                // Who listens everywhere is reached on loopback.
-                break found.trim_end_matches('/').replace("0.0.0.0", "127.0.0.1");
-            }
-        };
+            let behind = |words: &str| Some(line.trim_end().split_once(words)?.1.to_owned());
+            token = token.or_else(|| behind("shown this once: "));
+            address = address.or_else(|| behind("Axioscope is at "));
+            link = link.or_else(|| behind("which works once: "));
+        }
+        // Who listens everywhere is reached on loopback.
+        let address = address.unwrap_or_default();
+        let address = address
+            .trim_end_matches('/')
+            .replace("0.0.0.0", "127.0.0.1");
         let client = Client::builder().timeout(PATIENCE).build().unwrap();
         Server {
             child,
@@ -314,6 +337,7 @@ impl Server {
             _out: out,
             address,
             token,
+            link,
             client,
         }
     }

@@ -26,6 +26,7 @@ mod databases;
 mod peer;
 mod rerank;
 mod services;
+mod exposure;
 mod hub;
 mod review;
 mod browser;

@@ -40,7 +40,7 @@ pub(crate) fn task(n_items: u32, overlap: u32) -> Task {
     serde_json::from_value(task).unwrap()
 }
 
-/// Makes a task and opens it, as the operator whom a server on loopback takes everybody for.
+/// Makes a task and opens it, as the operator whom the server of a test takes everybody for.
 pub(crate) fn open_task(server: &Server, task: Task) -> Whole {
     let made = server.ask(&Make { task });
     server.ask(&opened(made.card.task))

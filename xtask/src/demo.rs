@@ -1,17 +1,17 @@
 //! From a fresh clone to the demo study in a browser.
+//!
+//! The last line is the server's own: the link that makes a browser the operator's.
 
 use crate::place::Place;
 use crate::{dist, process, setup, web};
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, ExitCode};
-use std::thread::sleep;
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 /// Loopback, as everything that listens by default.
 const ADDRESS: &str = "127.0.0.1:8017";
-const POLL: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Sets up, builds, serves until the server ends. `args` go to `axioscope serve`.
@@ -35,13 +35,8 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
         }
         Err(error) => println!("demo: without neural rankers: {error:#}"),
     }
-    println!("demo: {}", process::line(&serve));
-    let mut server = serve.spawn().with_context(|| process::line(&serve))?;
-    let address = value_of("--listen", args).unwrap_or(ADDRESS);
-    if wait_until_ready(&mut server, address)? {
-        println!("demo: Axioscope is at http://{address}/ (Ctrl-C ends it)");
-    }
-    let status = server.wait()?;
+    println!("demo: {} (Ctrl-C ends it)", process::line(&serve));
+    let status = serve.status().with_context(|| process::line(&serve))?;
     Ok(if status.success() {
         ExitCode::SUCCESS
     } else {
@@ -72,17 +67,6 @@ fn value_of<'a>(flag: &str, args: &'a [String]) -> Option<&'a str> {
             .find_map(|it| it.strip_prefix(flag)?.strip_prefix('='))
     };
     after.or_else(inside)
-}
-
-/// Asks the server until it is ready; `false` when it ended before that.
-fn wait_until_ready(server: &mut Child, address: &str) -> Result<bool> {
-    while server.try_wait()?.is_none() {
-        if answers(address, "/ready") {
-            return Ok(true);
-        }
-        sleep(POLL);
-    }
-    Ok(false)
 }
 
 /// Whether what listens there has something at a path.

@@ -2,15 +2,19 @@
 //! a file is saved.
 //!
 //! Trunk builds the pages, serves them and has the browser load what changed; requests below
-//! `/api` go on to the server. The pages that are built in `dist/` for other commands stay.
+//! `/api` go on to the server. The pages that are built in `dist/` for other commands stay. The
+//! link that makes a browser the operator's leads to Trunk's pages, and is shown when they are
+//! there.
 
 use crate::place::Place;
 use crate::setup::WebTools;
 use crate::{demo, process, setup};
 use anyhow::{Context, Result, bail};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
@@ -41,15 +45,22 @@ pub(crate) fn run(place: &Place, args: &[String]) -> Result<ExitCode> {
     let server = other_server.as_deref().unwrap_or(SERVER);
     let tools = setup::web(place)?;
     let mut trunk = serve_pages(place, &tools, &pages, server)?;
+    let url = format!("http://{pages}");
+    let (said, lines) = channel();
     std::thread::spawn(move || {
         // Passed on to the server, so that both are there.
         while !demo::answers(&pages, "/api/about") {
             sleep(POLL);
         }
         println!("dev: Axioscope is at http://{pages}/ (Ctrl-C ends it)");
+        // What the server said meanwhile, and what it says from now on, with its link as the last.
+        lines.iter().for_each(|it: String| println!("{it}"));
     });
     if other_server.is_none() {
-        serve_and_rebuild(place, &args, &mut trunk)?;
+        if take(&mut args.clone(), "--public-url").is_none() {
+            args.extend(["--public-url".to_owned(), url]);
+        }
+        serve_and_rebuild(place, &args, &mut trunk, &said)?;
     }
     Ok(match trunk.0.wait()?.success() {
         true => ExitCode::SUCCESS,
@@ -79,6 +90,19 @@ impl Running {
             .map(Running)
             .with_context(|| format!("could not start `{}`", process::line(command)))
     }
+
+    /// Starts a program and sends the lines of its standard output.
+    fn start_with_lines(command: &mut Command, said: &Sender<String>) -> Result<Running> {
+        let mut running = Running::start(command.stdout(Stdio::piped()))?;
+        let said = said.clone();
+        if let Some(out) = running.0.stdout.take() {
+            std::thread::spawn(move || {
+                let lines = BufReader::new(out).lines().map_while(Result::ok);
+                lines.for_each(|it| drop(said.send(it)));
+            });
+        }
+        Ok(running)
+    }
 }
 
 impl Drop for Running {
@@ -107,8 +131,8 @@ fn serve_pages(place: &Place, tools: &WebTools, pages: &str, server: &str) -> Re
     )
 }
 
-/// The settings of Trunk. The server takes whoever comes by a proxy for a stranger, and compares
-/// the page's origin with the host that was asked: hence the headers.
+/// The settings of Trunk. The server compares the page's origin with the host that was asked: hence
+/// the headers.
 fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
     let Some((host, port)) = pages.rsplit_once(':') else {
         bail!("`{pages}` is no address: take HOST:PORT");
@@ -127,8 +151,14 @@ fn trunk_config(root: &Path, pages: &str, server: &str) -> Result<String> {
     ))
 }
 
-/// Builds and runs the server, and again after each change of its sources, while Trunk runs.
-fn serve_and_rebuild(place: &Place, args: &[String], trunk: &mut Running) -> Result<()> {
+/// Builds and runs the server, and again after each change of its sources, while Trunk runs. What
+/// it prints goes to `said`.
+fn serve_and_rebuild(
+    place: &Place,
+    args: &[String],
+    trunk: &mut Running,
+    said: &Sender<String>,
+) -> Result<()> {
     let sources = SERVER_SOURCES.map(|it| place.root.join(it));
     let mut server = None;
     loop {
@@ -142,7 +172,7 @@ fn serve_and_rebuild(place: &Place, args: &[String], trunk: &mut Running) -> Res
                     .args(["serve", "--demo", "--listen", SERVER])
                     .args(args);
                 println!("dev: {}", process::line(&serve));
-                server = Some(Running::start(&mut serve)?);
+                server = Some(Running::start_with_lines(&mut serve, said)?);
             }
             Err(error) => eprintln!("dev: {error:#}; the server stays as it is"),
         }

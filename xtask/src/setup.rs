@@ -8,6 +8,7 @@ mod programs;
 mod debian;
 pub(crate) mod browser;
 pub(crate) mod model;
+pub(crate) mod nginx;
 pub(crate) mod postgres;
 
 use crate::place::Place;
@@ -54,6 +55,9 @@ pub(crate) fn run(place: &Place) -> Result<()> {
         say(&format!(
             "no PostgreSQL, so tests run on SQLite alone: {error:#}"
         ));
+    }
+    if let Err(error) = nginx::get() {
+        say(&format!("no nginx, so no tests behind it: {error:#}"));
     }
     if let Err(error) = model::get(place) {
         say(&format!("no default neural model: {error:#}"));

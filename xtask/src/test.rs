@@ -380,7 +380,12 @@ impl<'a> Bench<'a> {
             .env("AXIOSCOPE_SKIPPED", &skips)
             .env("AXIOSCOPE_XTASK", std::env::current_exe()?)
             .env(DATABASE, self.database()?);
-        for dependency in [Dependency::Data, Dependency::Model, Dependency::Browser] {
+        for dependency in [
+            Dependency::Data,
+            Dependency::Model,
+            Dependency::Proxy,
+            Dependency::Browser,
+        ] {
             match dependency.find(place) {
                 Ok(found) => {
                     test.envs(dependency.variables().iter().zip(found));

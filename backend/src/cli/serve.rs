@@ -5,22 +5,52 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Subcommand;
+use ipnet::IpNet;
+use shared::error::Error as InputError;
 
 use super::Exit;
 use super::computing::ComputingArgs;
 use crate::demo;
 use crate::error::Error;
-use crate::http::{self, Settings, Token};
+use crate::http::{self, Door, Exposure, PublicUrl, Settings, Token};
 use crate::models::{Models, Ranker};
 use crate::runtime::runtime;
 use crate::store::DataFolder;
 
 #[derive(clap::Args)]
 pub(crate) struct Serve {
-    /// Where to listen; anything but loopback lets visitors in, and asks for the operator's
-    /// token where something is written or costs
+    /// Where to listen
+    ///
+    /// Whoever reaches the server is a visitor, on loopback too. What is written or costs is for
+    /// the operator, who comes in by the link that the server prints each time it starts, and for
+    /// people whom the operator invites. Programs send the operator's token.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8017")]
     listen: SocketAddr,
+    /// Where visitors find the server, as https://HOST, if a proxy stands before it
+    ///
+    /// The link of the operator leads there, and what changes something may come from pages of
+    /// this address alone. With https, browsers are told to keep to that (HSTS).
+    #[arg(long, value_name = "URL", env = "AXIOSCOPE_PUBLIC_URL")]
+    public_url: Option<PublicUrl>,
+    /// Proxies that are believed for whom they pass a request on: addresses and networks, as in
+    /// 127.0.0.1,10.0.0.0/8
+    ///
+    /// Limits count the rightmost address in `X-Forwarded-For` or `Forwarded` that is not such a
+    /// proxy. Without it, all visitors behind a proxy share the limits of one.
+    #[arg(
+        long,
+        value_name = "CIDR",
+        env = "AXIOSCOPE_TRUSTED_PROXY",
+        value_delimiter = ',',
+        value_parser = http::parse_network
+    )]
+    trusted_proxy: Vec<IpNet>,
+    /// Make everybody on this machine the operator: for tests
+    ///
+    /// Every program, every user and every proxy of this machine that adds no header can then do
+    /// everything. Requests that a proxy says it passes on are those of visitors all the same.
+    #[arg(long, conflicts_with_all = ["public_url", "trusted_proxy"])]
+    no_auth_on_loopback: bool,
     /// Make and publish the demo study if it is not there
     #[arg(long)]
     demo: bool,
@@ -29,7 +59,7 @@ pub(crate) struct Serve {
     model: Vec<String>,
     #[command(flatten)]
     computing: ComputingArgs,
-    /// Make a new operator's token; the one before no longer counts
+    /// Make a new operator's token; the one before no longer counts, and the operator is signed out
     #[arg(long)]
     new_token: bool,
 }
@@ -37,6 +67,16 @@ pub(crate) struct Serve {
 impl Serve {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let computing = self.computing.computing()?;
+        let exposure = Exposure {
+            door: Door::of(self.listen),
+            trusted_proxies: self.trusted_proxy,
+            public_url: self.public_url,
+            no_auth_on_loopback: self.no_auth_on_loopback,
+        };
+        if exposure.no_auth_on_loopback && exposure.door == Door::Open {
+            let reason = format!("is for 127.0.0.1 and [::1], and this is {}", self.listen);
+            return Err(InputError::conflict("--no-auth-on-loopback", reason).into());
+        }
         let folder = DataFolder::open(data)?;
         let models = Arc::new(Models::new(&self.model, computing)?);
         if self.demo
@@ -47,6 +87,7 @@ impl Serve {
         runtime()?.block_on(http::serve(Settings {
             data: data.to_owned(),
             listen: self.listen,
+            exposure,
             models,
             token: if self.new_token {
                 Token::New

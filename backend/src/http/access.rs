@@ -1,19 +1,25 @@
 //! Who may ask for what.
 //!
 //! Whoever has the operator's token is the operator. Whoever has a session is a person with a
-//! role. Else, on loopback everybody who reaches the server is its operator, and anywhere else a
-//! visitor. What has to be kept out everywhere are pages of other sites in somebody's browser
-//! (forged requests): see [`way`].
+//! role, or an operator who came in by the link that the server printed. Everybody else is a
+//! visitor, on loopback too: a proxy on this machine brings people from anywhere. What has to be
+//! kept out everywhere are pages of other sites in somebody's browser (forged requests): see
+//! [`way`].
 
 mod cookie;
+mod link;
+mod proxy;
+mod public_url;
 mod way;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Once;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ipnet::IpNet;
 use shared::api::people::{CSRF, Person, Role, Who};
 use shared::review::PersonNo;
 
@@ -24,11 +30,27 @@ use crate::http::limits::Asker;
 use crate::store::secret::{self, Secret};
 
 pub(super) use cookie::{forget, keep};
+pub(super) use link::OperatorLink;
+pub(crate) use proxy::parse_network;
+pub(crate) use public_url::PublicUrl;
 pub(super) use way::{check_way, names_loopback};
+
+/// How the server is reached, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exposure {
+    /// Where it listens.
+    pub(crate) door: Door,
+    /// Peers that say truly for whom they pass a request on.
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    /// Where visitors find it, if that is not where it listens.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Whoever asks on loopback without a proxy is the operator: for tests.
+    pub(crate) no_auth_on_loopback: bool,
+}
 
 /// Where the server listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Door {
+pub(crate) enum Door {
     /// This machine only.
     Loopback,
     /// Anywhere else.
@@ -40,7 +62,7 @@ pub(super) enum Door {
 pub(super) struct Caller {
     /// What they may do.
     pub(super) role: Role,
-    /// None for visitors, and for an operator by token or on loopback.
+    /// None for visitors, and for an operator by token or by the link that the server printed.
     pub(super) person: Option<Person>,
     /// Where they are.
     pub(super) ip: IpAddr,
@@ -67,8 +89,56 @@ pub(super) enum Access {
     Operator,
 }
 
+impl Exposure {
+    /// Returns whether a peer passes on requests of others, by its address.
+    pub(super) fn is_proxy(&self, peer: IpAddr) -> bool {
+        proxy::is_trusted(peer, &self.trusted_proxies)
+    }
+
+    /// Returns the address of whoever sends a request, which `peer` may only pass on.
+    fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        static TOLD: Once = Once::new();
+
+        if proxy::has_address(headers) && !self.is_proxy(peer) {
+            TOLD.call_once(|| {
+                tracing::warn!(
+                    "{peer} says for whom it passes on requests, and is not trusted, so that all \
+                     of them share its limits; if it is your proxy, start with \
+                     `--trusted-proxy {peer}`"
+                );
+            });
+        }
+        proxy::client_address(peer, &self.trusted_proxies, headers)
+    }
+
+    /// Returns what somebody may do who shows neither a token nor a session.
+    fn unnamed_role(&self, headers: &HeaderMap) -> Role {
+        match self.door {
+            Door::Loopback if self.no_auth_on_loopback && !proxy::is_forwarded(headers) => {
+                Role::Operator
+            }
+            Door::Loopback | Door::Open => Role::Visitor,
+        }
+    }
+
+    /// Returns the address to open in a browser, as far as the server knows it.
+    pub(super) fn origin(&self, address: SocketAddr) -> String {
+        if let Some(url) = &self.public_url {
+            return url.origin();
+        }
+        // Who listens everywhere is reached on loopback.
+        let ip = match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("http://{}", SocketAddr::new(ip, address.port()))
+    }
+}
+
 impl Door {
-    pub(super) fn of(address: SocketAddr) -> Door {
+    /// Returns the door of a server that listens at an address.
+    pub(crate) fn of(address: SocketAddr) -> Door {
         if address.ip().to_canonical().is_loopback() {
             Door::Loopback
         } else {
@@ -103,6 +173,11 @@ impl Caller {
     /// Who they are, where what they do is kept under their name.
     pub(super) fn named(&self) -> Result<&Person, Error> {
         self.person.as_ref().ok_or(Error::NeedsName)
+    }
+
+    /// As which address they are counted.
+    pub(super) fn address(&self) -> Asker {
+        Asker::Address(self.ip).key()
     }
 
     /// As whom they are counted.
@@ -145,8 +220,8 @@ impl Caller {
         if by_token(app, headers) {
             return Ok(Caller::unnamed(Role::Operator, ip));
         }
-        let unnamed = by_door(app.door, headers);
-        let by_session = match cookie::shown(app.door, headers) {
+        let unnamed = app.exposure.unnamed_role(headers);
+        let by_session = match cookie::shown(app.exposure.door, headers) {
             Some(session) => Caller::by_session(app, session, ip).await?,
             None => None,
         };
@@ -160,7 +235,7 @@ impl Caller {
         let found = app.store.session(&session, now_ms()).await?;
         Ok(found.map(|it| Caller {
             role: it.role,
-            person: Some(it.person),
+            person: it.person,
             ip,
             session: Some(session),
             unnamed: Role::Visitor,
@@ -190,31 +265,14 @@ fn by_token(app: &App, headers: &HeaderMap) -> bool {
         .is_some_and(|(token, hash)| hash.matches(token))
 }
 
-/// What somebody may do by where they come in.
-fn by_door(door: Door, headers: &HeaderMap) -> Role {
-    // A proxy on this machine brings people from elsewhere.
-    let brought = [
-        "forwarded",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-real-ip",
-        "via",
-    ]
-    .iter()
-    .any(|it| headers.contains_key(*it));
-    match door {
-        Door::Loopback if !brought => Role::Operator,
-        Door::Loopback | Door::Open => Role::Visitor,
-    }
-}
-
 /// Finds out who asks; lets through whom `access` lets through, not faster than it should be.
 pub(super) async fn check(
     State((app, access)): State<(App, Access)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let ip = address(request.extensions().get());
+    let peer = address(request.extensions().get());
+    let ip = app.exposure.client_address(peer, request.headers());
     let found = Caller::of(&app, request.headers(), ip).await;
     let checked = found.and_then(|caller| {
         not_forged(&caller, &request)?;
@@ -225,7 +283,7 @@ pub(super) async fn check(
         Ok(caller) => caller,
         Err(error) => return error.into_response(),
     };
-    let guesser = (access == Access::Secrets).then(|| Asker::Address(ip).key());
+    let guesser = (access == Access::Secrets).then(|| caller.address());
     request.extensions_mut().insert(caller);
     let response = next.run(request).await;
     let wrong = [StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&response.status());
@@ -274,8 +332,7 @@ fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
         return Ok(());
     }
     if access == Access::Secrets {
-        let address = Asker::Address(caller.ip).key();
-        app.limits.guesses.check(&address)?;
+        app.limits.guesses.check(&caller.address())?;
     }
     match (access, &caller.person) {
         (Access::Scorers, _) => app.limits.scores.take(caller.asker()),

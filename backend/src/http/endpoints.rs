@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use shared::api::operator::{LoadModel, Models};
 use shared::api::people::{
-    Invitation, Invite, Join, Me, People, Revoke, SetPassword, SignIn, SignOut,
+    Invitation, Invite, Join, Me, People, Revoke, SetPassword, SignIn, SignInAsOperator, SignOut,
 };
 use shared::api::rerank::{Rerank, RerankDocuments};
 use shared::api::review::{
@@ -69,6 +69,8 @@ impl Endpoints {
             on::<Invitation, _, _>(Access::Secrets, people::invitation).with_body(WRITTEN),
             on::<Join, _, _>(Access::Secrets, people::join).with_body(WRITTEN),
             on::<SignIn, _, _>(Access::Secrets, people::sign_in).with_body(WRITTEN),
+            on::<SignInAsOperator, _, _>(Access::Secrets, people::sign_in_as_operator)
+                .with_body(WRITTEN),
             on::<SignOut, _, _>(Access::Annotator, people::sign_out).with_body(WRITTEN),
             on::<SetPassword, _, _>(Access::Annotator, people::set_password).with_body(WRITTEN),
             on::<People, _, _>(Access::Curator, people::list),

@@ -63,6 +63,7 @@ impl Error {
             Error::NoCoding => (StatusCode::NOT_ACCEPTABLE, "coding"),
             Error::NeedsToken => (StatusCode::UNAUTHORIZED, "token"),
             Error::NeedsSession => (StatusCode::UNAUTHORIZED, "session"),
+            Error::OperatorLinkOver => (StatusCode::UNAUTHORIZED, "link"),
             Error::NoInvitation => (StatusCode::NOT_FOUND, "invitation"),
             Error::InvitationOver { .. } => (StatusCode::GONE, "invitation"),
             Error::NameTaken { .. } => (StatusCode::CONFLICT, "name"),

@@ -83,10 +83,13 @@ const PEOPLE: Allowance = Allowance::new(300, Duration::from_millis(50));
 /// Tokens and passwords that were wrong, of one address.
 const GUESSES: Allowance = Allowance::new(10, Duration::from_secs(6));
 
-/// Passwords of one name that were wrong, wherever from. Somebody could keep it full and so lock
-/// out whom they mean, who then needs a link; a password that is tried from a thousand addresses
-/// at once would be worse.
+/// Passwords of one name that were wrong, wherever from. Somebody with many addresses could keep it
+/// full and so lock out whom they mean, who then needs a link; a password that is tried from a
+/// thousand addresses at once would be worse.
 const GUESSES_OF_NAME: Allowance = Allowance::new(20, Duration::from_secs(20));
+
+/// Those of one address: so few that one address alone never locks out anybody elsewhere.
+const GUESSES_OF_NAME_FROM_ADDRESS: Allowance = Allowance::new(5, Duration::from_secs(60));
 
 /// Passwords that are worked on at once: each takes a core and 19 MiB for some tens of
 /// milliseconds.
@@ -102,6 +105,7 @@ pub(super) struct Limits {
     pub(super) people: Rate,
     pub(super) guesses: Guesses<Asker>,
     pub(super) guesses_of_name: Guesses<String>,
+    pub(super) guesses_from_address: Guesses<(String, Asker)>,
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
@@ -140,6 +144,7 @@ impl Limits {
             people: Rate::new(PEOPLE),
             guesses: Guesses::new(GUESSES),
             guesses_of_name: Guesses::new(GUESSES_OF_NAME),
+            guesses_from_address: Guesses::new(GUESSES_OF_NAME_FROM_ADDRESS),
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),

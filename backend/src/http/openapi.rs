@@ -177,8 +177,8 @@ fn document() -> OpenApi {
     let session = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
         "__Host-axioscope",
         &format!(
-            "On loopback `axioscope-PORT`. A POST that comes with it also has the header \
-             `{CSRF}`, which /api/me says."
+            "Under a name of this machine `axioscope-PORT`. A POST that comes with it also has the \
+             header `{CSRF}`, which /api/me says."
         ),
     )));
     let components = ComponentsBuilder::new()
@@ -205,7 +205,7 @@ fn said_of(access: Access) -> &'static str {
         Access::Secrets => "For everybody, and after some that were wrong slowly.",
         Access::Annotator => "For annotators, curators and operators.",
         Access::Curator => "For curators and operators.",
-        Access::Operator => "For operators; on loopback for everybody without a session.",
+        Access::Operator => "For operators.",
     }
 }
 

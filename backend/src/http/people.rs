@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, header};
 use shared::api::people::{
     Everybody, Invitation, Invite, InvitedTo, Join, Me, NewInvitation, People, Person, Revoke,
-    Role, SetPassword, SignIn, SignOut, Who,
+    Role, SetPassword, SignIn, SignInAsOperator, SignOut, Who,
 };
 use shared::error::Error as InputError;
 use shared::written::LONGEST_NAME;
@@ -14,7 +14,7 @@ use shared::written::LONGEST_NAME;
 use crate::clock::now_ms;
 use crate::error::Error;
 use crate::http::App;
-use crate::http::access::{self, Caller, Door};
+use crate::http::access::{self, Caller};
 use crate::http::api_call::{ApiCall, JsonResult};
 use crate::store::people::{Joining, Known, NewInvite, name_key};
 use crate::store::secret::Secret;
@@ -37,7 +37,7 @@ pub(super) async fn join(
     headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<Join>,
 ) -> Result<Welcome, Error> {
-    can_be_kept(app.door, &headers)?;
+    can_be_kept(&headers)?;
     let token = asked.token.as_deref().map(Secret::shown);
     match &token {
         // Before a password is hashed, which takes long.
@@ -79,28 +79,53 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<SignIn>,
 ) -> Result<Welcome, Error> {
-    can_be_kept(app.door, &headers)?;
+    can_be_kept(&headers)?;
     let found = app.store.person_named(&asked.name).await?;
     let known = found.filter(|it| !it.revoked);
-    check_password(&app, &asked.name, asked.password, known.as_ref()).await?;
+    let guess = Guess {
+        name: &asked.name,
+        password: asked.password,
+        known: known.as_ref(),
+    };
+    check_password(&app, &caller, guess).await?;
     let known = known.ok_or(Error::WrongPassword)?;
     let session = app.store.begin_session(known.person.no, now_ms()).await?;
     welcome(&app, caller, &headers, session).await
 }
 
-/// Takes as long, and says the same, whether there is somebody of this name or not.
-async fn check_password(
-    app: &App,
-    name: &str,
+/// Uses up the link that the server printed when it started, and begins a session of an operator
+/// without a name.
+pub(super) async fn sign_in_as_operator(
+    headers: HeaderMap,
+    ApiCall { app, caller, asked }: ApiCall<SignInAsOperator>,
+) -> Result<Welcome, Error> {
+    can_be_kept(&headers)?;
+    if !app.operator_link.use_up(&asked.token) {
+        return Err(Error::OperatorLinkOver);
+    }
+    let session = app.store.begin_operator_session(now_ms()).await?;
+    welcome(&app, caller, &headers, session).await
+}
+
+/// A password that may be the right one of a name.
+struct Guess<'a> {
+    name: &'a str,
     password: String,
-    known: Option<&Known>,
-) -> Result<(), Error> {
-    let name: String = name_key(name).chars().take(LONGEST_NAME).collect();
+    /// None if nobody has the name.
+    known: Option<&'a Known>,
+}
+
+/// Takes as long, and says the same, whether there is somebody of this name or not.
+async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<(), Error> {
+    let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
+    let from_here = (name.clone(), caller.address());
+    app.limits.guesses_from_address.check(&from_here)?;
     app.limits.guesses_of_name.check(&name)?;
-    let hash = known.and_then(|it| it.password_hash.clone());
-    match password::is_right(app, password, hash).await? {
+    let hash = guess.known.and_then(|it| it.password_hash.clone());
+    match password::is_right(app, guess.password, hash).await? {
         true => Ok(()),
         false => {
+            app.limits.guesses_from_address.count(from_here);
             app.limits.guesses_of_name.count(name);
             Err(Error::WrongPassword)
         }
@@ -109,16 +134,15 @@ async fn check_password(
 
 /// A browser that came without TLS would not keep the cookie, and an invitation would be used for
 /// nothing.
-fn can_be_kept(door: Door, headers: &HeaderMap) -> Result<(), Error> {
+fn can_be_kept(headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
-    let plain = origin.and_then(|it| it.strip_prefix("http://"));
-    match (door, plain) {
-        (Door::Open, Some(host)) if !access::names_loopback(host) => Err(Error::Refused {
+    match origin.and_then(|it| it.strip_prefix("http://")) {
+        Some(host) if !access::names_loopback(host) => Err(Error::Refused {
             reason: "a browser keeps a session only over https; whoever runs this server puts a \
                      proxy with TLS before it, and the link is opened there"
                 .to_owned(),
         }),
-        (Door::Open | Door::Loopback, _) => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -132,7 +156,7 @@ async fn welcome(
     if let Some(before) = &caller.session {
         app.store.end_session(before).await?;
     }
-    let cookie = access::keep(app.door, headers, &session);
+    let cookie = access::keep(app.exposure.door, headers, &session);
     let caller = caller.with(app, Some(session)).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }
@@ -143,10 +167,11 @@ pub(super) async fn sign_out(
 ) -> Result<Welcome, Error> {
     match (&caller.session, &caller.person) {
         (_, Some(person)) if asked.everywhere => app.store.end_sessions(person.no, None).await?,
+        (Some(_), None) if asked.everywhere => app.store.end_operator_sessions().await?,
         (Some(session), _) => app.store.end_session(session).await?,
         (None, _) => {}
     }
-    let cookie = access::forget(app.door, &headers);
+    let cookie = access::forget(app.exposure.door, &headers);
     let caller = caller.with(&app, None).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }
@@ -158,7 +183,12 @@ pub(super) async fn set_password(
     let known = app.store.person(no).await?;
     if known.password_hash.is_some() {
         let before = asked.before.unwrap_or_default();
-        let checked = check_password(&app, &known.person.name, before, Some(&known)).await;
+        let guess = Guess {
+            name: &known.person.name,
+            password: before,
+            known: Some(&known),
+        };
+        let checked = check_password(&app, &caller, guess).await;
         checked.map_err(|it| match it {
             Error::WrongPassword => {
                 let reason = "is not your password; type the one that you sign in with";

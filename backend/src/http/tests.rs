@@ -5,7 +5,9 @@ mod answers;
 mod limits;
 pub(crate) mod mutated;
 mod operator;
+mod operator_link;
 mod people;
+mod proxy;
 mod rerank;
 mod review;
 
@@ -39,6 +41,8 @@ struct Site {
     app: App,
     router: Router,
     token: String,
+    /// The token of the operator's link.
+    link: Secret,
     stop: watch::Sender<bool>,
 }
 
@@ -47,7 +51,16 @@ impl Site {
         Site::with(door, models::tests::tiny()).await
     }
 
+    /// On loopback whoever asks is the operator, as for most tests.
     async fn with(door: Door, models: Models) -> Site {
+        let exposure = Exposure {
+            no_auth_on_loopback: door == Door::Loopback,
+            ..exposure(door)
+        };
+        Site::exposed(exposure, models).await
+    }
+
+    async fn exposed(exposure: Exposure, models: Models) -> Site {
         let home = tempfile::tempdir().unwrap();
         let folder = DataFolder::open(home.path()).unwrap();
         let database = Database::Sqlite(folder.database());
@@ -71,9 +84,11 @@ impl Site {
             ("w.js", "w"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), Bytes::from(text)));
+        let (operator_link, link) = OperatorLink::new();
         let app = App(Arc::new(Parts {
-            door,
+            exposure,
             operator: store.operator().await.unwrap(),
+            operator_link,
             jobs: Jobs::new(folder.clone(), store.clone(), models.clone()),
             reviews: Reviews::new(store.clone()),
             store,
@@ -91,6 +106,7 @@ impl Site {
             app,
             router,
             token,
+            link,
             stop,
         }
     }
@@ -113,6 +129,32 @@ impl Site {
     async fn ask<E: Endpoint>(&self, asked: &E) -> Answer {
         self.send(as_request(E::METHOD, E::PATH, asked)).await
     }
+}
+
+/// A server as it is started without further arguments.
+fn exposure(door: Door) -> Exposure {
+    Exposure {
+        door,
+        trusted_proxies: Vec::new(),
+        public_url: None,
+        no_auth_on_loopback: false,
+    }
+}
+
+/// The same request from a peer.
+fn from(peer: impl Into<IpAddr>, mut request: Request<Body>) -> Request<Body> {
+    let address = SocketAddr::new(peer.into(), 1);
+    request.extensions_mut().insert(ConnectInfo(address));
+    request
+}
+
+/// The same request with other headers.
+fn with_headers(mut request: Request<Body>, headers: &[(&str, &str)]) -> Request<Body> {
+    for (name, value) in headers {
+        let name: header::HeaderName = name.parse().unwrap();
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    request
 }
 
 struct Answer {
@@ -200,14 +242,14 @@ impl Site {
         let session = store.join(&token, &joining, now_ms()).await.unwrap();
         let found = store.session(&session, now_ms()).await.unwrap().unwrap();
         Signed {
-            person: found.person,
+            person: found.person.unwrap(),
             session,
         }
     }
 
     /// The name of the cookie.
     fn cookie(&self) -> &'static str {
-        match self.app.door {
+        match self.app.exposure.door {
             Door::Loopback => "axioscope-8080",
             Door::Open => "__Host-axioscope",
         }

@@ -18,9 +18,12 @@ use crate::error::{DatabaseName, Error};
 /// holds a password, and what is typed on a command line is seen by everybody on the machine.
 pub(super) const VARIABLE: &str = "DATABASE_URL";
 
-pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(
-    || migrator!("postgres": "0001_start" "0002_certificates" "0003_people" "0004_review"),
-);
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    migrator!(
+        "postgres": "0001_start" "0002_certificates" "0003_people" "0004_review"
+        "0005_operator_session"
+    )
+});
 
 /// Writers need not stand in line as those of SQLite do: whatever a transaction decides, it decides
 /// by an `UPDATE … WHERE`, which locks its row until the end, and whoever waited for that row looks

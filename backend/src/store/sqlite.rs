@@ -10,9 +10,12 @@ use sqlx::{AnyConnection, AnyPool, Connection, Executor};
 
 use crate::error::{DatabaseName, Error};
 
-pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(
-    || migrator!("sqlite": "0001_start" "0002_certificates" "0003_people" "0004_review"),
-);
+pub(super) static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    migrator!(
+        "sqlite": "0001_start" "0002_certificates" "0003_people" "0004_review"
+        "0005_operator_session"
+    )
+});
 
 /// Holds the right to write from the beginning, so that it cannot be refused in the middle.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";

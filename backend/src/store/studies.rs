@@ -56,7 +56,7 @@ fn digest(instances_hash: &str, collection_hash: &str) -> String {
 pub(crate) enum Visibility {
     /// Everybody.
     Published,
-    /// The operator, and anybody on loopback.
+    /// Curators and operators.
     Withdrawn,
 }
 

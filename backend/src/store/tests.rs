@@ -208,7 +208,8 @@ fn released_migrations_stay_as_they_are() {
             "1 c071c82253fd3afb",
             "2 762e0309cf089e6c",
             "3 32d32cd3e9b468e6",
-            "4 9d59c5e24195d282"
+            "4 9d59c5e24195d282",
+            "5 e4932c55415b5ac9"
         ]
     );
     assert_eq!(
@@ -217,7 +218,8 @@ fn released_migrations_stay_as_they_are() {
             "1 b22122618fe24e18",
             "2 762e0309cf089e6c",
             "3 60951067af38ee64",
-            "4 6ddc3ca6e2139237"
+            "4 6ddc3ca6e2139237",
+            "5 3fca5364d217e5d2"
         ]
     );
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use serde::Deserialize;
 use shared::api::Endpoint;
-use shared::api::people::{Join, Me, SetPassword, SignIn, SignOut};
+use shared::api::people::{Join, Me, SetPassword, SignIn, SignInAsOperator, SignOut};
 use shared::review::PersonNo;
 
 /// The parts of [`shared::api::people::Who`] that requests go by.
@@ -66,6 +66,7 @@ pub(crate) fn hear(path: &str, reply: &str) -> bool {
         Me::PATH,
         Join::PATH,
         SignIn::PATH,
+        SignInAsOperator::PATH,
         SignOut::PATH,
         SetPassword::PATH,
     ];

@@ -12,7 +12,7 @@ use crate::page::Page;
 use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failure;
-use account::Account;
+use account::{Account, SignOutHere};
 use forms::{JoinForm, SignInForm};
 
 /// The page.
@@ -144,6 +144,7 @@ fn Nobody(
                 known as yours."
             </p>
             <JoinForm token=None name=None/>
+            {who.csrf.map(|_| view! { <SignOutHere again/> })}
         }
         .into_any(),
         (None, _) => view! {
@@ -153,7 +154,8 @@ fn Nobody(
             </p>
             <SignInForm/>
             <p class="note">
-                "The operator of the server shows the token on the page "
+                "The operator of the server opens the link that the server printed when it
+                started, or shows the operator's token on the page "
                 <a href=Page::Operator.href()>"Models and jobs"</a> "."
             </p>
         }

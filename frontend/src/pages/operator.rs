@@ -6,19 +6,35 @@ mod models;
 mod shelf;
 
 use leptos::prelude::*;
+use shared::api::people::{Me, Role, SignInAsOperator};
 
-use crate::widgets::error::Failure;
+use crate::api::{self, Error};
+use crate::browser::{self, Address};
+use crate::page::Page;
+use crate::widgets::error::{Failed, Failure};
 use crate::widgets::token_form::TokenForm;
 use health::Health;
 use jobs::Jobs;
 use models::Models;
 use shelf::{Shelf, Stand};
 
-/// The page.
+/// The page, and where the link leads that the server prints when it starts.
 #[component]
 pub(crate) fn Operator() -> impl IntoView {
+    let Address { hash, .. } = Address::here();
     let shelf = Shelf::new();
-    shelf.ask();
+    let failed = RwSignal::new(None::<Error>);
+    if hash.with_untracked(String::is_empty) {
+        shelf.ask();
+    }
+    Effect::new(move |_| {
+        let token = hash.get();
+        if !token.is_empty() {
+            // It lets somebody in: it shall stand in no history and no picture of the screen.
+            browser::go(&Page::Operator.href());
+            follow_link(token, shelf, failed);
+        }
+    });
     let again = Callback::new(move |()| shelf.ask());
     let stand = Memo::new(move |_| shelf.stand.get());
     let body = move || match stand.get() {
@@ -42,8 +58,33 @@ pub(crate) fn Operator() -> impl IntoView {
     view! {
         <h1>"Models and jobs"</h1>
         <p class="lead">"What this server scores with, and what it is working on."</p>
+        <Failed error=failed/>
         <div class="operator">{body}</div>
     }
+}
+
+/// Signs in by the link of the operator, and goes on to the studies. Whoever is the operator
+/// already goes on without it.
+fn follow_link(token: String, shelf: Shelf, failed: RwSignal<Option<Error>>) {
+    leptos::task::spawn_local(async move {
+        let known = api::call(&Me {}).await;
+        let who = match known {
+            Ok(who) if who.role < Role::Operator => api::call(&SignInAsOperator { token }).await,
+            known => known,
+        };
+        // The reader may be on another page by now.
+        if failed.try_set(None).is_some() {
+            return;
+        }
+        match who {
+            Ok(_) => browser::go(&Page::Studies.href()),
+            Err(error) if error.is(api::NO_SERVER) => shelf.ask(),
+            Err(error) => {
+                failed.set(Some(error));
+                shelf.ask();
+            }
+        }
+    });
 }
 
 /// Whoever is not known as the operator.

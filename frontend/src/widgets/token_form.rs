@@ -1,11 +1,11 @@
-//! The way in for the operator of a public server.
+//! The way in for the operator of a server.
 
 use leptos::prelude::*;
 
 use super::form::Line;
 use crate::api::token;
 
-/// Takes the operator's token.
+/// Says how the operator comes in, and takes the operator's token.
 #[component]
 pub(crate) fn TokenForm(
     /// What the token is needed for, as a sentence.
@@ -20,6 +20,10 @@ pub(crate) fn TokenForm(
         again.run(());
     };
     view! {
+        <p class="ahead">
+            {why} " If you are the operator, open the link that the server printed when it started:
+            it makes this browser yours. It works once, and each start prints another."
+        </p>
         <form class="btns send" on:submit=enter>
             <Line
                 label="Operator token, printed at the first start"
@@ -28,7 +32,6 @@ pub(crate) fn TokenForm(
                 autocomplete="current-password"
             />
             <button class="btn" type="submit">"Use it in this tab"</button>
-            <span class="note">{why}</span>
         </form>
     }
 }

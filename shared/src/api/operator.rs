@@ -11,13 +11,13 @@ endpoints! {
     Get "/health" Health => Healthy;
 }
 
-/// Every use of every model that the server was started with. Operators only, except on loopback.
+/// Every use of every model that the server was started with. Operators only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Models {}
 
 /// Loads a model now, also one that could not be loaded a moment ago, and says how it stands then.
-/// Operators only, except on loopback.
+/// Operators only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadModel {

@@ -14,6 +14,7 @@ endpoints! {
     Post "/api/invitation" Invitation => InvitedTo;
     Post "/api/join" Join => Who;
     Post "/api/sign-in" SignIn => Who;
+    Post "/api/operator/sign-in" SignInAsOperator => Who;
     Post "/api/sign-out" SignOut => Who;
     Post "/api/me/password" SetPassword => Who;
     Get "/api/people" People => Everybody;
@@ -79,7 +80,7 @@ pub struct Me {}
 pub struct Who {
     /// What they may do.
     pub role: Role,
-    /// None for a visitor, and for an operator by token or on loopback who has no name yet.
+    /// None for a visitor, and for an operator by token or link who has no name yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
     /// To be sent in the header [`CSRF`] of every POST; none without a session.
@@ -146,11 +147,20 @@ pub struct SignIn {
     pub password: String,
 }
 
+/// Begins a session of an operator without a name, by the link that the server prints each time it
+/// starts. The link works once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SignInAsOperator {
+    /// What stands behind `#` in the link.
+    pub token: String,
+}
+
 /// Ends this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignOut {
-    /// All others of the person too.
+    /// All others of the person too, or all that were begun by links of the operator.
     #[serde(default)]
     pub everywhere: bool,
 }

@@ -12,6 +12,8 @@ pub enum Dependency {
     Browser,
     /// A server of PostgreSQL.
     Postgres,
+    /// nginx.
+    Proxy,
     /// The default neural model.
     Model,
     /// The public collections.
@@ -21,9 +23,10 @@ pub enum Dependency {
 }
 
 impl Dependency {
-    const ALL: [Dependency; 5] = [
+    const ALL: [Dependency; 6] = [
         Dependency::Browser,
         Dependency::Postgres,
+        Dependency::Proxy,
         Dependency::Model,
         Dependency::Data,
         Dependency::System,
@@ -33,6 +36,7 @@ impl Dependency {
         match self {
             Dependency::Browser => "browser",
             Dependency::Postgres => "postgres",
+            Dependency::Proxy => "proxy",
             Dependency::Model => "model",
             Dependency::Data => "data",
             Dependency::System => "system",

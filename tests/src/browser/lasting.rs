@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::harness::Home;
+use crate::harness::{Home, without_auth};
 
 /// A program that runs until this test program has ended.
 pub(super) struct Lasting {
@@ -43,7 +43,7 @@ impl Served {
         const SAID: &str = "Axioscope is at ";
         let mut server = home.program();
         server.args(["--data", "data", "serve", "--listen", "127.0.0.1:0"]);
-        server.args(more);
+        server.args(more).args(without_auth(more));
         let program = Lasting::start(&server, &home.path(""), SAID);
         let origin = program.said.split(SAID).nth(1).unwrap_or_default();
         Served {

@@ -129,6 +129,38 @@ fn the_operator_of_a_public_server_puts_a_model_right_and_its_job_goes_on() {
 }
 
 #[test]
+fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
+    if front_end().is_none() {
+        return;
+    }
+    let home = Home::new();
+    let server = home.serve_with_auth(home.program(), &[]);
+    let link = server.link.clone().expect("each start prints it");
+    let path = link.strip_prefix(&server.address).expect("it leads here");
+    with_tab(&server.address, |tab| {
+        tab.open("/operator");
+        tab.see("open the link that the server printed when it started");
+        tab.open(path);
+        tab.at("/");
+        assert!(!tab.address().contains('#'), "{}", tab.address());
+        tab.open("/operator");
+        tab.see("This server has no neural model");
+        tab.reload();
+        tab.see("This server has no neural model");
+        // Whoever is the operator goes on, also with a link that is used up.
+        tab.open(path);
+        tab.at("/");
+        tab.open("/join");
+        tab.click(Role::Button, "Sign out here");
+        tab.see("With your name and password.");
+        tab.open(path);
+        tab.see("this link lets in nobody");
+        tab.expect_in_console("/api/operator/sign-in");
+        looks::expect_readable(tab, "operator, visitor");
+    });
+}
+
+#[test]
 fn a_host_of_files_has_no_models_and_says_so() {
     let Some(dist) = front_end() else {
         return;

@@ -64,7 +64,7 @@ fn two_annotators_and_a_curator_bring_a_task_to_its_end() {
     }
 }
 
-/// Asked by the operator, whom the server takes everybody on loopback for.
+/// Asked by the operator, whom the server of a test takes everybody for.
 fn items(server: &Server, task: TaskNo) -> Items {
     let items = (0..=SPARE.0).map(ItemNo).map(|item| {
         let content = server.ask(&History { task, item }).content;

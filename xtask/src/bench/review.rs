@@ -70,7 +70,8 @@ fn people(
     };
     process::run(&mut command(&["study", "run", &text(&file)]))?;
     process::run(&mut command(&["study", "publish", "measured"]))?;
-    let server = Server::start(&mut command(&["serve", "--listen", "127.0.0.1:0"]))?;
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--no-auth-on-loopback"];
+    let server = Server::start(&mut command(&serve))?;
     let mut load = Asked::start(Command::new(load).args([&server.origin(), "measured"]))?;
     load.ask(&format!("join {PEOPLE}"))?;
     let busy = || -> Result<(f64, f64)> {

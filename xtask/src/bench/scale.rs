@@ -196,6 +196,7 @@ fn browse(program: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     }
     let mut serve = Command::new(program);
     serve.args(["--data", &data, "serve", "--listen", "127.0.0.1:0"]);
+    serve.arg("--no-auth-on-loopback");
     let server = Server::start(&mut serve)?;
     let asks = [
         r#""sort":"query""#,

@@ -36,7 +36,7 @@ pub(super) fn measure(bench: &Bench<'_>, table: &mut Table) -> Result<()> {
     let start = || {
         let mut serve = Command::new(&program);
         serve.args(["--data", &text(&data), "serve", "--listen", "127.0.0.1:0"]);
-        serve.args(["--demo", "--model", &text(&model)]);
+        serve.args(["--demo", "--no-auth-on-loopback", "--model", &text(&model)]);
         Server::start(&mut serve)
     };
     let server = start()?;

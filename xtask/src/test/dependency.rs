@@ -15,6 +15,8 @@ pub(super) enum Dependency {
     Browser,
     /// The programs of PostgreSQL.
     Postgres,
+    /// nginx.
+    Proxy,
     /// The default neural model.
     Model,
     /// The public collections, whose numbers are published.
@@ -22,9 +24,10 @@ pub(super) enum Dependency {
 }
 
 impl Dependency {
-    const ALL: [Dependency; 4] = [
+    const ALL: [Dependency; 5] = [
         Dependency::Browser,
         Dependency::Postgres,
+        Dependency::Proxy,
         Dependency::Model,
         Dependency::Data,
     ];
@@ -34,6 +37,7 @@ impl Dependency {
         match self {
             Dependency::Browser => "browser",
             Dependency::Postgres => "postgres",
+            Dependency::Proxy => "proxy",
             Dependency::Model => "model",
             Dependency::Data => "data",
         }
@@ -44,6 +48,7 @@ impl Dependency {
         match self {
             Dependency::Browser => &["CHROMIUM", "CHROMEDRIVER", "AXIOSCOPE_AXE"],
             Dependency::Postgres => &[],
+            Dependency::Proxy => &["NGINX"],
             Dependency::Model => &["AXIOSCOPE_MODEL"],
             Dependency::Data => &["AXIOSCOPE_DATA"],
         }
@@ -60,6 +65,7 @@ impl Dependency {
                 setup::postgres::get()?;
                 Vec::new()
             }
+            Dependency::Proxy => vec![setup::nginx::get()?],
             Dependency::Model => vec![setup::model::get(place)?],
             Dependency::Data => vec![data(place)?],
         })

@@ -1,11 +1,12 @@
 //! The cookie of a session, which no script can read.
 //!
-//! At the open door only a browser that speaks TLS keeps it, and no other host can set it
-//! (`__Host-`). On loopback there is no TLS; cookies do not know ports, so that its name has to.
+//! Only a browser that speaks TLS keeps it, and no other host can set it (`__Host-`). Under a name
+//! of this machine, on loopback, there is no TLS; cookies do not know ports, so that its name has
+//! to.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use super::{Door, text};
+use super::{Door, names_loopback, text};
 use crate::store::secret::Secret;
 
 /// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
@@ -33,9 +34,10 @@ pub(in crate::http) fn forget(door: Door, headers: &HeaderMap) -> HeaderValue {
 
 fn set(door: Door, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
     let name = name(door, headers);
-    let secure = match door {
-        Door::Loopback => "",
-        Door::Open => "; Secure",
+    let secure = if is_plain(door, headers) {
+        ""
+    } else {
+        "; Secure"
     };
     let cookie =
         format!("{name}={value}; Path=/; Max-Age={max_age_s}; HttpOnly; SameSite=Lax{secure}");
@@ -46,13 +48,19 @@ fn set(door: Door, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderVa
 
 /// The port is the one that the browser knows, which may be of a tunnel to this machine.
 fn name(door: Door, headers: &HeaderMap) -> String {
-    match door {
-        Door::Open => "__Host-axioscope".to_owned(),
-        Door::Loopback => {
-            let host = text(headers, header::HOST).unwrap_or_default();
-            let port = host.rsplit_once(':').map(|it| it.1);
-            let port = port.and_then(|it| it.parse::<u16>().ok()).unwrap_or(80);
-            format!("axioscope-{port}")
-        }
+    if !is_plain(door, headers) {
+        return "__Host-axioscope".to_owned();
     }
+    let port = host(headers).rsplit_once(':').map(|it| it.1);
+    let port = port.and_then(|it| it.parse::<u16>().ok()).unwrap_or(80);
+    format!("axioscope-{port}")
+}
+
+/// Whether the browser is on this machine, or at the end of a tunnel to it, and so without TLS.
+fn is_plain(door: Door, headers: &HeaderMap) -> bool {
+    door == Door::Loopback && names_loopback(host(headers))
+}
+
+fn host(headers: &HeaderMap) -> &str {
+    text(headers, header::HOST).unwrap_or_default()
 }

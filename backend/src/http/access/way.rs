@@ -1,40 +1,58 @@
 //! By which way a request comes: pages of other sites may change nothing.
 //!
 //! On loopback a page of another site could also be served under a name of this machine (DNS
-//! rebinding), so the name that was asked for counts there too.
+//! rebinding), so the name that was asked for counts there too: it names this machine, or it is
+//! the public one.
 
 use std::net::IpAddr;
 
 use axum::extract::{Request, State};
-use axum::http::{Method, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::{Door, text};
+use super::{Door, Exposure, text};
 use crate::error::Error;
 use crate::http::App;
 
-/// Refuses requests that a page of another site has its visitor's browser send.
+/// For so long a browser that was here once comes by https alone: a year.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Refuses requests that a page of another site has its visitor's browser send. Where the public
+/// address has https, browsers are told to keep to that.
 pub(in crate::http) async fn check_way(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> Response {
-    match of_this_site(app.door, &request) {
+    let mut response = match of_this_site(&app.exposure, &request) {
         Ok(()) => next.run(request).await,
         Err(reason) => Error::Refused { reason }.into_response(),
+    };
+    if app
+        .exposure
+        .public_url
+        .as_ref()
+        .is_some_and(|it| it.is_https)
+    {
+        let headers = response.headers_mut();
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
     }
+    response
 }
 
-fn of_this_site(door: Door, request: &Request) -> Result<(), String> {
+fn of_this_site(exposure: &Exposure, request: &Request) -> Result<(), String> {
     let headers = request.headers();
     let host = text(headers, header::HOST)
         .or_else(|| request.uri().authority().map(|it| it.as_str()))
         .unwrap_or_default();
-    if door == Door::Loopback && !names_loopback(host) {
+    let public = exposure.public_url.as_ref();
+    let is_public = public.is_some_and(|it| it.host.eq_ignore_ascii_case(host));
+    if exposure.door == Door::Loopback && !names_loopback(host) && !is_public {
         return Err(format!(
             "this server answers on this machine only, as localhost, not as `{}`; to serve \
-             others start it with `--listen 0.0.0.0:PORT`",
+             others start it with `--public-url https://HOST` behind a proxy, or with `--listen \
+             0.0.0.0:PORT`",
             host.escape_debug()
         ));
     }
@@ -42,31 +60,35 @@ fn of_this_site(door: Door, request: &Request) -> Result<(), String> {
         return Ok(());
     }
     // A program sends neither; a browser sends both with everything that changes something.
-    let same = match (headers.get(header::ORIGIN), door) {
-        (None, _) => true,
-        (Some(origin), door) => origin.to_str().is_ok_and(|it| is_same(it, host, door)),
+    let same = match headers.get(header::ORIGIN) {
+        None => true,
+        Some(origin) => origin.to_str().is_ok_and(|it| is_same(it, host, exposure)),
     };
     let site = headers.get("sec-fetch-site").map(|it| it.as_bytes());
     let foreign = matches!(site, Some(b"cross-site" | b"same-site"));
     if !same || foreign {
         return Err(
-            "a page of another site may not change anything here; behind a proxy, have \
-                    it pass on the header Host"
+            "a page of another site may not change anything here; behind a proxy, start with \
+             `--public-url https://HOST` and have the proxy pass on the header Host"
                 .to_owned(),
         );
     }
     Ok(())
 }
 
-/// Whether an origin is the host that was asked. In front of an open door may be a proxy that
-/// speaks TLS, so either scheme will do there.
-fn is_same(origin: &str, host: &str, door: Door) -> bool {
-    let secure = match door {
-        Door::Loopback => None,
-        Door::Open => origin.strip_prefix("https://"),
-    };
-    let named = origin.strip_prefix("http://").or(secure);
-    named.is_some_and(|it| !it.is_empty() && it.eq_ignore_ascii_case(host))
+/// Whether an origin is that of our pages: the public one, or the host that was asked. In front of
+/// an open door whose public address is not known may be a proxy that speaks TLS, so either scheme
+/// will do there.
+fn is_same(origin: &str, host: &str, exposure: &Exposure) -> bool {
+    let is_host = |it: &str| !it.is_empty() && it.eq_ignore_ascii_case(host);
+    let is_plain = origin.strip_prefix("http://").is_some_and(is_host);
+    match (&exposure.public_url, exposure.door) {
+        (Some(url), _) => {
+            origin.eq_ignore_ascii_case(&url.origin()) || is_plain && names_loopback(host)
+        }
+        (None, Door::Loopback) => is_plain,
+        (None, Door::Open) => is_plain || origin.strip_prefix("https://").is_some_and(is_host),
+    }
 }
 
 /// `localhost`, `127.0.0.1`, `[::1]` with any port.

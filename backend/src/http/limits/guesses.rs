@@ -105,6 +105,24 @@ mod tests {
     }
 
     #[test]
+    fn one_address_alone_never_locks_a_name() {
+        use crate::http::limits::{GUESSES_OF_NAME, GUESSES_OF_NAME_FROM_ADDRESS};
+
+        let of_name = Guesses::new(GUESSES_OF_NAME);
+        let from_address = Guesses::new(GUESSES_OF_NAME_FROM_ADDRESS);
+        let start = Instant::now();
+        for s in 0..7_200 {
+            let now = start + Duration::from_secs(s);
+            while from_address.check_at(&"here", now).is_ok() {
+                from_address.count_at("here", now);
+                of_name.count_at("ada", now);
+            }
+            // From elsewhere a password is still looked at.
+            of_name.check_at(&"ada", now).unwrap();
+        }
+    }
+
+    #[test]
     fn guesses_at_the_same_moment_all_count() {
         let guesses = Guesses::new(Allowance::new(3, Duration::from_secs(6)));
         let start = Instant::now();

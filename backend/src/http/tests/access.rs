@@ -40,6 +40,7 @@ const ROUTES: &[(Role, Method, &[&str])] = &[
             "/api/invitation",
             "/api/join",
             "/api/sign-in",
+            "/api/operator/sign-in",
             "/api/score",
             "/api/attention",
             "/rerank",
@@ -200,7 +201,7 @@ async fn each_role_is_let_in_where_it_should_be() {
 }
 
 #[tokio::test]
-async fn on_loopback_whoever_has_no_session_is_the_operator() {
+async fn without_auth_whoever_asks_on_loopback_without_a_session_is_the_operator() {
     let site = Site::new(Door::Loopback).await;
     let annotator = site.somebody(Role::Annotator, "Ada").await;
     for (least, method, path) in each() {
@@ -217,6 +218,24 @@ async fn on_loopback_whoever_has_no_session_is_the_operator() {
     // An operator can so see what others see.
     let jobs = site.by(knock(Method::Get, "/api/jobs"), &annotator.session);
     assert_eq!(site.send(jobs).await.status, StatusCode::FORBIDDEN);
+}
+
+/// As nginx passes a request on by default: under a name of this machine and without a header.
+#[tokio::test]
+async fn being_on_loopback_lets_nobody_in() {
+    let site = Site::exposed(exposure(Door::Loopback), models::tests::tiny()).await;
+    for (least, method, path) in each() {
+        for host in ["127.0.0.1:8017", "localhost", "[::1]:8017"] {
+            let asked = with_headers(knock(method, path), &[("host", host)]);
+            let answer = site.send(from([127, 0, 0, 1], asked)).await;
+            assert_eq!(refused(&answer), least > Role::Visitor, "{host} {path}");
+        }
+        let operator = site
+            .send(with_token(knock(method, path), &site.token))
+            .await;
+        assert!(!refused(&operator), "token {path}");
+    }
+    assert_eq!(site.get("/metrics").await.status, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ fn sign_in(name: &str, password: &str) -> SignIn {
 }
 
 /// The session that a browser is told to keep.
-fn kept(site: &Site, answer: &Answer) -> Secret {
+pub(super) fn kept(site: &Site, answer: &Answer) -> Secret {
     let cookie = answer.header("set-cookie");
     let value = cookie.strip_prefix(&format!("{}=", site.cookie()));
     let value = value.and_then(|it| it.split(';').next());
@@ -195,12 +195,7 @@ async fn an_invitation_that_does_not_let_in_says_why() {
 #[tokio::test]
 async fn whoever_guesses_waits() {
     let site = Site::new(Door::Open).await;
-    let from = |last: u8, asked: Request<Body>| {
-        let mut asked = asked;
-        let address = SocketAddr::from((IpAddr::from([192, 0, 2, last]), 1));
-        asked.extensions_mut().insert(ConnectInfo(address));
-        asked
-    };
+    let from = |last: u8, asked| from([192, 0, 2, last], asked);
     let guess = |at: u32| {
         as_request(
             Method::Post,
@@ -242,16 +237,33 @@ async fn a_password_is_not_guessed_from_many_addresses_either() {
     for at in 0..20 {
         // No password yet, then a name that nobody has: one answer.
         let asked = as_request(Method::Post, SignIn::PATH, &sign_in("ada", &long));
-        let mut asked = asked;
-        let address = SocketAddr::from((IpAddr::from([192, 0, 2, at]), 1));
-        asked.extensions_mut().insert(ConnectInfo(address));
-        assert_eq!(site.send(asked).await.status, StatusCode::UNAUTHORIZED);
+        let answer = site.send(from([192, 0, 2, at], asked)).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     }
     let refused = site.ask(&sign_in(" ADA ", PASSWORD)).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(site.ask(&sign_in("Eve", PASSWORD)).await.status, 401);
     let who: Who = site.ask_by(&Me {}, &ada.session).await.json();
     assert_eq!(who.role, Role::Annotator, "whoever is in stays in");
+}
+
+#[tokio::test]
+async fn wrong_passwords_of_one_address_never_block_a_right_one_of_another() {
+    let site = Site::new(Door::Open).await;
+    let ada = site.somebody(Role::Annotator, "Ada").await;
+    let set = SetPassword {
+        before: None,
+        password: Some(PASSWORD.to_owned()),
+    };
+    site.ask_by(&set, &ada.session).await.json::<Who>();
+    let asked = |password: &str| as_request(Method::Post, SignIn::PATH, &sign_in("Ada", password));
+    for at in 0..6 {
+        let guess = site.send(from([192, 0, 2, 1], asked("wrong horse"))).await;
+        let expected = if at < 5 { 401 } else { 429 };
+        assert_eq!(guess.status.as_u16(), expected, "guess {at}");
+    }
+    let right = site.send(from([192, 0, 2, 2], asked(PASSWORD))).await;
+    assert_eq!(right.status, StatusCode::OK);
 }
 
 #[tokio::test]

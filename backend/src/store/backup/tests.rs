@@ -166,7 +166,7 @@ async fn a_backup_of_either_database_is_restored_into_either() {
             };
             let session = store.join_as_operator(&joining, 3_000).await.unwrap();
             let session = store.session(&session, 3_000).await.unwrap().unwrap();
-            assert_eq!(session.person.no, PersonNo(3));
+            assert_eq!(session.person.unwrap().no, PersonNo(3));
         }
     }
 }

@@ -20,8 +20,8 @@ const TOUCH_MS: i64 = HOUR_MS;
 /// Who is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Who.
-    pub person: Person,
+    /// None for an operator who came in by the link that the server prints.
+    pub person: Option<Person>,
     /// What they may do.
     pub role: Role,
 }
@@ -66,7 +66,9 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|it| self.failed(it))?;
-        let Some(row) = found else { return Ok(None) };
+        let Some(row) = found else {
+            return self.operator_session(token, now_ms).await;
+        };
         if now_ms - row.seen_ms >= TOUCH_MS
             && let Err(error) = self.touch(token, row.no, now_ms).await
         {
@@ -75,12 +77,82 @@ impl Store {
         }
         Ok(Some(Session {
             role: role(&row.role)?,
-            person: Person {
+            person: Some(Person {
                 no: PersonNo(number(row.no)?),
                 name: row.name,
                 has_password: row.password_hash.is_some(),
-            },
+            }),
         }))
+    }
+
+    /// The session of an operator without a name, as [`Store::session`] has it.
+    async fn operator_session(
+        &self,
+        token: &Secret,
+        now_ms: i64,
+    ) -> Result<Option<Session>, Error> {
+        let seen_ms: Option<i64> = sqlx::query_scalar(
+            "SELECT seen_ms FROM operator_session WHERE token_sha256 = $1 AND until_ms > $2",
+        )
+        .bind(token.sha256())
+        .bind(now_ms)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|it| self.failed(it))?;
+        let Some(seen_ms) = seen_ms else {
+            return Ok(None);
+        };
+        if now_ms - seen_ms >= TOUCH_MS {
+            let touched = sqlx::query(
+                "UPDATE operator_session SET seen_ms = $1, until_ms = $2 WHERE token_sha256 = $3",
+            )
+            .bind(now_ms)
+            .bind(now_ms + LIFETIME_MS)
+            .bind(token.sha256())
+            .execute(&self.pool)
+            .await;
+            if let Err(error) = touched {
+                let error = self.failed(error);
+                tracing::warn!("when the operator was seen is not written: {error}");
+            }
+        }
+        Ok(Some(Session {
+            person: None,
+            role: Role::Operator,
+        }))
+    }
+
+    /// Begins a session of an operator without a name, and forgets those that have ended.
+    pub(crate) async fn begin_operator_session(&self, now_ms: i64) -> Result<Secret, Error> {
+        let failed = |it| self.failed(it);
+        let token = Secret::new();
+        let mut transaction = self.begin().await?;
+        sqlx::query("DELETE FROM operator_session WHERE until_ms <= $1")
+            .bind(now_ms)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query(
+            "INSERT INTO operator_session (token_sha256, begun_ms, seen_ms, until_ms)
+             VALUES ($1, $2, $2, $3)",
+        )
+        .bind(token.sha256())
+        .bind(now_ms)
+        .bind(now_ms + LIFETIME_MS)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(token)
+    }
+
+    /// Ends all sessions of operators without a name.
+    pub(crate) async fn end_operator_sessions(&self) -> Result<(), Error> {
+        sqlx::query("DELETE FROM operator_session")
+            .execute(&self.pool)
+            .await
+            .map_err(|it| self.failed(it))?;
+        Ok(())
     }
 
     async fn touch(&self, token: &Secret, person: i64, now_ms: i64) -> Result<(), Error> {
@@ -101,13 +173,18 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a session.
+    /// Ends a session, whether it is of a person or of an operator without a name.
     pub(crate) async fn end_session(&self, token: &Secret) -> Result<(), Error> {
-        sqlx::query("DELETE FROM session WHERE token_sha256 = $1")
-            .bind(token.sha256())
-            .execute(&self.pool)
-            .await
-            .map_err(|it| self.failed(it))?;
+        for statement in [
+            "DELETE FROM session WHERE token_sha256 = $1",
+            "DELETE FROM operator_session WHERE token_sha256 = $1",
+        ] {
+            sqlx::query(statement)
+                .bind(token.sha256())
+                .execute(&self.pool)
+                .await
+                .map_err(|it| self.failed(it))?;
+        }
         Ok(())
     }
 

@@ -34,7 +34,7 @@ async fn somebody(store: &Store, name: &str, now_ms: i64) -> (PersonNo, Secret) 
     let token = token(store, &invite(Role::Annotator), now_ms).await;
     let session = store.join(&token, &named(name), now_ms).await.unwrap();
     let found = found(store, &session, now_ms).await.unwrap();
-    (found.person.no, session)
+    (found.person.unwrap().no, session)
 }
 
 async fn found(store: &Store, session: &Secret, now_ms: i64) -> Option<Session> {
@@ -62,7 +62,8 @@ async fn an_invitation_lets_in_once_and_in_time() {
         );
         let session = store.join(&token, &named("Ada"), late - 1).await.unwrap();
         let who = found(&store, &session, late).await.unwrap();
-        assert_eq!((who.role, who.person.name.as_str()), (Role::Curator, "Ada"));
+        let name = who.person.unwrap().name;
+        assert_eq!((who.role, name.as_str()), (Role::Curator, "Ada"));
         assert_eq!(over(store.join(&token, &named("Eve"), 1).await), Over::Used);
         let unknown = store.invited_to(&Secret::new(), 0).await;
         assert!(matches!(unknown, Err(Error::NoInvitation)), "{unknown:?}");
@@ -159,6 +160,40 @@ async fn a_session_lasts_as_long_as_somebody_comes() {
 }
 
 #[tokio::test]
+async fn a_session_of_the_operator_lasts_as_one_of_a_person() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let session = store.begin_operator_session(0).await.unwrap();
+        let operator = Session {
+            person: None,
+            role: Role::Operator,
+        };
+        assert_eq!(found(&store, &session, 90 * DAY_MS).await, None);
+        let seen = found(&store, &session, 89 * DAY_MS).await;
+        assert_eq!(seen.as_ref(), Some(&operator));
+        // Was seen then, so that it holds longer.
+        let seen = found(&store, &session, 178 * DAY_MS).await;
+        assert_eq!(seen.as_ref(), Some(&operator));
+        assert!(
+            store
+                .everybody(178 * DAY_MS)
+                .await
+                .unwrap()
+                .people
+                .is_empty()
+        );
+
+        let other = store.begin_operator_session(178 * DAY_MS).await.unwrap();
+        assert_ne!(other, session);
+        store.end_session(&session).await.unwrap();
+        assert_eq!(found(&store, &session, 178 * DAY_MS).await, None);
+        assert!(found(&store, &other, 178 * DAY_MS).await.is_some());
+        store.end_operator_sessions().await.unwrap();
+        assert_eq!(found(&store, &other, 178 * DAY_MS).await, None);
+    }
+}
+
+#[tokio::test]
 async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
     for place in Place::each() {
         let store = place.store().await;
@@ -185,8 +220,8 @@ async fn somebody_who_is_turned_away_comes_in_by_a_new_link_alone() {
         let to = store.invited_to(&link, 2).await.unwrap();
         assert_eq!(to.person.as_deref(), Some("Ada"));
         let session = store.join(&link, &named("ignored"), 2).await.unwrap();
-        let who = found(&store, &session, 2).await.unwrap();
-        assert_eq!((who.person.no, who.person.name.as_str()), (no, "Ada"));
+        let who = found(&store, &session, 2).await.unwrap().person.unwrap();
+        assert_eq!((who.no, who.name.as_str()), (no, "Ada"));
         assert!(!store.person(no).await.unwrap().revoked);
     }
 }

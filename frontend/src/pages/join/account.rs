@@ -80,6 +80,28 @@ pub(super) fn Account(
     }
 }
 
+/// The way out for an operator without a name.
+#[component]
+pub(super) fn SignOutHere(
+    /// Asks once more who is here.
+    again: Callback<()>,
+) -> impl IntoView {
+    let stand = RwSignal::new(Stand::Open);
+    let leave = move |_| {
+        stand.set(Stand::Asking);
+        leptos::task::spawn_local(async move {
+            let reply = api::call(&SignOut { everywhere: false }).await;
+            finish(reply.map(drop), stand, again);
+        });
+    };
+    view! {
+        <div class="btns">
+            <button class="btn" type="button" on:click=leave>"Sign out here"</button>
+        </div>
+        <Trouble stand/>
+    }
+}
+
 /// The one before, if there is one, and the new one.
 #[component]
 fn PasswordForm(has_password: bool, again: Callback<()>) -> impl IntoView {

@@ -1,0 +1,253 @@
+//! Which client sends a request that a proxy passes on.
+//!
+//! A trusted proxy writes the address that it was asked from at the right end of `X-Forwarded-For`
+//! or of `Forwarded` (RFC 7239). Whatever stands to the left of that comes from the client, who can
+//! write anything.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+
+/// Headers with the address of the client.
+const WITH_ADDRESS: [&str; 2] = ["x-forwarded-for", "forwarded"];
+
+/// Other headers that a proxy adds.
+const OTHERS: [&str; 4] = ["x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/// Reads a network as `10.0.0.0/8`, or a single address.
+pub(crate) fn parse_network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    let network = match text.parse::<IpAddr>() {
+        Ok(ip) => Some(IpNet::from(ip.to_canonical())),
+        Err(_) => text.parse::<IpNet>().ok(),
+    };
+    match network {
+        Some(it) if it.prefix_len() == 0 => {
+            Err("this is every address, so that every client could claim any other".to_owned())
+        }
+        Some(it) => Ok(it),
+        None => Err("write ADDRESS or ADDRESS/PREFIX, as in 10.0.0.0/8".to_owned()),
+    }
+}
+
+/// Returns whether an address is that of a trusted proxy.
+pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    trusted.iter().any(|it| it.contains(&address))
+}
+
+/// Returns whether a request says that a proxy passed it on.
+pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+    has_address(headers) || OTHERS.iter().any(|it| headers.contains_key(*it))
+}
+
+/// Returns whether a request says whom a proxy passed it on for.
+pub(super) fn has_address(headers: &HeaderMap) -> bool {
+    WITH_ADDRESS.iter().any(|it| headers.contains_key(*it))
+}
+
+/// Returns the address of the client of a request that came from `peer`: the rightmost one of
+/// the headers that is no trusted proxy's.
+///
+/// The address is `peer` if that is not trusted, if no header has one, and if both headers have
+/// different ones: a proxy writes one of them and passes on the other as the client wrote it.
+pub(super) fn client_address(peer: IpAddr, trusted: &[IpNet], headers: &HeaderMap) -> IpAddr {
+    if !is_trusted(peer, trusted) {
+        return peer;
+    }
+    let lines = |name: &str| {
+        let values = headers.get_all(name).iter();
+        values
+            .map(|it| it.to_str().unwrap_or_default())
+            .collect::<Vec<_>>()
+    };
+    let [x_forwarded_for, forwarded] = WITH_ADDRESS.map(lines);
+    let x_forwarded_for = x_forwarded_for.iter().flat_map(|it| it.split(','));
+    let x_forwarded_for: Vec<_> = x_forwarded_for.map(parse_address).collect();
+    let forwarded: Vec<_> = forwarded
+        .iter()
+        .flat_map(|it| parse_forwarded(it))
+        .collect();
+    match [x_forwarded_for, forwarded].map(|it| rightmost(it, trusted)) {
+        [Some(one), Some(other)] if one != other => peer,
+        [Some(found), _] | [None, Some(found)] => found,
+        [None, None] => peer,
+    }
+}
+
+/// Returns the rightmost address that is no trusted proxy's, the leftmost one if all are. What
+/// stands to the left of an entry without an address, such as `unknown`, is not looked at.
+fn rightmost(entries: Vec<Option<IpAddr>>, trusted: &[IpNet]) -> Option<IpAddr> {
+    let mut known = entries.into_iter().rev().map_while(|it| it).peekable();
+    while let Some(address) = known.next() {
+        if !is_trusted(address, trusted) || known.peek().is_none() {
+            return Some(address);
+        }
+    }
+    None
+}
+
+/// Returns the address that each element of a line of `Forwarded` has as its `for`.
+fn parse_forwarded(line: &str) -> Vec<Option<IpAddr>> {
+    // A client that opens a quotation and does not close it could hide what the proxy adds.
+    if line.matches('"').count() % 2 == 1 {
+        return vec![None];
+    }
+    let address = |element: &str| {
+        let pairs = split_unquoted(element, ';');
+        let mut pairs = pairs.into_iter().filter_map(|it| it.split_once('='));
+        let (_, value) = pairs.find(|it| it.0.trim().eq_ignore_ascii_case("for"))?;
+        parse_address(value)
+    };
+    split_unquoted(line, ',').into_iter().map(address).collect()
+}
+
+/// Splits a text at a character wherever that stands in no quotation.
+fn split_unquoted(text: &str, at: char) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_split = |it: char| {
+        is_quoted ^= it == '"';
+        it == at && !is_quoted
+    };
+    text.split(is_split).collect()
+}
+
+/// Reads an address with or without a port, IPv6 in brackets or bare, quoted or not.
+fn parse_address(text: &str) -> Option<IpAddr> {
+    let text = text.trim().trim_matches('"');
+    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let ip = match bare.unwrap_or(text).parse::<IpAddr>() {
+        Ok(ip) => ip,
+        Err(_) => text.parse::<SocketAddr>().ok()?.ip(),
+    };
+    Some(ip.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROXY: &str = "127.0.0.1";
+
+    /// Returns the client of a request from a peer, with trusted 127.0.0.1 and 10.0.0.0/8.
+    fn client(peer: &str, headers: &[(&'static str, &str)]) -> String {
+        let trusted = ["127.0.0.1", "10.0.0.0/8"].map(|it| parse_network(it).unwrap());
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().unwrap());
+        }
+        client_address(peer.parse().unwrap(), &trusted, &map).to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_who_the_client_is() {
+        let spoofed = [
+            ("x-forwarded-for", "203.0.113.9"),
+            ("forwarded", "for=203.0.113.9"),
+        ];
+        for header in spoofed {
+            assert_eq!(client("192.0.2.1", &[header]), "192.0.2.1", "{header:?}");
+            assert_eq!(client("127.0.0.2", &[header]), "127.0.0.2", "{header:?}");
+            assert_eq!(client(PROXY, &[header]), "203.0.113.9", "{header:?}");
+        }
+        assert_eq!(client(PROXY, &[]), PROXY);
+    }
+
+    #[test]
+    fn the_rightmost_address_that_is_no_proxy_is_the_client() {
+        for (line, expected) in [
+            ("203.0.113.9", "203.0.113.9"),
+            ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
+            ("198.51.100.1,203.0.113.9 , 10.1.2.3", "203.0.113.9"),
+            ("203.0.113.9:4711", "203.0.113.9"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:4711", "2001:db8::1"),
+            ("::ffff:203.0.113.9", "203.0.113.9"),
+            // Only proxies: the one that asked first.
+            ("10.0.0.1, 10.0.0.2", "10.0.0.1"),
+            // The closest that is known.
+            ("203.0.113.9, unknown, 10.0.0.2", "10.0.0.2"),
+            ("203.0.113.9, unknown", PROXY),
+            ("203.0.113.9, ", PROXY),
+            ("", PROXY),
+        ] {
+            assert_eq!(
+                client(PROXY, &[("x-forwarded-for", line)]),
+                expected,
+                "{line}"
+            );
+        }
+        let lines = [
+            ("x-forwarded-for", "198.51.100.1"),
+            ("x-forwarded-for", "203.0.113.9"),
+        ];
+        assert_eq!(client(PROXY, &lines), "203.0.113.9");
+    }
+
+    #[test]
+    fn the_examples_of_rfc_7239_are_read() {
+        for (line, expected) in [
+            ("For=\"[2001:db8:cafe::17]:4711\"", "2001:db8:cafe::17"),
+            ("for=192.0.2.60;proto=http;by=203.0.113.43", "192.0.2.60"),
+            ("proto=https ; for=\"192.0.2.60:80\"", "192.0.2.60"),
+            ("for=192.0.2.43, for=198.51.100.17", "198.51.100.17"),
+            ("for=198.51.100.17, for=10.0.0.1", "198.51.100.17"),
+            ("for=192.0.2.43, for=unknown", PROXY),
+            ("for=\"_gazonk\"", PROXY),
+            ("proto=https", PROXY),
+        ] {
+            assert_eq!(client(PROXY, &[("forwarded", line)]), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_quotation_hides_nothing_that_the_proxy_adds() {
+        for sent in [
+            "for=192.0.2.9;by=\"",
+            "for=\"192.0.2.9",
+            "by=\"a, for=192.0.2.9;b=\"c\"\"",
+        ] {
+            for added in ["for=203.0.113.9;proto=https", "for=\"[2001:db8::1]:1\""] {
+                let found = client(PROXY, &[("forwarded", &format!("{sent}, {added}"))]);
+                assert_ne!(found, "192.0.2.9", "{sent} {added}");
+            }
+        }
+        let quoted = "for=192.0.2.9;by=\"a, for=192.0.2.8\", for=203.0.113.9";
+        assert_eq!(client(PROXY, &[("forwarded", quoted)]), "203.0.113.9");
+    }
+
+    #[test]
+    fn of_two_headers_that_differ_neither_is_believed() {
+        let real = ("x-forwarded-for", "203.0.113.9");
+        assert_eq!(
+            client(PROXY, &[real, ("forwarded", "for=192.0.2.9")]),
+            PROXY
+        );
+        let same = client(PROXY, &[real, ("forwarded", "for=203.0.113.9")]);
+        assert_eq!(same, "203.0.113.9");
+    }
+
+    #[test]
+    fn a_network_is_an_address_with_or_without_a_prefix() {
+        for (text, expected) in [
+            ("127.0.0.1", "127.0.0.1/32"),
+            (" 10.0.0.0/8 ", "10.0.0.0/8"),
+            ("::1", "::1/128"),
+            ("2001:db8::/32", "2001:db8::/32"),
+            ("::ffff:10.0.0.1", "10.0.0.1/32"),
+        ] {
+            assert_eq!(parse_network(text).unwrap().to_string(), expected);
+        }
+        for wrong in [
+            "",
+            "localhost",
+            "10.0.0.0/33",
+            "10.0.0",
+            "0.0.0.0/0",
+            "::/0",
+        ] {
+            assert!(parse_network(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The link that the server prints when it starts: how the operator comes in, and nobody else.
+
+use shared::api::operator::Models as AskModels;
+use shared::api::people::{Join, Me, SignInAsOperator, SignOut, Who};
+
+use super::people::kept;
+use super::*;
+
+fn sign_in(token: &Secret) -> SignInAsOperator {
+    SignInAsOperator {
+        token: token.reveal().to_owned(),
+    }
+}
+
+/// A server on loopback, as it is started without further arguments.
+async fn site() -> Site {
+    Site::exposed(exposure(Door::Loopback), models::tests::tiny()).await
+}
+
+#[tokio::test]
+async fn the_link_makes_one_browser_the_operators_once() {
+    let site = site().await;
+    let wrong = site.ask(&sign_in(&Secret::new())).await;
+    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
+
+    let answer = site.ask(&sign_in(&site.link)).await;
+    let session = kept(&site, &answer);
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.contains("HttpOnly; SameSite=Lax"), "{cookie}");
+    let who: Who = answer.json();
+    assert_eq!((who.role, who.person.as_ref()), (Role::Operator, None));
+    assert_eq!(who.csrf, Some(session.csrf()));
+    assert_eq!(site.ask_by(&Me {}, &session).await.json::<Who>(), who);
+    let models = site.ask_by(&AskModels {}, &session).await;
+    assert_eq!(models.status, StatusCode::OK);
+
+    let (status, error) = site.ask(&sign_in(&site.link)).await.problem();
+    assert_eq!(status, 401);
+    assert!(error.contains("works once"), "{error}");
+    assert_eq!(site.ask(&Me {}).await.json::<Who>(), Who::default());
+
+    let out = site.ask_by(&SignOut { everywhere: false }, &session).await;
+    assert_eq!(out.json::<Who>(), Who::default());
+    let after: Who = site.ask_by(&Me {}, &session).await.json();
+    assert_eq!(after, Who::default());
+}
+
+#[tokio::test]
+async fn a_page_of_another_site_does_nothing_with_the_session_of_the_link() {
+    let site = site().await;
+    let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
+    let mut forged = site.by(request("POST", "/api/jobs", "{}"), &session);
+    forged.headers_mut().remove(CSRF);
+    assert_eq!(site.send(forged).await.status, StatusCode::FORBIDDEN);
+    // DNS rebinding: the page of another site, under a name that leads here.
+    let rebound = site.by(request("GET", "/api/jobs", ""), &session);
+    let rebound = with_headers(rebound, &[("host", "rebound.example:8080")]);
+    assert_eq!(site.send(rebound).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn an_operator_who_came_by_the_link_takes_a_name() {
+    let site = site().await;
+    let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
+    let joining = Join {
+        token: None,
+        name: "Olga".to_owned(),
+        password: None,
+    };
+    let joined = site.ask_by(&joining, &session).await;
+    let named = kept(&site, &joined);
+    let who: Who = joined.json();
+    assert_eq!(
+        (who.role, who.person.unwrap().name.as_str()),
+        (Role::Operator, "Olga")
+    );
+    let before: Who = site.ask_by(&Me {}, &session).await.json();
+    assert_eq!(
+        before,
+        Who::default(),
+        "the session without a name has ended"
+    );
+    assert_eq!(
+        site.ask_by(&Me {}, &named).await.json::<Who>().role,
+        Role::Operator
+    );
+}
+
+#[tokio::test]
+async fn a_new_token_signs_the_operator_out() {
+    let site = site().await;
+    let session = kept(&site, &site.ask(&sign_in(&site.link)).await);
+    let exposure = &site.app.exposure;
+    let same = operator(&site.app.store, exposure, Token::AsBefore)
+        .await
+        .unwrap();
+    assert_eq!(same, site.app.operator);
+    assert_eq!(
+        site.ask_by(&Me {}, &session).await.json::<Who>().role,
+        Role::Operator
+    );
+    let new = operator(&site.app.store, exposure, Token::New)
+        .await
+        .unwrap();
+    assert_ne!(new, site.app.operator);
+    assert_eq!(
+        site.ask_by(&Me {}, &session).await.json::<Who>(),
+        Who::default()
+    );
+}

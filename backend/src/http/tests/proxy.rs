@@ -1,0 +1,244 @@
+//! The server behind a proxy: who is counted as whom, and what stays closed.
+
+use shared::api::people::{Join, Me, SignInAsOperator, Who};
+
+use super::people::kept;
+use super::*;
+
+const PROXY: [u8; 4] = [127, 0, 0, 1];
+const SITE: &str = "axioscope.example";
+
+/// A server on loopback behind a proxy that is trusted, and known as [`SITE`].
+async fn site() -> Site {
+    let exposure = Exposure {
+        trusted_proxies: vec![parse_network("127.0.0.1").unwrap()],
+        public_url: Some(format!("https://{SITE}").parse().unwrap()),
+        ..exposure(Door::Loopback)
+    };
+    Site::exposed(exposure, models::tests::tiny()).await
+}
+
+/// A request as the proxy passes it on for a client, whose own headers come first.
+fn passed_on(client: &str, request: Request<Body>) -> Request<Body> {
+    let mut request = with_headers(request, &[("host", SITE)]);
+    let client = client.parse().unwrap();
+    request.headers_mut().append("x-forwarded-for", client);
+    from(PROXY, request)
+}
+
+/// What it costs to score: the pace is checked before the ranker is looked for.
+fn rerank() -> Request<Body> {
+    request(
+        "POST",
+        "/rerank",
+        r#"{"query": "river", "texts": ["a river"]}"#,
+    )
+}
+
+/// How many requests of a client are answered at once.
+async fn n_answered(site: &Site, make: impl Fn() -> Request<Body>) -> usize {
+    for n in 0..100 {
+        let answer = site.send(make()).await;
+        if answer.status == StatusCode::TOO_MANY_REQUESTS {
+            return n;
+        }
+        assert!(!answer.status.is_server_error(), "{}", answer.status);
+    }
+    100
+}
+
+#[tokio::test]
+async fn each_client_of_a_trusted_proxy_has_limits_of_their_own() {
+    let site = site().await;
+    for client in ["192.0.2.1", "192.0.2.2", "2001:db8::1"] {
+        let n = n_answered(&site, || passed_on(client, rerank())).await;
+        assert!((10..20).contains(&n), "{client}: {n}");
+    }
+    // What a client writes itself makes no other client of it, nor does its place in a /64.
+    let spoofed = || with_headers(rerank(), &[("x-forwarded-for", "203.0.113.7")]);
+    assert_eq!(
+        n_answered(&site, || passed_on("192.0.2.1", spoofed())).await,
+        0
+    );
+    assert_eq!(
+        n_answered(&site, || passed_on("2001:db8::2", rerank())).await,
+        0
+    );
+    let next = n_answered(&site, || passed_on("2001:db8:0:1::1", rerank())).await;
+    assert!(next >= 10, "another /64: {next}");
+}
+
+#[tokio::test]
+async fn whoever_is_no_trusted_proxy_is_counted_as_itself() {
+    let site = Site::new(Door::Open).await;
+    let mut n_let_in = 0;
+    for at in 0..30 {
+        let asked = with_headers(rerank(), &[("x-forwarded-for", &format!("192.0.2.{at}"))]);
+        let answer = site.send(from([198, 51, 100, 1], asked)).await;
+        n_let_in += usize::from(answer.status != StatusCode::TOO_MANY_REQUESTS);
+    }
+    assert!((10..20).contains(&n_let_in), "{n_let_in}");
+}
+
+#[tokio::test]
+async fn wrong_tokens_of_one_client_never_block_another() {
+    let site = site().await;
+    let guess = |token: &Secret| {
+        let token = token.reveal().to_owned();
+        as_request(
+            Method::Post,
+            SignInAsOperator::PATH,
+            &SignInAsOperator { token },
+        )
+    };
+    let wrong = Secret::new();
+    let n = n_answered(&site, || passed_on("192.0.2.1", guess(&wrong))).await;
+    assert_eq!(n, 10);
+    let right = site.send(passed_on("192.0.2.2", guess(&site.link))).await;
+    assert_eq!(right.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn no_header_of_a_client_makes_it_the_operator() {
+    let without_auth = Site::new(Door::Loopback).await;
+    let behind_proxy = site().await;
+    for header in [
+        ("x-forwarded-for", "127.0.0.1"),
+        ("x-forwarded-for", ""),
+        ("forwarded", "for=127.0.0.1"),
+        ("forwarded", "for=\"[::1]\";host=localhost"),
+        ("x-forwarded-host", "localhost"),
+        ("x-real-ip", "127.0.0.1"),
+        ("via", "1.1 localhost"),
+    ] {
+        for site in [&without_auth, &behind_proxy] {
+            let asked = with_headers(request("GET", "/api/jobs", ""), &[header]);
+            let answer = site.send(from(PROXY, asked)).await;
+            assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{header:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_begins_behind_the_proxy_is_kept_over_https_alone() {
+    let site = site().await;
+    let joining = Join {
+        token: None,
+        name: "Olga".to_owned(),
+        password: None,
+    };
+    let join = || {
+        let asked = as_request(Method::Post, Join::PATH, &joining);
+        with_token(passed_on("192.0.2.1", asked), &site.token)
+    };
+    let plain = with_headers(join(), &[("origin", "http://axioscope.example")]);
+    assert_eq!(site.send(plain).await.status, StatusCode::FORBIDDEN);
+    let secure = with_headers(join(), &[("origin", "https://axioscope.example")]);
+    let joined = site.send(secure).await;
+    let cookie = joined.header("set-cookie");
+    assert!(cookie.starts_with("__Host-axioscope="), "{cookie}");
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap();
+    let me = passed_on("192.0.2.1", request("GET", Me::PATH, ""));
+    let who: Who = site
+        .send(with_headers(me, &[("cookie", cookie)]))
+        .await
+        .json();
+    assert_eq!(who.role, Role::Operator);
+
+    // The operator at the machine itself has no TLS.
+    let token = site.link.reveal().to_owned();
+    let local = site.ask(&SignInAsOperator { token }).await;
+    let session = kept(&site, &local);
+    assert_eq!(
+        site.ask_by(&Me {}, &session).await.json::<Who>().role,
+        Role::Operator
+    );
+}
+
+#[tokio::test]
+async fn only_pages_of_the_public_address_and_of_this_machine_change_something() {
+    let site = site().await;
+    let send = async |method: &str, headers: &[(&str, &str)]| {
+        let asked = with_token(request(method, "/api/jobs", "{}"), &site.token);
+        site.send(with_headers(asked, headers))
+            .await
+            .status
+            .as_u16()
+    };
+    let own = [("host", SITE), ("origin", "https://axioscope.example")];
+    assert_eq!(send("POST", &own).await, 422, "an empty job, but let in");
+    // A proxy that does not pass on the header Host.
+    let own = [
+        ("host", "127.0.0.1:8017"),
+        ("origin", "https://axioscope.example"),
+    ];
+    assert_eq!(send("POST", &own).await, 422);
+    let local = [
+        ("host", "localhost:8017"),
+        ("origin", "http://localhost:8017"),
+    ];
+    assert_eq!(send("POST", &local).await, 422);
+    for origin in [
+        "http://axioscope.example",
+        "https://axioscope.example:8443",
+        "https://evil.example",
+        "https://localhost:8017",
+        "null",
+    ] {
+        for host in [SITE, "127.0.0.1:8017"] {
+            let headers = [("host", host), ("origin", origin)];
+            assert_eq!(send("POST", &headers).await, 403, "{host} {origin}");
+        }
+    }
+    for host in ["rebound.example", "axioscope.example.evil.example", ""] {
+        assert_eq!(send("GET", &[("host", host)]).await, 403, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn browsers_are_told_to_keep_to_https_where_the_public_address_has_it() {
+    let behind_proxy = site().await;
+    let answers = [
+        behind_proxy
+            .send(passed_on("192.0.2.1", request("GET", "/", "")))
+            .await,
+        behind_proxy
+            .send(passed_on("192.0.2.1", request("GET", "/api/jobs", "")))
+            .await,
+    ];
+    for answer in answers {
+        assert_eq!(
+            answer.header("strict-transport-security"),
+            "max-age=31536000"
+        );
+    }
+    let mut plain = exposure(Door::Open);
+    for public_url in [None, Some("http://intranet.example".parse().unwrap())] {
+        plain.public_url = public_url;
+        let site = Site::exposed(plain.clone(), models::tests::tiny()).await;
+        assert_eq!(site.get("/").await.header("strict-transport-security"), "");
+    }
+}
+
+#[test]
+fn the_link_leads_to_where_the_server_is_reached() {
+    for (listens, public_url, origin) in [
+        ("127.0.0.1:8017", None, "http://127.0.0.1:8017"),
+        ("0.0.0.0:8017", None, "http://127.0.0.1:8017"),
+        ("[::]:8017", None, "http://[::1]:8017"),
+        ("192.0.2.1:80", None, "http://192.0.2.1:80"),
+        (
+            "127.0.0.1:8017",
+            Some("https://axioscope.example"),
+            "https://axioscope.example",
+        ),
+    ] {
+        let address: SocketAddr = listens.parse().unwrap();
+        let exposure = Exposure {
+            public_url: public_url.map(|it| it.parse().unwrap()),
+            ..exposure(Door::of(address))
+        };
+        assert_eq!(exposure.origin(address), origin);
+    }
+}

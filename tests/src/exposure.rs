@@ -1,0 +1,455 @@
+//! Who is the operator, and who is counted as whom: on loopback, and behind real proxies that are
+//! configured as docs/deployment.md says.
+//!
+//! `NGINX` names nginx; without it and without `nginx` on `PATH` its tests are skipped, as are
+//! those of Caddy without `caddy`.
+
+use std::fs;
+use std::net::{IpAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use shared::api::people::{CSRF, SignInAsOperator, Who};
+use shared::api::{About, Endpoint, Jobs};
+
+use crate::harness::{Dependency, Home, PATIENCE, Server, named, or_skip, reply, tiny_model};
+
+/// The page whose blocks are taken.
+const GUIDE: &str = include_str!("../../docs/deployment.md");
+
+/// The host that the page has for an example.
+const HOST: &str = "axioscope.example";
+
+/// Where the page has the server.
+const SERVER: &str = "127.0.0.1:8017";
+
+/// Requests that score, of one client at once; what comes later is let in at two seconds each.
+const BURST: usize = 10;
+
+#[test]
+fn on_loopback_only_the_link_and_the_token_make_somebody_the_operator() {
+    let home = Home::new();
+    let server = home.serve_with_auth(home.program(), &[]);
+    let token = server.token.clone().expect("the first start prints it");
+    let link = server.link.clone().expect("each start prints it");
+    assert!(!server.ask(&About {}).may_create_jobs);
+    let jobs = |server: &Server, headers: &[(&str, &str)]| {
+        let asked = headers
+            .iter()
+            .fold(server.asking(&Jobs {}), |it, (name, value)| {
+                it.header(*name, *value)
+            });
+        asked.send().unwrap().status().as_u16()
+    };
+    assert_eq!(jobs(&server, &[]), 401);
+    assert_eq!(
+        jobs(&server, &[("authorization", &format!("Bearer {token}"))]),
+        200
+    );
+
+    let behind = link.strip_prefix(&format!("{}/operator#", server.address));
+    let behind = behind.expect("it leads to the operator's page").to_owned();
+    let wrong = SignInAsOperator {
+        token: behind.chars().rev().collect(),
+    };
+    assert_eq!(server.try_ask(&wrong).unwrap_err().0, 401);
+    let right = SignInAsOperator { token: behind };
+    let answer = server.asking(&right).send().unwrap();
+    let session = session(&answer);
+    assert_eq!(server.try_ask(&right).unwrap_err().0, 401, "it works once");
+    let cookie = |server: &Server| {
+        let port = server.address.rsplit(':').next().unwrap();
+        format!("axioscope-{port}={session}")
+    };
+    assert_eq!(jobs(&server, &[("cookie", &cookie(&server))]), 200);
+    // DNS rebinding: a page of another site under a name that leads to this machine.
+    let rebound = ("host", "rebound.example");
+    assert_eq!(jobs(&server, &[("cookie", &cookie(&server)), rebound]), 403);
+    assert_eq!(jobs(&server, &[rebound]), 403);
+    server.kill();
+
+    let again = home.serve_with_auth(home.program(), &[]);
+    assert_ne!(again.link.as_ref(), Some(&link));
+    assert_eq!(again.try_ask(&right).unwrap_err().0, 401, "an earlier link");
+    assert_eq!(
+        jobs(&again, &[("cookie", &cookie(&again))]),
+        200,
+        "the session goes on"
+    );
+    again.kill();
+
+    let renewed = home.serve_with_auth(home.program(), &["--new-token"]);
+    assert_eq!(jobs(&renewed, &[("cookie", &cookie(&renewed))]), 401);
+}
+
+#[test]
+fn without_auth_there_is_no_other_machine_and_no_proxy() {
+    let home = Home::new();
+    home.run("serve --no-auth-on-loopback --listen 0.0.0.0:0")
+        .refused_with("--no-auth-on-loopback");
+    for other in [
+        "--trusted-proxy 10.0.0.1",
+        "--public-url https://axioscope.example",
+    ] {
+        let ran = home.run(&format!("serve --no-auth-on-loopback {other}"));
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        ran.expect_told("cannot be used with");
+    }
+    for (wrong, told) in [
+        ("--trusted-proxy everybody", "ADDRESS/PREFIX"),
+        ("--trusted-proxy 127.0.0.1,0.0.0.0/0", "every address"),
+        ("--public-url axioscope.example", "https://HOST"),
+    ] {
+        let ran = home.run(&format!("serve --listen 127.0.0.1:0 {wrong}"));
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        ran.expect_told(told);
+    }
+}
+
+#[test]
+fn behind_nginx_as_the_guide_has_it_each_client_has_limits_of_their_own() {
+    let Some(program) = nginx() else { return };
+    let (_home, server) = deployed();
+    let block = block("nginx");
+    let without_tls: Vec<&str> = block
+        .lines()
+        .filter(|it| !it.trim_start().starts_with("ssl_certificate"))
+        .collect();
+    assert_eq!(without_tls.len() + 2, block.lines().count());
+    let port = free_port();
+    let config = without_tls.join("\n");
+    let config = replaced(
+        &config,
+        "listen 443 ssl;",
+        &format!("listen 127.0.0.1:{port};"),
+    );
+    let redirect = format!("listen 127.0.0.1:{};", free_port());
+    let config = replaced(&config, "listen 80;", &redirect);
+    let config = replaced(&config, SERVER, &host_of(&server));
+    let proxy = Proxy::nginx(&program, &config, port);
+    expect_separate_limits(&proxy);
+    expect_no_way_in(&proxy, &server);
+}
+
+#[test]
+fn behind_caddy_as_the_guide_has_it_each_client_has_limits_of_their_own() {
+    let program = on_path("caddy");
+    let program = or_skip(program, Dependency::System, "no Caddy");
+    let Some(program) = program else { return };
+    let (_home, server) = deployed();
+    let port = free_port();
+    let site = format!("http://:{port} {{\n\tbind 127.0.0.1");
+    let config = replaced(&block("caddy"), &format!("{HOST} {{"), &site);
+    let config = replaced(&config, SERVER, &host_of(&server));
+    let proxy = Proxy::caddy(&program, &config, port);
+    expect_separate_limits(&proxy);
+    expect_no_way_in(&proxy, &server);
+}
+
+/// `proxy_pass` alone: the host is loopback's, and no header tells of a client.
+#[test]
+fn nginx_by_default_makes_nobody_the_operator() {
+    let Some(program) = nginx() else { return };
+    let home = Home::new();
+    let server = home.serve_with_auth(home.program(), &[]);
+    let port = free_port();
+    let to = host_of(&server);
+    let config =
+        format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://{to}; }} }}");
+    let proxy = Proxy::nginx(&program, &config, port);
+    let visitor = Visitor::new(&proxy, 2);
+    let about = visitor.request("GET", About::PATH, &[]).send().unwrap();
+    let about: shared::api::Server = reply(about).unwrap();
+    assert!(!about.may_create_jobs);
+    for path in [Jobs::PATH, "/api/models", "/api/people", "/metrics"] {
+        assert_eq!(visitor.get(path, &[]), 401, "{path}");
+    }
+}
+
+/// A server with a model, told what the guide's unit of systemd tells it.
+fn deployed() -> (Home, Server) {
+    let home = Home::new();
+    let mut program = home.program();
+    let unit = block("ini");
+    let told = unit
+        .lines()
+        .filter_map(|it| it.strip_prefix("Environment=AXIOSCOPE_"));
+    let told: Vec<(String, &str)> = told
+        .filter_map(|it| it.split_once('='))
+        .map(|(name, value)| (format!("AXIOSCOPE_{name}"), value))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    program.envs(told);
+    let server = home.serve_with_auth(program, &["--model", &tiny_model().to_string_lossy()]);
+    (home, server)
+}
+
+fn expect_separate_limits(proxy: &Proxy) {
+    for client in 2..5 {
+        let visitor = Visitor::new(proxy, client);
+        let n = visitor.n_scored(&[]);
+        assert!((BURST..20).contains(&n), "client {client}: {n}");
+        // What a client writes itself makes no other client of it.
+        for spoofed in [
+            ("x-forwarded-for", "203.0.113.9"),
+            ("forwarded", "for=203.0.113.9"),
+            ("x-real-ip", "203.0.113.9"),
+        ] {
+            let n = visitor.n_scored(&[spoofed]);
+            assert!(n < BURST, "client {client}, {spoofed:?}: {n}");
+        }
+    }
+}
+
+fn expect_no_way_in(proxy: &Proxy, server: &Server) {
+    let visitor = Visitor::new(proxy, 5);
+    for headers in [
+        &[] as &[(&str, &str)],
+        &[("x-forwarded-for", "127.0.0.1")],
+        &[("x-forwarded-for", "")],
+        &[("forwarded", "for=127.0.0.1")],
+        &[
+            ("x-real-ip", "127.0.0.1"),
+            ("x-forwarded-host", "localhost"),
+        ],
+        &[("host", "localhost")],
+        &[("host", "127.0.0.1:8017")],
+        &[("authorization", "Bearer wrong")],
+        &[("cookie", "__Host-axioscope=wrong; axioscope-8017=wrong")],
+    ] {
+        for path in [Jobs::PATH, "/api/models", "/api/people", "/metrics"] {
+            assert_eq!(visitor.get(path, headers), 401, "{path} {headers:?}");
+        }
+    }
+    assert_eq!(
+        visitor.get(About::PATH, &[("host", "rebound.example")]),
+        403
+    );
+
+    // Whoever guesses waits, and nobody else does.
+    let origin = format!("https://{HOST}");
+    let sign_in = |visitor: &Visitor<'_>, token: &str| {
+        let token = token.to_owned();
+        visitor.post(&SignInAsOperator { token }, &[("origin", &origin)])
+    };
+    let guesses = (0..12).map(|_| sign_in(&visitor, "wrong").status().as_u16());
+    let guesses: Vec<u16> = guesses.collect();
+    assert_eq!((guesses[0], guesses[11]), (401, 429), "{guesses:?}");
+    let link = server.link.as_deref().expect("each start prints it");
+    let token = link.strip_prefix(&format!("{origin}/operator#"));
+    let operator = Visitor::new(proxy, 6);
+    let answer = sign_in(&operator, token.expect("it leads to the public address"));
+    assert_eq!(answer.status().as_u16(), 200);
+    assert_eq!(
+        answer.headers()["strict-transport-security"],
+        "max-age=31536000"
+    );
+    let kept = answer.headers()["set-cookie"].to_str().unwrap();
+    assert!(
+        kept.starts_with("__Host-axioscope=") && kept.ends_with("; Secure"),
+        "{kept}"
+    );
+    let cookie = format!("__Host-axioscope={}", session(&answer));
+    let who: Who = reply(answer).unwrap();
+    assert_eq!(operator.get(Jobs::PATH, &[("cookie", &cookie)]), 200);
+    // A page of another site does nothing with it.
+    let csrf = who.csrf.expect("a session has a token for its requests");
+    let create = |origin: &str| {
+        let headers = [
+            ("cookie", cookie.as_str()),
+            (CSRF, csrf.as_str()),
+            ("origin", origin),
+        ];
+        let asked = operator.request("POST", Jobs::PATH, &headers).body("{}");
+        asked.send().unwrap().status().as_u16()
+    };
+    assert_eq!(create("https://evil.example"), 403);
+    assert_eq!(create(&origin), 422, "an empty job, but let in");
+}
+
+/// Somebody at an address of their own, who asks through a proxy.
+struct Visitor<'a> {
+    proxy: &'a Proxy,
+    client: Client,
+}
+
+impl Visitor<'_> {
+    /// At 127.0.0.`last`, which is no trusted proxy unless it is 1.
+    fn new(proxy: &Proxy, last: u8) -> Visitor<'_> {
+        let client = Client::builder().local_address(IpAddr::from([127, 0, 0, last]));
+        let client = client.timeout(PATIENCE).build().unwrap();
+        Visitor { proxy, client }
+    }
+
+    /// A request with its own `Host`, unless `headers` have another.
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> RequestBuilder {
+        let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+        let url = format!("http://127.0.0.1:{}{path}", self.proxy.port);
+        let host = ("host", HOST);
+        let has_host = headers.iter().any(|it| it.0 == host.0);
+        let added = (!has_host).then_some(&host);
+        let asked = self.client.request(method, url);
+        let headers = headers.iter().chain(added);
+        headers.fold(asked, |it, (name, value)| it.header(*name, *value))
+    }
+
+    fn get(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
+        let answer = self.request("GET", path, headers).send().unwrap();
+        answer.status().as_u16()
+    }
+
+    fn post<E: Endpoint>(&self, asked: &E, headers: &[(&str, &str)]) -> Response {
+        let body = serde_json::to_string(asked).unwrap();
+        self.request("POST", E::PATH, headers)
+            .body(body)
+            .send()
+            .unwrap()
+    }
+
+    /// How many requests that score are answered until one is too many, of 20.
+    fn n_scored(&self, headers: &[(&str, &str)]) -> usize {
+        let body = r#"{"query": "river", "texts": ["a river"]}"#;
+        for n in 0..20 {
+            let asked = self.request("POST", "/rerank", headers).body(body);
+            match asked.send().unwrap().status().as_u16() {
+                200 => {}
+                429 => return n,
+                other => panic!("{other} {headers:?}"),
+            }
+        }
+        20
+    }
+}
+
+/// A proxy that runs in a folder of its own until its test ends.
+struct Proxy {
+    child: Child,
+    port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Proxy {
+    /// nginx with `servers`, one of which listens at a port.
+    fn nginx(program: &Path, servers: &str, port: u16) -> Proxy {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().display().to_string();
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|it| format!("{it}_temp_path {at}/{it};\n"))
+            .concat();
+        let config = format!(
+            "daemon off;\nmaster_process off;\npid {at}/nginx.pid;\nerror_log {at}/log;\n\
+             events {{}}\nhttp {{\naccess_log off;\n{temporary}{servers}\n}}\n"
+        );
+        let file = folder.path().join("nginx.conf");
+        fs::write(&file, config).unwrap();
+        let mut nginx = Command::new(program);
+        nginx.arg("-p").arg(folder.path()).arg("-c").arg(&file);
+        Proxy::start(nginx, folder, port)
+    }
+
+    /// Caddy with `sites`, one of which listens at a port.
+    fn caddy(program: &Path, sites: &str, port: u16) -> Proxy {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("Caddyfile");
+        let global = "{\n\tadmin off\n\tauto_https off\n}\n";
+        fs::write(&file, format!("{global}{sites}")).unwrap();
+        let mut caddy = Command::new(program);
+        caddy
+            .args(["run", "--adapter", "caddyfile", "--config"])
+            .arg(&file);
+        caddy
+            .env("HOME", folder.path())
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_CONFIG_HOME");
+        Proxy::start(caddy, folder, port)
+    }
+
+    fn start(mut command: Command, folder: tempfile::TempDir, port: u16) -> Proxy {
+        let log = folder.path().join("output");
+        let output = fs::File::create(&log).unwrap();
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(output);
+        let child = command.spawn().unwrap();
+        let mut proxy = Proxy {
+            child,
+            port,
+            _folder: folder,
+        };
+        let since = Instant::now();
+        let is_there = |proxy: &Proxy| {
+            let asked = Visitor::new(proxy, 7)
+                .request("GET", About::PATH, &[])
+                .send();
+            asked.is_ok_and(|it| it.status().as_u16() < 500)
+        };
+        while !is_there(&proxy) {
+            let told = || fs::read_to_string(&log).unwrap_or_default();
+            let ended = proxy.child.try_wait().unwrap();
+            assert!(
+                ended.is_none() && since.elapsed() < PATIENCE,
+                "{command:?} {}",
+                told()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        proxy
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        // An error says that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What stands in the one block of the guide in a language.
+fn block(language: &str) -> String {
+    let mut parts = GUIDE.split(&format!("\n```{language}\n"));
+    let (_, behind) = (parts.next(), parts.next());
+    assert_eq!(parts.next(), None, "one block of {language}");
+    let behind = behind.unwrap_or_else(|| panic!("no block of {language}"));
+    behind.split("\n```").next().unwrap().to_owned()
+}
+
+/// Replaces what has to be there.
+#[track_caller]
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "no {from:?} in {text}");
+    text.replace(from, to)
+}
+
+/// The session that a browser is told to keep.
+#[track_caller]
+fn session(answer: &Response) -> String {
+    let cookie = answer.headers()["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
+    let (_, behind) = cookie.split_once('=').unwrap();
+    behind.split(';').next().unwrap().to_owned()
+}
+
+/// `127.0.0.1:PORT` of a server.
+fn host_of(server: &Server) -> String {
+    replaced(&server.address, "http://", "")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn nginx() -> Option<PathBuf> {
+    let found = named("NGINX").or_else(|| on_path("nginx"));
+    or_skip(found, Dependency::Proxy, "no nginx")
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|it| it.join(program));
+    files.find(|it| it.is_file())
+}
