@@ -139,7 +139,10 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     tokio::spawn(stop_on_signal(stop));
     let mut late = stopping.clone();
     let places = connections::places();
-    let serving = connections::serve(listener, router(app), places, DEADLINES, stopping);
+    let asking = app.clone();
+    let asker_of = move |peer| asking.exposure.asker_of(peer);
+    let router = router(app);
+    let serving = connections::serve(listener, router, places, asker_of, DEADLINES, stopping);
     let overdue = async move {
         work::stopped(&mut late).await;
         tokio::time::sleep(GRACE).await;

@@ -95,6 +95,12 @@ impl Exposure {
         proxy::is_trusted(peer, &self.trusted_proxies)
     }
 
+    /// Returns as whom the connections of a peer are counted; none if it brings those of many.
+    pub(super) fn asker_of(&self, peer: IpAddr) -> Option<Asker> {
+        let peer = peer.to_canonical();
+        (!self.is_proxy(peer)).then_some(Asker::Address(peer))
+    }
+
     /// Returns the address of whoever sends a request, which `peer` may only pass on.
     fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         static TOLD: Once = Once::new();

@@ -3,7 +3,7 @@
 //! [`axum::serve`] waits for a request for as long as the other side likes, so hyper is asked here.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
 
-use crate::http::limits::{Places, asker_of};
+use crate::http::limits::{Asker, Places};
 use crate::jobs as work;
 
 /// Connections at once, where the system lets the program have twice as many files.
@@ -63,11 +63,12 @@ pub(super) fn places() -> Arc<Places> {
     Places::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
-/// Answers all connections until it is told to stop, then those that are under way.
+/// Answers all connections, each counted as `asker_of` says of its address, until it is told to stop, then those that are under way.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,
     places: Arc<Places>,
+    asker_of: impl Fn(IpAddr) -> Option<Asker>,
     deadlines: Deadlines,
     mut stopping: watch::Receiver<bool>,
 ) {
@@ -143,8 +144,14 @@ mod tests {
         Site {
             address,
             stop,
-            serving: tokio::spawn(serve(listener, router, places, deadlines, stopping)),
+            serving: tokio::spawn(serve(
+                listener, router, places, by_address, deadlines, stopping,
+            )),
         }
+    }
+
+    fn by_address(ip: IpAddr) -> Option<Asker> {
+        Some(Asker::Address(ip))
     }
 
     fn connect(address: SocketAddr, text: &str) -> io::Result<TcpStream> {

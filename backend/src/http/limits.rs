@@ -23,7 +23,7 @@ use crate::http::App;
 use body::read_body;
 use guesses::Guesses;
 
-pub(super) use places::{Place, Places, asker_of};
+pub(super) use places::{Place, Places};
 
 /// Requests that are answered at once; more are turned away.
 const REQUESTS: usize = 256;
@@ -193,7 +193,7 @@ impl Limits {
 
     /// A place among those who download, kept as long as what is returned.
     pub(super) fn download(&self, ip: IpAddr) -> Result<Place, Error> {
-        let place = self.downloads.take(asker_of(ip));
+        let place = self.downloads.take(Some(Asker::Address(ip)));
         place.ok_or(Error::Busy {
             what: "other downloads",
             retry_after_s: DOWNLOADS_AGAIN_S,

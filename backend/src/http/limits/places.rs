@@ -76,17 +76,6 @@ impl Drop for Place {
     }
 }
 
-/// As whom an address is counted; none if it brings requests of many.
-pub(in crate::http) fn asker_of(ip: IpAddr) -> Option<Asker> {
-    let ip = ip.to_canonical();
-    (!is_proxy(ip)).then_some(Asker::Address(ip))
-}
-
-/// Whether an address is that of a proxy, whose connections and requests are those of many.
-fn is_proxy(ip: IpAddr) -> bool {
-    ip.is_loopback()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,17 +107,6 @@ mod tests {
         let _held = places.take(asker("2001:db8::1")).unwrap();
         assert!(places.take(asker("2001:db8::2")).is_none());
         assert!(places.take(asker("2001:db8:0:1::1")).is_some());
-    }
-
-    #[test]
-    fn proxies_of_this_machine_are_not_counted_as_one() {
-        let asker_of = |ip: &str| asker_of(ip.parse().unwrap());
-        for proxy in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
-            assert_eq!(asker_of(proxy), None, "{proxy}");
-        }
-        assert_eq!(asker_of("192.0.2.1"), asker("192.0.2.1"));
-        assert_eq!(asker_of("::ffff:192.0.2.1"), asker("192.0.2.1"));
-        assert_eq!(asker_of("2001:db8::1"), asker("2001:db8::1"));
     }
 
     #[test]
