@@ -63,7 +63,8 @@ pub(super) fn places() -> Arc<Places> {
     Places::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
-/// Answers all connections, each counted as `asker_of` says of its address, until it is told to stop, then those that are under way.
+/// Answers all connections until it is told to stop, then those that are under way. `asker_of` says
+/// by its address as whom a connection is counted.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,

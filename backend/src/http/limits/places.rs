@@ -1,7 +1,6 @@
 //! Places that are taken for a while: so many in all, and so many by one asker.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Asker;
