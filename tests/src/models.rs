@@ -93,7 +93,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_of_its_model_alone() {
     home.write("broken/tokenizer.json", tokenizer.to_string());
     let broken = home.path("broken").to_string_lossy().into_owned();
     let long = "a".repeat(200) + "b";
-    collect(&home, "a", &[&long]);
+    collect(&home, "a", &[long.as_str()]);
     let says = "broken:bi: tokenizer.json: the tokenizer breaks off";
     home.run_with(&score_line(&broken, "s.tsv"))
         .refused_with(says);

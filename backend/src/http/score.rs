@@ -187,12 +187,7 @@ async fn take_turns(
     let mut work = off_thread("reading a query", begin).await?;
     while !work.is_done() {
         let turn = app.limits.turn().await;
-        let step = move || {
-            turn.run(|| {
-                work.step()?;
-                Ok(work)
-            })
-        };
+        let step = move || turn.run(|| work.step().map(|()| work));
         work = off_thread("scoring texts", step).await?;
         metrics::counter!("axioscope_ranking_batches_total").increment(1);
     }

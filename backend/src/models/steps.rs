@@ -110,7 +110,7 @@ impl StepwiseScoring {
         }
         let passage_ranker = ranker.reading(Reading::Whole);
         let query = passage_ranker
-            .cut(Side::Query, &[&request.query])?
+            .cut(Side::Query, &[request.query.as_str()])?
             .remove(0);
         if query.truncated {
             (request.too_long)(TooLong::Query)?;
@@ -348,16 +348,16 @@ mod tests {
     #[test]
     fn too_many_tokens_are_refused_before_anything_is_computed() {
         // [CLS] where do rivers end [SEP], for each of the passages that follow.
-        let n_query = 6;
+        let n_query = 6_u64;
         let text = || ["a b d f a b d f".to_owned()];
         for (spec, passages) in [
-            ("tiny:bi", &[8 + 2][..]),
+            ("tiny:bi", &[8_u64 + 2][..]),
             ("tiny:late+firstp=5/3", &[5 + 2]),
             ("tiny:late+maxp=5/3", &[5 + 2, 5 + 2]),
             ("cross-tiny:cross+meanp=5/3", &[5 + 2, 5 + 2]),
         ] {
             let ranker = ranker(spec);
-            let n_tokens = passages.iter().map(|it| it + n_query).sum();
+            let n_tokens: u64 = passages.iter().map(|it| it + n_query).sum();
             let with_most = |max_tokens| ScoringRequest {
                 max_tokens,
                 ..request(&text())

@@ -165,7 +165,7 @@ fn a_tokenizer_that_breaks_off_is_an_error_that_names_its_file() {
         let error = model.tokenize(side, &long).err().unwrap().to_string();
         let parts = [
             "tokenizer.json: ",
-            "retry-limit-in-match",
+            "retry-limit",
             "published with the model",
         ];
         assert!(parts.iter().all(|it| error.contains(it)), "{error}");
