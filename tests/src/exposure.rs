@@ -410,7 +410,8 @@ impl Drop for Proxy {
 
 /// What stands in the one block of the guide in a language.
 fn block(language: &str) -> String {
-    let mut parts = GUIDE.split(&format!("\n```{language}\n"));
+    let begins = format!("\n```{language}\n");
+    let mut parts = GUIDE.split(&begins);
     let (_, behind) = (parts.next(), parts.next());
     assert_eq!(parts.next(), None, "one block of {language}");
     let behind = behind.unwrap_or_else(|| panic!("no block of {language}"));

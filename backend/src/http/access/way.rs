@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::http::App;
 
 /// For so long a browser that was here once comes by https alone: a year.
-const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+const HSTS: &str = "max-age=31536000";
 
 /// Refuses requests that a page of another site has its visitor's browser send. Where the public
 /// address has https, browsers are told to keep to that.
@@ -36,7 +36,8 @@ pub(in crate::http) async fn check_way(
         .is_some_and(|it| it.is_https)
     {
         let headers = response.headers_mut();
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+        let value = HeaderValue::from_static(HSTS);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
     response
 }
