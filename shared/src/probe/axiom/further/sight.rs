@@ -3,6 +3,7 @@
 use super::super::super::counts::{Case, Counted};
 use super::super::super::{Measured, Mode, Quantity, Relation};
 use super::{Condition, Further, proximity};
+use crate::index::stats::QueryTerms;
 use crate::rank::{Bm25, Ranker};
 
 /// One axiom on the texts of one query.
@@ -10,6 +11,8 @@ pub(super) struct Sight<'a> {
     axiom: Further,
     weight: Weight,
     case: &'a Case<'a>,
+    /// The tokens of the query, as places among its distinct terms.
+    tokens: Vec<usize>,
     /// Pairs of query terms that are compared, the rarer first where that counts.
     pairs: Vec<(usize, usize)>,
     /// Query terms that decide.
@@ -48,6 +51,7 @@ impl<'a> Sight<'a> {
             axiom,
             weight,
             case,
+            tokens: tokens(case.query),
             pairs: Vec::new(),
             deciding: Vec::new(),
             aspects: Vec::new(),
@@ -85,12 +89,11 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Over all tokens of the query, so a term that it names twice counts twice.
+    /// Over all tokens of the query, so a term that it names twice counts twice. They are added in
+    /// their order, as the package does it: another order has other last digits.
     fn asked_sum(&self, text: &Counted) -> f64 {
-        let terms = self.case.query.iter().enumerate();
-        terms
-            .map(|(at, it)| f64::from(it.count) * self.count(text, at))
-            .sum()
+        let terms = self.tokens.iter();
+        terms.fold(0.0, |sum, &term| sum + self.count(text, term))
     }
 
     /// Over distinct query terms.
@@ -194,6 +197,7 @@ impl<'a> Sight<'a> {
                     Weight::Share => -there,
                 }
             }
+            Further::Stmc1IrAxioms if (x.value[0] - y.value[0]).abs() <= SAME_MEAN => 0.0,
             _ if x.value[0] == y.value[0] => x.value[1] - y.value[1],
             _ => x.value[0] - y.value[0],
         }
@@ -304,17 +308,17 @@ impl<'a> Sight<'a> {
         match condition {
             Condition::Length => at_most(
                 Quantity::LengthShare,
-                Some(apart(f64::from(a.len), f64::from(b.len))),
+                Some(apart(f64::from(a.len), f64::from(b.len), share)),
                 share,
             ),
             Condition::SumsApart => Measured {
                 quantity: Quantity::SumShare,
-                value: Some(apart(self.asked_sum(a), self.asked_sum(b))),
+                value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
                 relation: Relation::Above,
                 bound: Some(share),
             },
             Condition::SumsEqual => {
-                let gap = apart(self.sum(a), self.sum(b));
+                let gap = apart(self.sum(a), self.sum(b), SAME);
                 at_most(Quantity::SumShare, Some(gap), SAME)
             }
             Condition::Differing => {
@@ -327,17 +331,20 @@ impl<'a> Sight<'a> {
                 }
             }
             Condition::CountsClose => {
-                let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it)));
+                let gaps = terms.map(|it| apart(self.count(a, it), self.count(b, it), share));
                 at_most(Quantity::CountShare, Some(gaps.fold(0.0, f64::max)), share)
             }
             Condition::ScoresClose => {
-                at_most(Quantity::ScoreShare, Some(apart(x.score, y.score)), share)
+                let gap = apart(x.score, y.score, share);
+                at_most(Quantity::ScoreShare, Some(gap), share)
             }
             Condition::EquallyRare => {
                 let idfs: Vec<f64> = terms.map(|it| self.case.idf(it)).collect();
                 let most = idfs.iter().copied().reduce(f64::max);
                 let least = idfs.iter().copied().reduce(f64::min);
-                let gap = most.zip(least).map(|(most, least)| apart(most, least));
+                let gap = most
+                    .zip(least)
+                    .map(|(most, least)| apart(most, least, share));
                 at_most(Quantity::IdfShare, gap, share)
             }
             Condition::SameTerms => {
@@ -366,13 +373,31 @@ impl<'a> Sight<'a> {
 /// 1e-9: what the package takes for equal, Python's `math.isclose`.
 const SAME: f64 = 1e-9;
 
-/// |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros.
-fn apart(a: f64, b: f64) -> f64 {
+/// Means of cosines that differ by no more are equal. The rounding of a mean of n cosines is below
+/// n · 1.1e-16, which is this for 9,000 pairs of words. The package lets the rounding decide.
+const SAME_MEAN: f64 = 1e-12;
+
+/// The terms of a query's tokens in order, as places among its distinct terms.
+fn tokens(query: &QueryTerms) -> Vec<usize> {
+    let places = query.iter().enumerate();
+    let mut tokens: Vec<(u32, usize)> = places
+        .flat_map(|(term, it)| it.places.iter().map(move |&place| (place, term)))
+        .collect();
+    tokens.sort_unstable();
+    tokens.into_iter().map(|it| it.1).collect()
+}
+
+/// |a − b| / max(|a|, |b|), from 0 to 2; 0 for two zeros. It is at most `share` exactly where
+/// [`close`] says so, which a quotient may miss by its rounding.
+fn apart(a: f64, b: f64, share: f64) -> f64 {
     let most = a.abs().max(b.abs());
-    if most == 0.0 {
-        0.0
-    } else {
-        (a - b).abs() / most
+    let gap = match most == 0.0 {
+        true => 0.0,
+        false => (a - b).abs() / most,
+    };
+    match close(a, b, share) {
+        true => gap.min(share),
+        false => gap.max(share.next_up()),
     }
 }
 

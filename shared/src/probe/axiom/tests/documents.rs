@@ -393,3 +393,35 @@ fn the_operators_are_those_of_the_package() {
         check(axiom, Mode::Fixed, &ANY_LENGTH, fixture, expected);
     }
 }
+
+/// The sums of each pair differ by a tenth of the larger one but for rounding. What Python 3.11
+/// says is `math.isclose(sum(a), sum(b), rel_tol=0.1)`, where `a` and `b` are the counts of the
+/// query's tokens, in their order, each divided by the length of the text.
+#[test]
+fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
+    // Query, then river, bank and all terms of both texts, then what Python says.
+    let pairs = [
+        ("river", [11, 0, 27], [11, 0, 30], true),
+        ("river", [22, 0, 27], [11, 0, 15], true),
+        ("river", [22, 0, 27], [22, 0, 30], true),
+        ("river bank river", [1, 4, 6], [3, 3, 10], true),
+        ("river bank river", [2, 3, 7], [3, 3, 10], true),
+        ("river bank river", [3, 4, 7], [3, 3, 7], false),
+        ("river bank river", [3, 4, 7], [4, 1, 7], false),
+        ("river bank river", [1, 4, 9], [1, 4, 10], false),
+    ];
+    let text = |[river, bank, all]: [usize; 3]| {
+        "river ".repeat(river) + &"bank ".repeat(bank) + &"mud ".repeat(all - river - bank)
+    };
+    for (query, first, second, is_close) in pairs {
+        let fixture = format!("query {query}\nd1 {}\nd2 {}", text(first), text(second));
+        let axiom = Axiom::Further(Further::Tfc1IrAxioms);
+        let expected = match is_close {
+            true => expect![""],
+            false => expect![[r#"
+                d1 > d2
+            "#]],
+        };
+        check(axiom, Mode::CodeCamara2020, &ANY_LENGTH, &fixture, expected);
+    }
+}

@@ -141,6 +141,44 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     assert_eq!(mine(Mode::CodeCamara2020), [[1, 0]]);
 }
 
+/// The words of both texts have the same three vectors in another order, so that the rounding of
+/// the sums alone sets the means apart.
+#[test]
+fn equal_means_are_equal_whatever_their_rounding() {
+    let (a, b, c) = ([1e-4, 1.0, 0.0], [7e-4, 1.0, 0.0], [1.0, 0.0, 0.5]);
+    let vectors = Vectors::of(&[
+        ("river", [0.6, 0.0, 0.7]),
+        ("tide", a),
+        ("mud", b),
+        ("stone", c),
+        ("sand", c),
+        ("reed", a),
+        ("silt", b),
+    ]);
+    let docs = ["tide mud stone", "sand reed silt"];
+    let mut builder = IndexBuilder::new(Analyzer::default()).keeping_tokens();
+    docs.iter().for_each(|it| builder.add(it));
+    let index = builder.finish().unwrap();
+    let rows = vectors.rows_of(&index);
+    let known = Known::new(&vectors, &index, &rows);
+    let terms = index.query_terms("river");
+    let words = known.words_of_query("river", &terms);
+    let mean = |doc: u32| known.alike(doc, &terms, &words).average;
+    assert!(mean(0) > mean(1));
+    for &mode in Mode::ALL {
+        let asked = [(Probe::Axiom(Axiom::Further(Further::Stmc1IrAxioms)), mode)];
+        let miner = Miner {
+            index: &index,
+            known: Some(&known),
+            asked: &asked,
+            limits: &EXACT,
+        };
+        let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
+        let mined = Mined::collect(&asked, vec![shard]);
+        assert_eq!(mined.instances[0].len(), 0, "{mode:?}");
+    }
+}
+
 /// A third of the triples that share a pair is enough to find a slip.
 fn tried(places: &&[u32]) -> bool {
     places.len() == 2 || places.iter().sum::<u32>() % 3 == 0
