@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 
 pub mod error;
+pub mod written;
 pub mod collection;
 pub mod text;
 pub mod index;

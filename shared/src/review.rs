@@ -14,7 +14,6 @@
 
 pub mod answer;
 pub mod key;
-pub mod written;
 pub mod sides;
 pub mod event;
 pub mod task;

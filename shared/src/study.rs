@@ -41,6 +41,7 @@ use crate::probe::{Instances, Limits, Manipulation, Mode, Pool, Probe, TextNo, T
 use crate::score::{Pairs, Scores};
 use crate::text::{Analyzer, Tokenizer};
 use crate::vectors::{Vectors, VectorsAbout};
+use crate::written::{check_seen, shows_nothing};
 use audit::Audit;
 use withheld::Withheld;
 
@@ -204,6 +205,12 @@ impl Definition {
             ));
         }
         check_name(&self.name)?;
+        check_seen("title", &self.title)?;
+        check_seen("description", &self.description)?;
+        if shows_nothing(&self.title) {
+            let reason = "is empty, or holds only characters that are not seen: give one that is";
+            return Err(Error::missing("title", reason));
+        }
         if self.probes.is_empty() || self.modes.is_empty() {
             return Err(Error::missing(
                 "probes",

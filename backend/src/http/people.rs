@@ -9,7 +9,7 @@ use shared::api::people::{
     Role, SetPassword, SignIn, SignOut, Who,
 };
 use shared::error::Error as InputError;
-use shared::review::written::LONGEST_NAME;
+use shared::written::LONGEST_NAME;
 
 use crate::clock::now_ms;
 use crate::error::Error;

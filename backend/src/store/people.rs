@@ -9,7 +9,7 @@ mod sessions;
 use shared::api::people::{Everybody, Invited, Person, Role, Somebody};
 use shared::error::Error as Wrong;
 use shared::review::PersonNo;
-use shared::review::written::check_person_name;
+use shared::written::check_person_name;
 use sqlx::{Any, Transaction};
 use unicode_normalization::UnicodeNormalization;
 

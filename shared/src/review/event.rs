@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::written::{check_note, check_tags};
 use super::{Answer, ItemNo, Key, Matters, PersonNo, Sides};
 use crate::error::{Error, FieldError};
+use crate::written::{check_note, check_tags};
 
 /// More time than this nobody spends on one item without a pause; what is above is cut.
 pub const LONGEST_LOOK_MS: u64 = 3_600_000;
@@ -88,10 +88,10 @@ pub struct AnswerComment {
     /// Whether the axiom's reason matters here, if the person said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matters: Option<Matters>,
-    /// At most [`super::written::MOST_TAGS`].
+    /// At most [`crate::written::MOST_TAGS`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// At most [`super::written::LONGEST_NOTE`] characters.
+    /// At most [`crate::written::LONGEST_NOTE`] characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -257,7 +257,7 @@ impl What {
 }
 
 impl Event {
-    /// The event as it is kept: words by the rules of [`super::written`], time cut at
+    /// The event as it is kept: words by the rules of [`crate::written`], time cut at
     /// [`LONGEST_LOOK_MS`]. Refused is one about an item that the task does not have, with words
     /// that are too long, or without words where there must be some. A browser asks this before
     /// it keeps an event, so that no event is kept that a server will not take.

@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use super::Answer;
-use super::written::{LONGEST_NAME, check_guidelines, check_note, check_tags};
 use crate::error::{Error, FieldError};
 use crate::probe::{ClaimKind, Mode, Probe};
 use crate::study::dials::Dials;
 use crate::verdict::Outcome;
+use crate::written::{check_guidelines, check_note, check_tags, check_title};
 
 /// A task has at most so many items: what one page can list, and more than people review.
 pub const MOST_ITEMS: u32 = 20_000;
@@ -270,7 +270,7 @@ impl Item {
 }
 
 impl Task {
-    /// The task as it is kept, words by the rules of [`super::written`]. Refused is what no task
+    /// The task as it is kept, words by the rules of [`crate::written`]. Refused is what no task
     /// can be made of, whatever the study.
     pub fn checked(mut self) -> Result<Task, Error> {
         let within = |field: &str, value: u32, range: RangeInclusive<u32>| {
@@ -279,14 +279,7 @@ impl Task {
             }
             Err(FieldError::NotWithin { value, range }.of(field))
         };
-        self.title = check_note(&self.title)?;
-        if !(1..=2 * LONGEST_NAME).contains(&self.title.chars().count()) {
-            let most = 2 * LONGEST_NAME;
-            return Err(Error::out_of_range(
-                "title",
-                format!("must have 1 to {most} characters"),
-            ));
-        }
+        self.title = check_title(&self.title)?;
         if self.probes.is_empty() {
             return Err(Error::missing("probes", "a task needs at least one"));
         }
@@ -347,7 +340,9 @@ mod tests {
 
     #[test]
     fn what_no_task_can_be_made_of_is_refused() {
-        refused(|it| it.title = " ".to_owned(), "title");
+        for title in [" ", "\u{200D}", "Rivers \u{202E}", "\0", &"a".repeat(121)] {
+            refused(|it| it.title = title.to_owned(), "title");
+        }
         refused(|it| it.probes.clear(), "probes");
         refused(|it| it.n_items = 0, "n_items");
         refused(|it| it.overlap = 21, "overlap");

@@ -108,6 +108,29 @@ mod tests {
     }
 
     #[test]
+    fn a_title_that_is_not_seen_is_refused() {
+        for (title, description) in [
+            ("", ""),
+            ("\u{200D}", ""),
+            ("Rivers \u{202E}", ""),
+            ("Rivers\0", ""),
+            ("Rivers", "of \u{2066}banks"),
+            ("Rivers", "\0"),
+        ] {
+            let mut definition = fixture::definition(10);
+            definition.title = title.to_owned();
+            definition.description = description.to_owned();
+            let error = definition.check().unwrap_err();
+            let field = if title == "Rivers" {
+                "description"
+            } else {
+                "title"
+            };
+            assert_eq!(error.field(), Some(field), "{error}");
+        }
+    }
+
+    #[test]
     fn what_was_written_is_taken() {
         let made = study();
         let json = serde_json::to_value(&made).unwrap();

@@ -3,7 +3,7 @@
 use shared::api::people::{Invited, InvitedTo, LONGEST_INVITATION_H, NewInvitation, Role};
 use shared::error::Error as InputError;
 use shared::review::PersonNo;
-use shared::review::written::check_note;
+use shared::written::check_note;
 
 use super::{InvitedRow, moment, number, role};
 use crate::error::{Error, Over};

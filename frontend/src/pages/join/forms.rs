@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use shared::api::people::{Join, SHORTEST_PASSWORD, SignIn, Who};
-use shared::review::written::{LONGEST_NAME, check_person_name};
+use shared::written::{LONGEST_NAME, check_person_name};
 
 use crate::api::{self, Error};
 use crate::browser;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::probe::Probe;
 use shared::review::Matters;
 use shared::review::event::AnswerComment;
-use shared::review::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
+use shared::written::{LONGEST_NOTE, LONGEST_TAG, check_tag};
 
 use crate::pages::review::desk;
 use crate::widgets::form::Radio;

@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use shared::probe::{Axiom, Probe};
 use shared::review::event::SkipReason;
-use shared::review::written::LONGEST_NOTE;
+use shared::written::LONGEST_NOTE;
 
 use crate::page::Page;
 use crate::pages::about::example::Example;

@@ -1,8 +1,19 @@
-//! What people write beside their answers: names, tags, notes.
+//! What people write for others to read: names, titles, tags, descriptions, notes.
 //!
-//! Names and tags stand in lists, tables and files among others, so a character that cannot be
-//! seen or that turns the direction of what follows is refused there. In a note and in a reason,
-//! which stand alone, such characters are left out.
+//! Every text of this kind passes one of these functions before it is kept: names of people and
+//! notes of invitations where they are stored, titles, tags, notes and guidelines of review tasks
+//! in [`Task::checked`] and [`Event::checked`], title and description of a study in
+//! [`Definition::check`]. Names of studies and collections are letters, digits and hyphens, see
+//! [`check_name`]; ids and texts of documents have their own rules where they are read.
+//!
+//! Names, titles and tags stand in lists, tables and files among others, so a character that cannot
+//! be seen or that turns the direction of what follows is refused there, and so is a text of which
+//! nothing can be seen. In a note and in a reason, which stand alone, such characters are left out.
+//!
+//! [`Task::checked`]: crate::review::task::Task::checked
+//! [`Event::checked`]: crate::review::event::Event::checked
+//! [`Definition::check`]: crate::study::Definition::check
+//! [`check_name`]: crate::study::check_name
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
@@ -11,6 +22,9 @@ use crate::error::{Error, Field, FieldError};
 
 /// A name of a person has at most so many characters: what a column has room for.
 pub const LONGEST_NAME: usize = 60;
+
+/// A title of a task has at most so many characters: what a heading has room for.
+pub const LONGEST_TITLE: usize = 2 * LONGEST_NAME;
 
 /// A tag has at most so many characters: what a button has room for.
 pub const LONGEST_TAG: usize = 40;
@@ -28,6 +42,11 @@ pub const LONGEST_GUIDELINES: usize = 50_000;
 /// normal form C. It has 1 to [`LONGEST_NAME`] characters.
 pub fn check_person_name(name: &str) -> Result<String, Error> {
     check_word(Field::shown("name", "name of a person"), name, LONGEST_NAME)
+}
+
+/// The title of a task as it is kept, by the same rules: 1 to [`LONGEST_TITLE`] characters.
+pub fn check_title(title: &str) -> Result<String, Error> {
+    check_word("title".into(), title, LONGEST_TITLE)
 }
 
 /// A tag as it is kept, by the same rules: 1 to [`LONGEST_TAG`] characters.
@@ -51,6 +70,17 @@ pub fn check_tags(tags: &[String]) -> Result<Vec<String>, Error> {
     Ok(kept)
 }
 
+/// Refuses a text that holds a character that is not seen, except for line breaks and tabs.
+pub fn check_seen(field: &str, text: &str) -> Result<(), Error> {
+    check_characters(&field.into(), text)
+}
+
+/// Whether nothing of a text can be seen: it is empty, or holds only white space and characters
+/// that are not drawn or that need another one to be drawn on.
+pub fn shows_nothing(text: &str) -> bool {
+    !text.chars().any(is_drawn)
+}
+
 /// A note or a reason as it is kept: control characters but line breaks and tabs, and what turns
 /// the direction of writing, are left out, white space around it too.
 pub fn check_note(note: &str) -> Result<String, Error> {
@@ -66,16 +96,27 @@ fn check_text(field: &str, text: &str, most: usize) -> Result<String, Error> {
     let unseen = |it: char| is_unseen(it) && !matches!(it, '\n' | '\t');
     let text = text.replace("\r\n", "\n");
     let kept: String = text.trim().chars().filter(|&it| !unseen(it)).collect();
+    if shows_nothing(&kept) {
+        return Ok(String::new());
+    }
     check_length(field, &kept, most)?;
     Ok(kept)
 }
 
-fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
+fn check_characters(field: &Field, text: &str) -> Result<(), Error> {
     let unseen = |it: &char| is_unseen(*it) && !it.is_whitespace();
-    if let Some(it) = word.chars().find(unseen) {
-        let reason = format!("holds a character that is not seen (U+{:04X})", it as u32);
-        return Err(Error::malformed(field, format!("{reason}: leave it out")));
+    match text.chars().find(unseen) {
+        None => Ok(()),
+        Some(it) => {
+            let reason = format!("holds a character that is not seen (U+{:04X})", it as u32);
+            let field = field.clone();
+            Err(Error::malformed(field, format!("{reason}: leave it out")))
+        }
     }
+}
+
+fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
+    check_characters(&field, word)?;
     let words: Vec<String> = word
         .split_whitespace()
         .map(|it| it.nfc().collect())
@@ -83,6 +124,10 @@ fn check_word(field: Field, word: &str, most: usize) -> Result<String, Error> {
     let kept = words.join(" ");
     if kept.is_empty() {
         return Err(Error::missing(field, "is empty"));
+    }
+    if shows_nothing(&kept) {
+        let reason = "holds only characters that are not seen: give one that is";
+        return Err(Error::missing(field, reason));
     }
     check_length(field, &kept, most)?;
     Ok(kept)
@@ -105,6 +150,23 @@ fn is_unseen(it: char) -> bool {
     let separates = matches!(it, '\u{2028}' | '\u{2029}');
     let is_other = it.general_category_group() == GeneralCategoryGroup::Other;
     separates || is_other && !matches!(it, '\u{200C}' | '\u{200D}')
+}
+
+/// Letters, digits, punctuation and symbols, but for the fillers of Hangul and the empty cell of
+/// Braille, which are drawn as nothing.
+fn is_drawn(it: char) -> bool {
+    let is_blank = matches!(
+        it,
+        '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}'
+    );
+    !is_blank
+        && matches!(
+            it.general_category_group(),
+            GeneralCategoryGroup::Letter
+                | GeneralCategoryGroup::Number
+                | GeneralCategoryGroup::Punctuation
+                | GeneralCategoryGroup::Symbol
+        )
 }
 
 #[cfg(test)]
@@ -134,6 +196,42 @@ mod tests {
                 .unwrap_err()
                 .to_string();
             assert!(error.contains("is not seen"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_shows_nothing_is_no_name() {
+        for it in [
+            "\u{200C}",
+            "\u{200D}\u{200C}",
+            "\u{3164}",
+            "\u{115F}\u{1160}",
+            "\u{2800} \u{2800}",
+            "\u{34F}",
+            "\u{FE0F}",
+            "\u{A0}\u{200D}",
+        ] {
+            for checked in [check_person_name(it), check_title(it), check_tag(it)] {
+                let error = checked.unwrap_err().to_string();
+                assert!(error.contains("not seen"), "{it:?}: {error}");
+            }
+            assert!(shows_nothing(it), "{it:?}");
+            assert_eq!(check_note(it).unwrap(), "");
+        }
+        for it in ["Ada", "愛", "7", "☺", "-", "\u{627}\u{64E}"] {
+            assert_eq!(check_person_name(it).unwrap(), it);
+        }
+        assert!(shows_nothing(" \n"));
+    }
+
+    #[test]
+    fn a_text_with_characters_that_are_not_seen_is_refused() {
+        check_seen("description", "Two lines\r\n\tof text, علی‌رضا").unwrap();
+        for it in ['\0', '\u{202E}', '\u{2066}', '\u{200B}'] {
+            let error = check_seen("description", &format!("a{it}b")).unwrap_err();
+            let code = format!("(U+{:04X})", it as u32);
+            assert_eq!(error.field(), Some("description"));
+            assert!(error.to_string().contains(&code), "{error}");
         }
     }
 
