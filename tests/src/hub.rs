@@ -214,3 +214,196 @@ fn a_fault_of_the_network_makes_no_other_model() {
     let folder = folder.to_string_lossy().into_owned();
     assert_eq!(home.run_with(&["models", "inspect", &folder]).done(), told);
 }
+
+/// What a hub does in place of an honest answer, and what is said of it.
+struct Trick {
+    /// The file that is asked for when it does so.
+    file: &'static str,
+    reply: fn(&Asked) -> Reply,
+    told: &'static str,
+}
+
+/// An honest answer with one header more or another in place of one.
+fn with_header(asked: &Asked, name: &str, value: &str) -> Reply {
+    let Reply::Answer(status, headers, body) = file(asked) else {
+        panic!("the hub has {}", asked.line)
+    };
+    let others = headers
+        .lines()
+        .filter(|it| !it.starts_with(&format!("{name}:")));
+    let headers: String = others.map(|it| format!("{it}\r\n")).collect();
+    Reply::Answer(status, format!("{headers}{name}: {value}\r\n"), body)
+}
+
+fn redirect(location: &str) -> Reply {
+    Reply::Answer(302, format!("location: {location}\r\n"), Vec::new())
+}
+
+/// Headers of an honest answer, for a file of so many bytes.
+fn promise(n_bytes: u64) -> String {
+    format!(
+        "etag: \"made-up\"\r\nx-repo-commit: {COMMIT}\r\n\
+         content-range: bytes 0-0/{n_bytes}\r\n"
+    )
+}
+
+/// Whether the size of the file is asked for, before its bytes are.
+fn is_size_asked(asked: &Asked) -> bool {
+    asked.header("range") == Some("bytes=0-0")
+}
+
+const TRICKS: &[Trick] = &[
+    Trick {
+        file: "config.json",
+        reply: |asked| with_header(asked, "x-repo-commit", "../../../../../evil"),
+        told: "of which commit",
+    },
+    Trick {
+        file: "config.json",
+        reply: |asked| with_header(asked, "x-repo-commit", "/tmp/axioscope-evil"),
+        told: "of which commit",
+    },
+    Trick {
+        file: "config.json",
+        reply: |asked| with_header(asked, "etag", "\"../../../../../evil\""),
+        told: "no etag, or one that cannot be the name of a file",
+    },
+    Trick {
+        file: "config.json",
+        reply: |asked| with_header(asked, "x-linked-etag", "\"/tmp/axioscope-evil\""),
+        told: "no etag, or one that cannot be the name of a file",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| answer(206, "[1]"),
+        told: "of which commit",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' ']),
+        told: "config.json has 100000000000000 bytes there, at most",
+    },
+    Trick {
+        file: "model.safetensors",
+        reply: |_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' ']),
+        told: "model.safetensors has 100000000000000 bytes there, at most",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| Reply::Endless(206, promise(1_000)),
+        told: "it sends more than the 1000 bytes it promised",
+    },
+    Trick {
+        file: "config.json",
+        reply: |asked| match is_size_asked(asked) {
+            true => Reply::Answer(206, promise(1_000), vec![b' ']),
+            false => Reply::Answer(206, promise(1_000), vec![b' '; 10]),
+        },
+        told: "it sent 10 of the 1000 bytes it promised",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| Reply::Answer(206, promise(10), b"<html> </html>"[..10].to_vec()),
+        told: "what it sends is not JSON",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| {
+            let headers = promise(9) + "content-type: text/html; charset=utf-8\r\n";
+            Reply::Answer(206, headers, b"<p>no</p>".to_vec())
+        },
+        told: "it sends a page of HTML",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| redirect("file:///etc/passwd"),
+        told: "it redirects to `file:///etc/passwd`",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| redirect("http://127.0.0.1:9/config.json"),
+        told: "it redirects to `http://127.0.0.1:9/config.json`",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| redirect("//evil.example/config.json"),
+        told: "it redirects to `//evil.example/config.json`",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| redirect("/again"),
+        told: "it redirects more than 5 times",
+    },
+    Trick {
+        file: "config.json",
+        reply: |_| Reply::Answer(302, String::new(), Vec::new()),
+        told: "it redirects to nowhere",
+    },
+    Trick {
+        file: "modules.json",
+        reply: |_| {
+            let modules =
+                r#"[{"path": "../../evil", "type": "sentence_transformers.models.Dense"}]"#;
+            Reply::Answer(206, promise(modules.len() as u64), modules.into())
+        },
+        told: "modules.json names `../../evil`, which is no folder inside the model's",
+    },
+];
+
+#[test]
+fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
+    for trick in TRICKS {
+        let home = Home::new();
+        let hub = Peer::new(move |asked| match asked.line.ends_with(trick.file) {
+            true => (trick.reply)(asked),
+            // Where the redirect without an end leads.
+            false if asked.line.ends_with("/again") => redirect("/again"),
+            false => file(asked),
+        });
+        let since = Instant::now();
+        let error = inspect(&home, &hub.address, "someone/dense-tiny").refused();
+        assert!(error.contains(trick.told), "{}: {error}", trick.told);
+        assert!(since.elapsed() < Duration::from_secs(30), "{}", trick.told);
+        for path in home.files() {
+            assert!(path.starts_with("hf/hub/"), "{}: {path}", trick.told);
+            let n_bytes = std::fs::metadata(home.path(&path)).unwrap().len();
+            assert!(n_bytes < 1 << 20, "{}: {path} has {n_bytes}", trick.told);
+        }
+        let evil = std::path::Path::new("/tmp/axioscope-evil");
+        assert!(!evil.exists(), "{}", trick.told);
+    }
+}
+
+#[test]
+fn the_token_goes_to_no_other_host() {
+    let home = Home::new();
+    let other = Peer::new(|_| answer(206, "{}"));
+    let there = other.address.clone();
+    let hub = Peer::new(move |_| redirect(&format!("{there}/config.json")));
+    home.write("hf/token", "hush");
+    inspect(&home, &hub.address, "someone/tiny").refused_with("it redirects to");
+    assert_eq!(hub.asked()[0].header("authorization"), Some("Bearer hush"));
+    assert_eq!(other.asked().len(), 0);
+}
+
+#[test]
+fn a_download_that_was_cut_off_goes_on_where_it_ended() {
+    let home = Home::new();
+    let weights = |asked: &Asked| asked.line.ends_with("safetensors") && !is_size_asked(asked);
+    let cut = Peer::new(move |asked| match (weights(asked), file(asked)) {
+        (true, Reply::Answer(status, headers, body)) => {
+            Reply::Answer(status, headers, body[..1_000].to_vec())
+        }
+        (_, reply) => reply,
+    });
+    inspect(&home, &cut.address, "someone/tiny").refused_with("it sent 1000 of the");
+    let hub = Peer::new(file);
+    inspect(&home, &hub.address, "someone/tiny").done();
+    let asked = hub.asked();
+    let range = asked
+        .iter()
+        .rfind(|it| weights(it))
+        .unwrap()
+        .header("range");
+    assert_eq!(range, Some("bytes=1000-"));
+}

@@ -31,6 +31,8 @@ pub(crate) enum Reply {
     Answer(u16, String, Vec<u8>),
     /// Nothing, ever.
     Silence,
+    /// Status and further headers, then a body that does not end.
+    Endless(u16, String),
     /// The connection ends in the middle of the answer.
     End,
 }
@@ -85,6 +87,14 @@ fn serve(mut connection: TcpStream, heard: &Mutex<Vec<Asked>>, reply: &dyn Fn(&A
             body.len()
         )
         .and_then(|()| connection.write_all(&body)),
+        Reply::Endless(status, headers) => {
+            let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\n{headers}\r\n");
+            let mut sent = connection.write_all(head.as_bytes());
+            while sent.is_ok() {
+                sent = connection.write_all(&[b' '; 1 << 16]);
+            }
+            sent
+        }
         Reply::Silence => {
             std::thread::sleep(Duration::from_secs(3_600));
             Ok(())

@@ -6,25 +6,29 @@
 //! `HF_HUB_ETAG_TIMEOUT` after how many seconds a hub that says nothing is given up, and
 //! `HF_HUB_DOWNLOAD_TIMEOUT` after how many without a byte a download is.
 
+mod download;
+
 use std::cell::OnceCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
+use std::{fs, io};
 
-use axum::http::{StatusCode, header};
-use hf_hub::api::Progress;
-use hf_hub::api::sync::ApiBuilder;
+use axum::http::StatusCode;
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
 use crate::models::files::FILES;
+use download::{Described, Download, Found};
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// So is a download without a byte.
 const STALL: Duration = Duration::from_secs(60);
+
+/// A file is looked for over at most so many redirects.
+const MOST_REDIRECTS: usize = 5;
 
 const OFFLINE: &str = "HF_HUB_OFFLINE";
 
@@ -213,7 +217,7 @@ impl<'a> Hub<'a> {
         if let Some(reason) = self.silent.get() {
             return Err(Missing::Unheard(reason.clone()));
         }
-        let found = self.look(file).and_then(|()| self.fetch(file));
+        let found = self.look(file).and_then(|it| self.fetch(file, it));
         if let Err(Missing::Unheard(reason)) = &found {
             let _ = self.silent.set(reason.clone());
         }
@@ -229,123 +233,150 @@ impl<'a> Hub<'a> {
         })
     }
 
-    /// Whether the hub has a file. Unlike what fetches, this ends in a bounded time.
-    fn look(&self, file: &str) -> Result<(), Missing> {
+    /// Asks the hub for a file. Unlike a download, this ends in a bounded time.
+    fn look(&self, file: &str) -> Result<Found, Missing> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_resolve(Some(timeout))
-            .timeout_connect(Some(timeout))
-            .timeout_recv_response(Some(timeout))
-            .timeout_global(Some(2 * timeout))
-            .build()
-            .into();
+        let agent = download::agent(timeout, Some(2 * timeout));
         let endpoint = endpoint();
-        let url = format!(
+        let mut url = format!(
             "{endpoint}/{}/resolve/{}/{file}",
             self.name.repository,
             self.name.repo().url_revision()
         );
-        let mut request = agent.get(&url).header(header::RANGE, "bytes=0-0");
-        if let Some(token) = &self.token {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
-        }
-        let response = request.call().map_err(|error| {
-            let reason = match &error {
-                ureq::Error::Timeout(_) => {
-                    format!("{endpoint} says nothing for {} s", timeout.as_secs())
-                }
-                other => format!("{endpoint} cannot be asked: {other}"),
-            };
-            match is_nobody(&error) {
-                true => Missing::Unheard(reason),
-                false => Missing::Unsent(reason),
+        let unlike = |reason| {
+            let reason = format!("the answer of {endpoint} is not that of a hub: {reason}");
+            Missing::Unsent(reason)
+        };
+        let mut described = Described::default();
+        for _ in 0..=MOST_REDIRECTS {
+            let token = self.token.as_deref();
+            let response = download::request(&agent, &endpoint, &url, "bytes=0-0", token);
+            let response = response.map_err(|it| unanswered(&endpoint, timeout, &it))?;
+            let (status, headers) = (response.status(), response.headers());
+            // A host that the hub redirects to knows the bytes alone.
+            if url.starts_with(&endpoint) {
+                described.read(headers);
             }
-        })?;
-        let status = response.status();
-        let code = response.headers().get("x-error-code");
-        let code = code.and_then(|it| it.to_str().ok()).unwrap_or_default();
+            if status.is_redirection() {
+                url = download::redirected(&endpoint, &url, headers).map_err(unlike)?;
+            } else if status.is_success() {
+                let n_bytes = download::n_bytes(status, headers);
+                return described.found(url, file, n_bytes).map_err(unlike);
+            } else {
+                let code = headers.get("x-error-code").and_then(|it| it.to_str().ok());
+                return Err(self.refused(&endpoint, file, status, code.unwrap_or_default()));
+            }
+        }
+        let reason = format!("it redirects more than {MOST_REDIRECTS} times");
+        Err(unlike(reason))
+    }
+
+    /// What a status means that is no success.
+    fn refused(&self, endpoint: &str, file: &str, status: StatusCode, code: &str) -> Missing {
         let name = self.name;
         match (status, code) {
-            (status, _) if status.is_success() || status.is_redirection() => Ok(()),
-            (_, "RevisionNotFound") => Err(Missing::NotThere(format!(
+            (_, "RevisionNotFound") => Missing::NotThere(format!(
                 "{endpoint} has no such revision of {}; a revision is a branch, a tag or a commit",
                 name.repository
-            ))),
-            (_, "EntryNotFound") => Err(Missing::NotThere(format!(
+            )),
+            (_, "EntryNotFound") => Missing::NotThere(format!(
                 "has no {file} on {endpoint}; a model that can be read has {}",
                 FILES.join(", ")
-            ))),
-            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Err(Missing::Hidden(format!(
+            )),
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => Missing::Hidden(format!(
                 "{endpoint} does not show it ({}): there is no such repository, or it needs a \
                  token that may read it",
                 status.as_u16()
-            ))),
-            (StatusCode::NOT_FOUND, _) => Err(Missing::NotThere(format!(
+            )),
+            (StatusCode::NOT_FOUND, _) => Missing::NotThere(format!(
                 "there is no {file} of {name} on {endpoint} (404); check owner, name and revision, \
                  and that it has {}",
                 FILES.join(", ")
-            ))),
-            (status, _) => Err(Missing::Unsent(format!(
+            )),
+            (status, _) => Missing::Unsent(format!(
                 "{endpoint} answers {}; try again later",
                 status.as_u16()
-            ))),
+            )),
         }
     }
 
-    /// Brings a file into the cache. The program of the hub waits without end for a hub that
-    /// falls silent; so it works on a thread of its own, which is left behind in that case.
-    fn fetch(&self, file: &str) -> Result<PathBuf, Missing> {
+    /// Brings a file into the cache. A hub that falls silent may do so without end; so a thread of
+    /// its own waits for it, which is left behind in that case.
+    fn fetch(&self, file: &str, found: Found) -> Result<PathBuf, Missing> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
-        let api = ApiBuilder::from_env().with_progress(false).build();
-        let api = api.map_err(|it| Missing::Unsent(it.to_string()))?;
-        let (repository, wanted) = (api.repo(self.name.repo()), file.to_owned());
+        let endpoint = endpoint();
+        let unsent =
+            |reason| Missing::Unsent(format!("it cannot be had from {endpoint}: {reason}"));
+        let repository = self.folder.join(self.name.repo().folder_name());
+        let download = Download {
+            // Silence is noticed below.
+            agent: download::agent(2 * stall, None),
+            endpoint: endpoint.clone(),
+            token: self.token.clone(),
+            found: found.clone(),
+            blobs: repository.join("blobs"),
+            file: file.to_owned(),
+        };
         let (tell, heard) = mpsc::channel();
-        let progress = Heard(tell.clone());
         std::thread::spawn(move || {
-            let found = repository.download_with_progress(&wanted, progress);
+            let ended = download.run(|| tell.send(Step::Bytes).is_ok());
             // An error says that nobody waits any more.
-            let _ = tell.send(Step::Ended(found.map_err(|it| it.to_string())));
+            let _ = tell.send(Step::Ended(ended));
         });
         loop {
-            let reason = match heard.recv_timeout(stall) {
+            return match heard.recv_timeout(stall) {
                 Ok(Step::Bytes) => continue,
-                Ok(Step::Ended(Ok(path))) => return Ok(path),
-                Ok(Step::Ended(Err(reason))) => reason,
+                Ok(Step::Ended(Ok(()))) => {
+                    let shown = self.show(file, &found, &repository);
+                    shown.map_err(|it| unsent(it.to_string()))
+                }
+                Ok(Step::Ended(Err(reason))) => Err(unsent(reason)),
                 Err(mpsc::RecvTimeoutError::Timeout) => {
-                    format!("no byte came for {} s", stall.as_secs())
+                    let reason = format!("no byte came for {} s", stall.as_secs());
+                    Err(unsent(reason))
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    "its answer is not that of a hub".to_owned()
+                    Err(unsent("the download ended without a word".to_owned()))
                 }
             };
-            let endpoint = endpoint();
-            let reason = format!("it cannot be had from {endpoint}: {reason}");
-            return Err(Missing::Unsent(reason));
         }
+    }
+
+    /// Puts a file of the cache where a commit has it, and says that the revision is this commit.
+    fn show(&self, file: &str, found: &Found, repository: &Path) -> io::Result<PathBuf> {
+        let path = self.cache.pointer_path(&found.commit).join(file);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if let Err(error) = fs::remove_file(&path)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
+        let blob = repository.join("blobs").join(&found.etag);
+        // Not every disk has links.
+        fs::hard_link(&blob, &path).or_else(|_| fs::copy(&blob, &path).map(drop))?;
+        self.cache.create_ref(&found.commit)?;
+        Ok(path)
     }
 }
 
 /// What is heard of a download.
 enum Step {
     Bytes,
-    Ended(Result<PathBuf, String>),
+    Ended(Result<(), String>),
 }
 
-struct Heard(mpsc::Sender<Step>);
-
-impl Progress for Heard {
-    fn init(&mut self, _size: usize, _file: &str) {
-        let _ = self.0.send(Step::Bytes);
+/// Why there is no answer.
+fn unanswered(endpoint: &str, timeout: Duration, error: &ureq::Error) -> Missing {
+    let reason = match error {
+        ureq::Error::Timeout(_) => format!("{endpoint} says nothing for {} s", timeout.as_secs()),
+        other => format!("{endpoint} cannot be asked: {other}"),
+    };
+    match is_nobody(error) {
+        true => Missing::Unheard(reason),
+        false => Missing::Unsent(reason),
     }
-
-    fn update(&mut self, _n_bytes: usize) {
-        let _ = self.0.send(Step::Bytes);
-    }
-
-    fn finish(&mut self) {}
 }
 
 /// Whether there was nobody to ask, as without a network. One who breaks off or falls silent was
@@ -370,7 +401,8 @@ fn is_nobody(error: &ureq::Error) -> bool {
 
 fn endpoint() -> String {
     let set = std::env::var("HF_ENDPOINT").ok();
-    set.unwrap_or_else(|| "https://huggingface.co".to_owned())
+    let set = set.unwrap_or_else(|| "https://huggingface.co".to_owned());
+    set.trim_end_matches('/').to_owned()
 }
 
 fn seconds_of(variable: &str) -> Option<Duration> {
