@@ -248,4 +248,4 @@ async fn stop_on_signal(stop: watch::Sender<bool>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

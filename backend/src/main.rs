@@ -18,6 +18,8 @@ mod review;
 mod embed;
 mod http;
 mod cli;
+#[cfg(test)]
+mod mutated_input;
 
 use std::process::ExitCode;
 

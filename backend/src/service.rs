@@ -92,4 +92,4 @@ impl Service {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -27,6 +27,8 @@ pub(crate) use tally::Tally;
 /// Names the server of PostgreSQL to tests; `tests/src/postgres.rs` reads it.
 const DATABASE: &str = "AXIOSCOPE_TEST_DATABASE_URL";
 const WASM: &str = "wasm32-unknown-unknown";
+/// How long `backend/src/mutated_input.rs` tries each parser.
+const FUZZ_SECONDS: &str = "AXIOSCOPE_FUZZ_SECONDS";
 /// What is compiled for this machine: the front end too, whose tests are of what it computes.
 const NATIVE: [&str; 1] = ["--workspace"];
 /// Those of them that may have test programs of their own.
@@ -326,7 +328,8 @@ impl<'a> Bench<'a> {
         Ok(tally)
     }
 
-    /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores.
+    /// The end-to-end tests of `regress.rs`, one after the other: each takes all cores. Then every
+    /// parser on mutated input, each for as many seconds as the environment says.
     fn long(&mut self) -> Result<Tally> {
         let place = self.place;
         self.dist_folder()?;
@@ -341,7 +344,14 @@ impl<'a> Bench<'a> {
         for dependency in [Dependency::Data, Dependency::Model] {
             test.envs(dependency.variables().iter().zip(dependency.find(place)?));
         }
-        libtest(&mut test)
+        let mut tally = libtest(&mut test)?;
+        // In the profile of the tests, which notices numbers that overflow.
+        let mut mutated = cargo(&["test", "--locked", "--package", "backend"]);
+        mutated.args(["--bin", "axioscope", "mutated_input::", "--", "--nocapture"]);
+        let seconds = std::env::var(FUZZ_SECONDS);
+        mutated.env(FUZZ_SECONDS, seconds.as_deref().unwrap_or("60"));
+        tally.add(libtest(&mut mutated)?);
+        Ok(tally)
     }
 
     /// Drives the program that the build step left, with everything it may need named in the

@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+pub(crate) mod mutated;
 mod operator;
 mod people;
 mod rerank;

@@ -257,4 +257,4 @@ fn n_files_below(folder: &Path) -> io::Result<u64> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

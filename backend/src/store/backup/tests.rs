@@ -425,3 +425,23 @@ fn a_study_that_is_made_again_meanwhile_is_copied_as_it_was_or_as_it_is() {
         stop.store(true, Ordering::Relaxed);
     });
 }
+
+/// A backup with a file, see [`crate::mutated_input`].
+pub(crate) fn archives() -> Vec<Vec<u8>> {
+    let mut writer = archive::Writer::new(Vec::new());
+    for (name, bytes) in [
+        (HEAD, "{}"),
+        ("files/studies/s/study.json", "{\"format\": 1}"),
+    ] {
+        let n_bytes = bytes.len() as u64;
+        writer.add(name, n_bytes, bytes.as_bytes()).unwrap();
+    }
+    vec![writer.finish().unwrap()]
+}
+
+/// Whether a backup is unpacked.
+pub(crate) fn unpacks(backup: &[u8]) -> bool {
+    let to = tempfile::tempdir().unwrap();
+    let unpacked = archive::unpack(backup, Path::new("a.tar.gz"), to.path(), |_| Ok(()));
+    unpacked.is_ok()
+}

@@ -1,0 +1,50 @@
+//! Requests in which something was changed, see [`crate::mutated_input`].
+
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use tokio::runtime::Runtime;
+
+use super::*;
+
+/// Method and path, then JSON: what stands behind `q=` of a GET, the body of a POST.
+pub(crate) const REQUESTS: &[&str] = &[
+    "GET /api/studies\n{}",
+    "GET /api/export\n{\"study\": \"open\"}",
+    "POST /rerank\n{\"query\": \"river\", \"texts\": [\"bank\", \"mud\"], \"raw_scores\": true}",
+    "POST /v1/rerank\n{\"model\": \"tiny:bi\", \"query\": \"river\", \"documents\": [\"bank\"]}",
+    "POST /api/score\n{\"ranker\": \"tiny:bi\", \"query\": \"river\", \"texts\": [\"bank\"]}",
+];
+
+static SITE: LazyLock<Mutex<(Runtime, Site)>> = LazyLock::new(|| {
+    let runtime = Runtime::new().unwrap();
+    let site = runtime.block_on(Site::new(Door::Loopback));
+    Mutex::new((runtime, site))
+});
+
+/// Whether a request is answered as it is meant. No request is the fault of the server.
+pub(crate) fn takes(input: &[u8]) -> bool {
+    let input = String::from_utf8_lossy(input);
+    let (head, json) = input.split_once('\n').unwrap_or((&input[..], ""));
+    let (method, path) = head.split_once(' ').unwrap_or((head, ""));
+    let (path, body) = match method {
+        "GET" => (format!("{path}?q={}", encoded(json)), ""),
+        _ => (path.to_owned(), json),
+    };
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::HOST, "localhost:8080")
+        .body(Body::from(body.to_owned()));
+    let Ok(request) = request else {
+        return false;
+    };
+    let site = SITE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (runtime, site) = &*site;
+    let answer = runtime.block_on(site.send(request));
+    assert_ne!(
+        answer.status,
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "{input:?}"
+    );
+    answer.status == StatusCode::OK
+}

@@ -1,0 +1,262 @@
+//! Valid files and requests in which something was changed, for every parser.
+//!
+//! A parser may take such an input or refuse it. It neither panics nor takes more time or memory
+//! than [`MOST_TIME`] and [`MOST_MEMORY`]. [`PARSERS`] has one entry for each; a new parser is a
+//! new entry there. `cargo xtask test` gives each a fraction of a second. `AXIOSCOPE_FUZZ_SECONDS`
+//! says how many seconds each gets; `cargo xtask regress` runs it too. Inputs are drawn from a
+//! seed, so that a longer run begins with those of a shorter one.
+
+mod parsers;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parsers::PARSERS;
+
+/// A parser takes no longer for an input, also in a debug build on a busy machine.
+const MOST_TIME: Duration = Duration::from_secs(20);
+
+/// The process never holds more bytes than this, with all parsers at work.
+const MOST_MEMORY: u64 = 3 << 30;
+
+/// A mutated input has at most so many bytes.
+const MOST_BYTES: usize = 1 << 20;
+
+/// A parser with inputs that it takes.
+struct Parser {
+    /// Also the name of a file.
+    name: &'static str,
+    seeds: fn() -> Vec<Vec<u8>>,
+    /// Whether an input is taken.
+    takes: fn(&[u8]) -> bool,
+}
+
+#[test]
+fn no_parser_panics_or_takes_more_than_its_bounds() {
+    let seconds = std::env::var("AXIOSCOPE_FUZZ_SECONDS");
+    let seconds = seconds.map_or(0.1, |it| it.parse::<f64>().expect("a number of seconds"));
+    let time = Duration::from_secs_f64(seconds);
+    // What aborts the process is found there.
+    let folder = std::env::temp_dir().join("axioscope-mutated-input");
+    fs::create_dir_all(&folder).unwrap();
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some(parser) = PARSERS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match check(parser, time, &folder) {
+                Ok(n_inputs) => println!("{}: {n_inputs} inputs", parser.name),
+                Err(reason) => failures
+                    .lock()
+                    .unwrap()
+                    .push(format!("{} {reason}", parser.name)),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Tries one parser for some time; how many inputs it was given, or what it did.
+fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<u64, String> {
+    let seeds = (parser.seeds)();
+    for seed in &seeds {
+        if !(parser.takes)(seed) {
+            return Err(format!("refuses {:?}", String::from_utf8_lossy(seed)));
+        }
+    }
+    let mut dice = Dice::of(parser.name);
+    let (began, mut n_inputs) = (Instant::now(), 0);
+    while n_inputs == 0 || began.elapsed() < time {
+        let input = mutate(&seeds, &mut dice);
+        let kept = folder.join(parser.name);
+        fs::write(&kept, &input).map_err(|it| it.to_string())?;
+        let since = Instant::now();
+        let ended = catch_unwind(AssertUnwindSafe(|| (parser.takes)(&input)));
+        let what = match (ended, since.elapsed(), peak_memory()) {
+            (Err(_), ..) => "panics".to_owned(),
+            (_, took, _) if took > MOST_TIME => format!("takes {took:?}"),
+            (.., Some(peak)) if peak > MOST_MEMORY => format!("takes {} MB", peak >> 20),
+            _ => {
+                n_inputs += 1;
+                continue;
+            }
+        };
+        let keep: PathBuf = folder.join(format!("{}.failed", parser.name));
+        fs::rename(kept, &keep).map_err(|it| it.to_string())?;
+        return Err(format!("{what} on input {n_inputs}, {}", keep.display()));
+    }
+    Ok(n_inputs)
+}
+
+/// The most bytes that this process has held; none where the system does not say it.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|it| it.starts_with("VmHWM:"))?;
+    let n_kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(n_kib << 10)
+}
+
+/// Numbers drawn from a seed: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+struct Dice(u64);
+
+impl Dice {
+    /// One for each name.
+    fn of(name: &str) -> Dice {
+        let add = |sum: u64, it: u8| sum.wrapping_mul(31).wrapping_add(u64::from(it));
+        Dice(name.bytes().fold(7, add))
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        it ^ (it >> 31)
+    }
+
+    /// From 0 on, below `n`; 0 for 0.
+    fn below(&mut self, n: usize) -> usize {
+        (self.draw() % n.max(1) as u64) as usize
+    }
+
+    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+
+    /// A range of some bytes, mostly a short one.
+    fn range(&mut self, n: usize) -> std::ops::Range<usize> {
+        let from = self.below(n + 1);
+        let most = match self.below(4) {
+            0 => n,
+            _ => 8,
+        };
+        from..(from + self.below(most + 1)).min(n)
+    }
+}
+
+/// Bytes and words that parsers have to think of.
+const WORDS: &[&[u8]] = &[
+    b"\0",
+    b"\xff",
+    b"\xe2\x80\xae",
+    b"\xef\xbb\xbf",
+    b"\xf0\x9f\x8c\x8a",
+    b"\r\n",
+    b"\t",
+    b"\"",
+    b"\\u0000",
+    b"\\ud800",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"(",
+    b"<",
+    b"/../",
+    b"#lnc2:3",
+    b",",
+    b":",
+    b"=",
+    b"@",
+    b"null",
+    b"true",
+    b"{}",
+    b"[]",
+    b"\"\"",
+];
+
+/// In the place of a number.
+const NUMBERS: &[&[u8]] = &[
+    b"0",
+    b"-1",
+    b"-0",
+    b"1e999",
+    b"1e-999",
+    b"NaN",
+    b"inf",
+    b"65536",
+    b"4294967296",
+    b"1000000000",
+    b"9223372036854775807",
+    b"18446744073709551615",
+    b"18446744073709551616",
+];
+
+/// Repeated to nest or to go on without end.
+const REPEATED: &[&[u8]] = &[
+    b"[", b"(", b"{\"a\":", b"-", b"a", b"a ", b"\n", b"tfc1&", b"<top>",
+];
+
+/// One of the inputs with one to four changes.
+fn mutate(seeds: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
+    let mut input = dice.one(seeds).clone();
+    for _ in 0..=dice.below(4) {
+        change(&mut input, seeds, dice);
+        input.truncate(MOST_BYTES);
+    }
+    input
+}
+
+fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], dice: &mut Dice) {
+    let at = dice.below(input.len() + 1);
+    match dice.below(10) {
+        0 if at < input.len() => input[at] ^= 1u8 << dice.below(8),
+        1 if at < input.len() => input[at] = dice.draw() as u8,
+        2 => {
+            let range = dice.range(input.len());
+            input.drain(range);
+        }
+        3 => {
+            let range = dice.range(input.len());
+            let part = input[range].to_vec();
+            input.splice(at..at, part);
+        }
+        4 | 5 => {
+            let word = *dice.one(WORDS);
+            input.splice(at..at, word.iter().copied());
+        }
+        6 | 7 => {
+            let numbers = digits(input);
+            if !numbers.is_empty() {
+                let range = dice.one(&numbers).clone();
+                let number = *dice.one(NUMBERS);
+                input.splice(range, number.iter().copied());
+            }
+        }
+        8 => {
+            let other = dice.one(seeds);
+            let from = dice.below(other.len() + 1);
+            input.truncate(at);
+            input.extend(&other[from..]);
+        }
+        _ => match dice.below(8) {
+            0 => {
+                let n_times = 1 << dice.below(18);
+                let part = dice.one(REPEATED).repeat(n_times);
+                input.splice(at..at, part);
+            }
+            _ => input.truncate(at),
+        },
+    }
+}
+
+/// Where the numbers of an input stand.
+fn digits(input: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, byte) in input.iter().enumerate() {
+        match found.last_mut() {
+            _ if !byte.is_ascii_digit() => {}
+            Some(last) if last.end == at => last.end = at + 1,
+            _ => found.push(at..at + 1),
+        }
+    }
+    found
+}

@@ -1,0 +1,478 @@
+//! The table of parsers, with valid inputs of each.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use clap::Parser as _;
+use neural::{Declared, Device, Matching, Model, ModelFiles, Side};
+use shared::collection::pairs::{self, layouts};
+use shared::collection::{Collection, beir, tables, trec, wikipassageqa};
+use shared::effectiveness::Measure;
+use shared::error::{Error, Reading};
+use shared::probe::manipulation::Tools;
+use shared::probe::{Pool, Probe};
+use shared::review::Task;
+use shared::study::make::{self, StudyInputs};
+use shared::study::prepare::{InputFiles, run_at_once};
+use shared::study::{Definition, Study};
+use shared::text::{Analyzer, Pieces, Tokenizer, linguistics};
+
+use super::Parser;
+use crate::cli::Cli;
+use crate::config::RankerSpec;
+use crate::models::tests::TINY;
+use crate::pipeline::AllCores;
+use crate::store::DataFolder;
+use crate::store::instances::{self, Ids};
+use crate::store::scores::StudyScores;
+use crate::store::studies::files;
+use crate::{http, service, store};
+
+/// Every parser of files and requests.
+pub(super) const PARSERS: &[Parser] = &[
+    of(
+        "beir-corpus",
+        || packed(CORPUS),
+        |it| rows(beir::read_corpus("a", it, &mut |_| ())),
+    ),
+    of(
+        "beir-queries",
+        || texts(&[QUERIES]),
+        |it| rows(beir::read_queries("a", it, &mut |_| ())),
+    ),
+    of(
+        "passages",
+        || texts(&["d1\triver bank\nd2\tmud\n"]),
+        |it| rows(tables::read_passages("a", it, &mut |_| ())),
+    ),
+    of(
+        "documents",
+        || texts(&["d1\thttp://a\triver\tbank\n"]),
+        |it| rows(tables::read_documents("a", it, &mut |_| ())),
+    ),
+    of(
+        "plain-lines",
+        || texts(&["river bank\n\nmud\n"]),
+        |it| rows(tables::read_plain("a", it, &mut |_| ())),
+    ),
+    of(
+        "splits",
+        || texts(&["q1\ttrain\nq2\ttest\n"]),
+        |it| rows(tables::read_splits("a", it, &mut |_| ())),
+    ),
+    of(
+        "wikipassageqa-passages",
+        || texts(&[r#"{"1": {"0": "river", "1": "bank"}}"#]),
+        |it| rows(wikipassageqa::read_passages("a", it, &mut |_| ())),
+    ),
+    of(
+        "wikipassageqa-questions",
+        || texts(&[QUESTIONS]),
+        |it| wikipassageqa::read_questions("a", "test", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "trec-qrels",
+        || {
+            texts(&[
+                "q1 0 d1 1\nq1 0 d2 0\n",
+                "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
+            ])
+        },
+        |it| rows(trec::read_qrels("a", it, &mut |_| ())),
+    ),
+    of(
+        "trec-run",
+        || texts(&[RUN, METADATA]),
+        |it| rows(trec::read_run("a", it, &mut |_| ())),
+    ),
+    of(
+        "trec-labelled-run",
+        || texts(&["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"]),
+        |it| trec::read_labelled_run("a", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "scores",
+        || texts(&["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN]),
+        |it| trec::read_scores("a", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "trec-topics",
+        || texts(&[TOPICS, "q1\triver bank\n"]),
+        |it| rows(trec::topics::read_topics("a", it, &mut |_| ())),
+    ),
+    of(
+        "text-pairs",
+        || texts(&[PAIRS]),
+        |it| rows(pairs::read("a", it, &mut |_| ())),
+    ),
+    of(
+        "expansions",
+        || texts(&[r#"{"_id": "d1", "queries": ["river", "bank"]}"#]),
+        |it| pairs::expansions("a", &text(it)).is_ok(),
+    ),
+    of(
+        "misspellings",
+        || texts(&["rivver\triver\nbnak\tbank, banks\n"]),
+        |it| Tools::default().set_misspellings("a", &text(it)).is_ok(),
+    ),
+    of(
+        "mspc",
+        || texts(&[MSPC]),
+        |it| layouts::tables::read_mspc("train", "a", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "wikiturk",
+        || texts(&["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"]),
+        |it| layouts::tables::read_wikiturk("tune", "a", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "wnc",
+        || texts(&["1\ta\tb\tthe biased one\tthe neutral one\n"]),
+        |it| layouts::tables::read_wnc("a", it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "factuality",
+        || texts(&[FACTUALITY]),
+        |it| layouts::factuality::read("a", 42, it, &mut |_| ()).is_ok(),
+    ),
+    of(
+        "titles",
+        || texts(&["1\tRiver\n2\tBank\n"]),
+        |it| rows(layouts::read_titles("a", it, &mut |_| ())),
+    ),
+    of(
+        "word-vectors",
+        || {
+            texts(&[
+                "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
+                "2 3\nriver 1 0 0\nbank 0 1 0\n",
+            ])
+        },
+        |it| rows(shared::vectors::read("a", it, &mut |_| ())),
+    ),
+    of(
+        "vocabulary",
+        || texts(&["[UNK]\nriver\n##s\nbank\n", VOCABULARY]),
+        reads_pieces,
+    ),
+    of(
+        "analyzer",
+        || texts(&["{}", ANALYZER]),
+        |it| serde_json::from_slice::<Analyzer>(it).is_ok_and(|it| it.check().is_ok()),
+    ),
+    of("analyzed-text", || texts(&[ANALYZED]), analyzes),
+    of(
+        "study-toml",
+        || texts(&[STUDY, include_str!("../../../demo/study.toml")]),
+        |it| Definition::from_toml("a", &text(it)).is_ok(),
+    ),
+    of(
+        "study-json",
+        || vec![serde_json::to_vec(&*SMALL).unwrap()],
+        |it| Study::from_json("a", &text(it)).is_ok(),
+    ),
+    of(
+        "probes",
+        || {
+            texts(&[
+                "tfc1,prox1,stmc1",
+                "tfc1 & (prox1 | -tp) % m_and if len",
+                "tp - 2 * tfc1",
+                "tp if undecided(tfc1)",
+                "match:length~5:tf,repeat:3,typos",
+            ])
+        },
+        |it| Probe::parse_list(&text(it), true).is_ok(),
+    ),
+    of(
+        "ranker",
+        || {
+            texts(&[
+                "bm25:k1=1.2,b=0.75,k3=inf,idf=rsj",
+                "ql:mu=750",
+                "scores:own.tsv",
+                "https://host:80/v1/rerank?model=m&texts=3&per_s=0.5",
+                "tiny:bi+maxp=100/50",
+            ])
+        },
+        |it| text(it).parse::<RankerSpec>().is_ok(),
+    ),
+    of(
+        "pool",
+        || texts(&["rank:bm25:k1=1:50", "run:a.run:5", "group"]),
+        |it| text(it).parse::<Pool>().is_ok(),
+    ),
+    of(
+        "measure",
+        || texts(&["nDCG@10", "AP(rel=2)@100", "ndcg_cut_10", "P_5"]),
+        |it| text(it).parse::<Measure>().is_ok(),
+    ),
+    of(
+        "command-line",
+        || {
+            texts(&[
+                "mine --collection c --pool all --out m.parquet --delta 3",
+                "eval a b -m nDCG@10,P@5 --json",
+                "study run a.toml --replace",
+            ])
+        },
+        |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
+    ),
+    of(
+        "review-task",
+        || texts(&[TASK]),
+        |it| serde_json::from_slice::<Task>(it).is_ok_and(|it| it.checked().is_ok()),
+    ),
+    of(
+        "instances-parquet",
+        || stored("instances-", ".parquet"),
+        reads_instances,
+    ),
+    of(
+        "scores-parquet",
+        || stored("scores-", ".parquet"),
+        |it| in_file(it, |path| StudyScores::read(path).is_ok()),
+    ),
+    of(
+        "stored-head",
+        || stored("study", ".json"),
+        |it| loads("study", ".json", it),
+    ),
+    of(
+        "stored-columns",
+        || stored("instances-", ".columns"),
+        |it| loads("instances-", ".columns", it),
+    ),
+    of(
+        "backup",
+        store::backup::tests::archives,
+        store::backup::tests::unpacks,
+    ),
+    of(
+        "model-config",
+        || model("config.json"),
+        |it| loads_model("config.json", it),
+    ),
+    of(
+        "model-tokenizer",
+        || model("tokenizer.json"),
+        |it| loads_model("tokenizer.json", it),
+    ),
+    of(
+        "model-weights",
+        || model("model.safetensors"),
+        |it| loads_model("model.safetensors", it),
+    ),
+    of(
+        "ranker-toml",
+        || texts(&["architecture = \"bi-encoder\"\nquery_pieces = 32\n"]),
+        |it| Declared::read(it).is_ok(),
+    ),
+    of(
+        "service-answer",
+        || texts(&[r#"[{"index": 1, "score": 0.5}, {"index": 0, "score": -1}]"#]),
+        service::tests::takes_answer,
+    ),
+    of(
+        "api-request",
+        || texts(http::tests::mutated::REQUESTS),
+        http::tests::mutated::takes,
+    ),
+];
+
+const fn of(name: &'static str, seeds: fn() -> Vec<Vec<u8>>, takes: fn(&[u8]) -> bool) -> Parser {
+    Parser { name, seeds, takes }
+}
+
+const CORPUS: &str = r#"{"_id": "d1", "title": "A", "text": "river bank", "doc_group": "g"}
+{"_id": "d2", "text": "river"}
+{"_id": "d3", "text": "bank mud"}
+"#;
+const QUERIES: &str = r#"{"_id": "q1", "text": "river bank", "doc_group": "g"}
+"#;
+const RUN: &str = "q1 Q0 d1 1 2.5 a\nq1 Q0 d2 2 1e-3 a\n";
+const METADATA: &str = "# ir_metadata.start\n# data:\n# ir_metadata.end\nq1 Q0 d1 1 2.5 a\n";
+const ANALYZED: &str = "The rivers' banks, Mr. Smith said, weren't 3.5 m high; 水 is İstanbul's.";
+const TOPICS: &str = "<top>\n<num> Number: 301\n<title> Crime\n<desc> Description:\nx\n</top>\n";
+const QUESTIONS: &str =
+    "QID\tQuestion\tDocumentID\tDocumentName\tRelevantPassages\n7\twhat?\t1\tA\t0,1\n";
+const MSPC: &str = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\tone\ttwo\n";
+const PAIRS: &str = r#"{"_id": "1", "query": "q", "a": "one", "b": "two", "group": "g"}
+"#;
+const FACTUALITY: &str = r#"
+{"_id": "1", "question": "who", "answers": ["Ada Byrd"], "type": "PERSON", "passage": "Ada Byrd."}
+{"_id": "2", "question": "who", "answers": ["Bo Carr"], "type": "PERSON", "passage": "Bo Carr."}
+"#;
+const VOCABULARY: &str = r###"{"model": {"vocab": {"[UNK]": 0, "river": 1, "##s": 2}},
+    "normalizer": {"lowercase": true}}"###;
+const ANALYZER: &str = r#"{"tokenizer": "unicode", "stopwords": {"list": ["the"]},
+    "stemmer": "porter2", "first_tokens": 5}"#;
+const TASK: &str = r#"{"title": "First", "study": "small", "probes": ["tfc1"], "n_items": 3,
+    "design": {"kind": "uniform"}, "overlap": 1, "seed": 1, "gold_every": 0, "tags": ["odd"]}"#;
+const STUDY: &str = r#"
+format = 1
+name = "small"
+title = "Small"
+collection = "c"
+pool = "all"
+probes = ["tfc1", "lnc2", "prox1"]
+modes = ["fixed", "code"]
+rankers = ["bm25"]
+[limits]
+length_gap_terms = 10
+min_terms = 1
+repeat_from = 2
+repeat_to = 4
+repeated_terms = 240
+filled_terms = 512
+fillable_terms = 256
+seed = 42
+"#;
+
+/// A study of three documents and one query.
+static SMALL: LazyLock<Study> = LazyLock::new(|| {
+    let quiet = &mut |_| ();
+    let collection = Collection {
+        queries: beir::read_queries("q", QUERIES.as_bytes(), quiet)
+            .unwrap()
+            .0,
+        docs: beir::read_corpus("c", CORPUS.as_bytes(), quiet).unwrap().0,
+        ..Collection::default()
+    };
+    let inputs = StudyInputs {
+        definition: Definition::from_toml("study.toml", STUDY).unwrap(),
+        collection,
+        files: InputFiles::default(),
+        rankers: vec!["bm25".parse().unwrap()],
+        made: "2026-11-20".to_owned(),
+    };
+    run_at_once(make::make_study(inputs, &mut AllCores::default())).unwrap()
+});
+
+/// The same, in a data folder.
+static STORED: LazyLock<(tempfile::TempDir, DataFolder)> = LazyLock::new(|| {
+    let home = tempfile::tempdir().unwrap();
+    let folder = DataFolder::open(home.path()).unwrap();
+    files::save(&folder, &SMALL).unwrap();
+    (home, folder)
+});
+
+/// The files of the smallest model.
+static MODEL: LazyLock<ModelFiles> = LazyLock::new(|| ModelFiles {
+    config: model("config.json").remove(0),
+    tokenizer: model("tokenizer.json").remove(0),
+    weights: model("model.safetensors").remove(0),
+    ..ModelFiles::default()
+});
+
+/// Whether a reader took every row.
+fn rows<T>(read: Result<(T, Reading), Error>) -> bool {
+    read.is_ok_and(|it| it.1.n_refused == 0)
+}
+
+fn text(input: &[u8]) -> String {
+    String::from_utf8_lossy(input).into_owned()
+}
+
+fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|it| it.as_bytes().to_vec()).collect()
+}
+
+/// A text as it is, by gzip, and as one raw block of zstd (RFC 8878, 3.1.1).
+fn packed(text: &str) -> Vec<Vec<u8>> {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let n_bytes = u8::try_from(text.len()).expect("the size has one byte in the header");
+    let block = ((u32::from(n_bytes) << 3) | 1).to_le_bytes();
+    let mut zstd = vec![0x28, 0xB5, 0x2F, 0xFD, 0x20, n_bytes];
+    zstd.extend(&block[..3]);
+    zstd.extend(text.as_bytes());
+    vec![text.as_bytes().to_vec(), gzip.finish().unwrap(), zstd]
+}
+
+fn in_file(input: &[u8], takes: impl FnOnce(&Path) -> bool) -> bool {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), input).unwrap();
+    takes(file.path())
+}
+
+fn reads_pieces(input: &[u8]) -> bool {
+    let Ok(pieces) = Pieces::read("a", &text(input)) else {
+        return false;
+    };
+    let analyzer = Analyzer {
+        tokenizer: Tokenizer::Wordpiece(pieces),
+        ..Analyzer::default()
+    };
+    analyzer.terms("The rivers' banks, unseen");
+    true
+}
+
+fn analyzes(input: &[u8]) -> bool {
+    let text = text(input);
+    for tokenizer in [Tokenizer::Alnum, Tokenizer::Unicode] {
+        let analyzer = Analyzer {
+            tokenizer,
+            ..Analyzer::default()
+        };
+        analyzer.terms(&text);
+    }
+    linguistics::analyze(&text);
+    true
+}
+
+fn reads_instances(input: &[u8]) -> bool {
+    let ids = Ids {
+        queries: SMALL.queries.iter().map(|it| it.id.as_str()).collect(),
+        docs: SMALL.docs.iter().map(|it| it.id.as_str()).collect(),
+    };
+    in_file(input, |path| instances::read(path, &ids).is_ok())
+}
+
+fn is_called(path: &Path, start: &str, end: &str) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(start) && name.ends_with(end)
+}
+
+/// A file of the stored study.
+fn stored(start: &str, end: &str) -> Vec<Vec<u8>> {
+    let folder = STORED.1.study("small").unwrap();
+    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let found = paths.filter(|it| is_called(it, start, end));
+    found.map(|it| fs::read(it).unwrap()).collect()
+}
+
+/// Whether the stored study is read with other bytes in a file.
+fn loads(start: &str, end: &str, input: &[u8]) -> bool {
+    let home = tempfile::tempdir().unwrap();
+    let folder = DataFolder::open(home.path()).unwrap();
+    let study = folder.study("small").unwrap();
+    fs::create_dir_all(&study).unwrap();
+    for entry in fs::read_dir(STORED.1.study("small").unwrap()).unwrap() {
+        let from = entry.unwrap().path();
+        let to = study.join(from.file_name().unwrap());
+        match is_called(&from, start, end) {
+            true => fs::write(to, input).unwrap(),
+            false => fs::copy(from, to).map(drop).unwrap(),
+        }
+    }
+    files::load(&folder, "small").is_ok()
+}
+
+fn model(file: &str) -> Vec<Vec<u8>> {
+    vec![fs::read(Path::new(TINY).join(file)).unwrap()]
+}
+
+/// Whether the smallest model is read with other bytes in a file, and reads a text.
+fn loads_model(file: &str, input: &[u8]) -> bool {
+    let mut files = MODEL.clone();
+    match file {
+        "config.json" => files.config = input.to_vec(),
+        "tokenizer.json" => files.tokenizer = input.to_vec(),
+        _ => files.weights = input.to_vec(),
+    }
+    let model = Model::load(&files, Matching::BiEncoder, 64, Device::Cpu);
+    model.is_ok_and(|it| it.tokenize(Side::Text, "the river's bank").is_ok())
+}
