@@ -50,8 +50,10 @@ impl RankerSpec {
 impl FromStr for RankerSpec {
     type Err = Error;
 
+    /// Reads a ranker; the names of formulas and `scores` in any case.
     fn from_str(spec: &str) -> Result<RankerSpec, Error> {
-        match spec.split(':').next().unwrap_or_default() {
+        let name = spec.split(':').next().unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
             "bm25" | "ql" => Ok(RankerSpec::Formula(spec.parse()?)),
             "scores" => match spec.split_once(':') {
                 Some((_, file)) if !file.is_empty() => Ok(RankerSpec::Scores(file.to_owned())),
@@ -99,8 +101,19 @@ pub(crate) struct AnalyzerArgs {
 /// What is looked for, and within which bounds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProbeArgs {
-    /// tfc1,tfc2,mtdc,lnc1,lnc2,tp, with word vectors stmc1,stmc2,stmc3, or all
-    #[arg(long, default_value = "all")]
+    /// Axioms, measure-and-match tests, manipulations and groups of them, with commas between
+    ///
+    /// Axioms: tfc1, tfc2, mtdc, lnc1, lnc2, tp, and with word vectors stmc1, stmc2, stmc3; all
+    /// takes each of them that can be mined.
+    /// ir_axioms: the axioms of the package ir_axioms, which can also be named one by one, such as
+    /// prox1 or tfc1@ir_axioms.
+    /// Formulas of axioms: tfc1&lnc1, 'prox3 | prox1', 'm_and % prox1 % div'.
+    /// match: the measure-and-match tests of the paper ABNIRML, match:all those over all
+    /// measurements, match:CONTROL:VARIABLE one of them, such as match:tf:length.
+    /// manipulations: documents changed in every known way, or in one: reverse-words, typos, …;
+    /// here they are counted, and a study scores them.
+    /// What a group lacks because there are no word vectors is named on standard error.
+    #[arg(long, default_value = "all", value_name = "LIST", verbatim_doc_comment)]
     probes: String,
     /// fixed (what the axiom says), paper (as printed) or code (as the published code has it)
     #[arg(long, default_value = "fixed")]
@@ -139,6 +152,8 @@ pub(crate) struct MiningInput {
     pub settings: MiningSettings,
     /// A file of word vectors.
     pub vectors: Option<String>,
+    /// Members of the given groups that are not mined, since they need word vectors.
+    pub left_out: Vec<Probe>,
 }
 
 impl ProbeArgs {
@@ -169,16 +184,19 @@ impl ProbeArgs {
         limits.seed = self.seed;
         limits.check()?;
         let mode = Mode::parse(&self.mode, source)?;
-        let axioms = Probe::parse_list(&self.probes, self.vectors.is_some())?;
+        let probes = Probe::parse_list(&self.probes, self.vectors.is_some())?;
+        let mut left_out = Probe::parse_list(&self.probes, true)?;
+        left_out.retain(|it| !probes.contains(it));
         let settings = MiningSettings {
             pool: self.pool.as_deref().unwrap_or(pool).parse()?,
             analyzer: self.analyzer.resolve(self.preset)?,
-            probes: axioms.into_iter().map(|it| (it, mode)).collect(),
+            probes: probes.into_iter().map(|it| (it, mode)).collect(),
             limits,
         };
         Ok(MiningInput {
             settings,
             vectors: self.vectors.clone(),
+            left_out,
         })
     }
 }

@@ -117,10 +117,10 @@ impl Weighed {
     }
 }
 
-/// `name:key=value,…` taken apart, each key at most once and known.
+/// `name:key=value,…` taken apart, each key at most once and known. Keys are read in any case.
 pub(crate) fn parameters<'a>(
     spec: &'a str,
-    known: &[&str],
+    known: &[&'a str],
 ) -> Result<Vec<(&'a str, &'a str)>, Error> {
     let Some((name, list)) = spec.split_once(':') else {
         return Ok(Vec::new());
@@ -131,9 +131,10 @@ pub(crate) fn parameters<'a>(
         let form = "of the form parameter=value";
         let pair = part.split_once('=');
         let (key, value) = pair.ok_or_else(|| Error::not_a(field(), part, form))?;
-        if !known.contains(&key) {
+        let same = |it: &&&str| it.eq_ignore_ascii_case(key);
+        let Some(&key) = known.iter().find(same) else {
             return Err(Error::not_one_of(field(), key, known));
-        }
+        };
         if pairs.iter().any(|it| it.0 == key) {
             let reason = format!("`{key}` is given twice");
             return Err(Error::conflict(field(), reason));
@@ -164,15 +165,13 @@ pub(crate) fn number(
 impl std::str::FromStr for Ranker {
     type Err = Error;
 
+    /// Reads a formula with its parameters, all names in any case.
     fn from_str(spec: &str) -> Result<Ranker, Error> {
-        match spec.split(':').next().unwrap_or_default() {
+        let name = spec.split(':').next().unwrap_or_default();
+        match name.to_ascii_lowercase().as_str() {
             "bm25" => Ok(Ranker::Bm25(spec.parse()?)),
             "ql" => Ok(Ranker::Likelihood(spec.parse()?)),
-            other => Err(Error::not_one_of(
-                "ranker",
-                other,
-                ["the formulas bm25, ql"],
-            )),
+            _ => Err(Error::not_one_of("ranker", name, ["the formulas bm25, ql"])),
         }
     }
 }

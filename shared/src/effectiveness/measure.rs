@@ -1,6 +1,6 @@
 //! Names of measures, in the grammar of `ir_measures` (MacAvaney, Macdonald and Ounis, ECIR
 //! 2022): a name, in brackets the grade from which a document is relevant, after `@` the
-//! rank at which the list is cut.
+//! rank at which the list is cut. The names of `trec_eval` are read too: `ndcg_cut_10`, `P.5`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,13 +51,16 @@ pub enum Measure {
 impl FromStr for Measure {
     type Err = Error;
 
+    /// Reads a name of `ir_measures` or of `trec_eval`, in any case.
     fn from_str(text: &str) -> Result<Measure, Error> {
         let refuse = |reason: &str| {
             Error::malformed(Field::shown("measure", format!("measure `{text}`")), reason)
         };
-        let (head, cut) = match text.split_once('@') {
+        let from_trec_eval = of_trec_eval(text);
+        let written = from_trec_eval.as_deref().unwrap_or(text);
+        let (head, cut) = match written.split_once('@') {
             Some((head, cut)) => (head, Some(cut)),
-            None => (text, None),
+            None => (written, None),
         };
         let cut = cut
             .map(|it| whole(it).ok_or_else(|| refuse("after @ stands a rank, 1 or more: nDCG@10")))
@@ -81,27 +84,46 @@ impl FromStr for Measure {
             .transpose()?;
         let rel = level.unwrap_or(1);
         let needs_cut = || cut.ok_or_else(|| refuse("needs the rank at which to cut: P@5, R@100"));
-        match name {
-            "nDCG" if level.is_some() => Err(refuse(
+        match name.to_ascii_lowercase().as_str() {
+            "ndcg" if level.is_some() => Err(refuse(
                 "nDCG takes grades as gains and has no level: nDCG@10",
             )),
-            "nDCG" => Ok(Measure::Ndcg { cut }),
-            "AP" => Ok(Measure::Ap { rel, cut }),
-            "RR" => Ok(Measure::Rr { rel, cut }),
-            "P" => Ok(Measure::P {
+            "ndcg" => Ok(Measure::Ndcg { cut }),
+            "ap" | "map" => Ok(Measure::Ap { rel, cut }),
+            "rr" | "mrr" => Ok(Measure::Rr { rel, cut }),
+            "p" => Ok(Measure::P {
                 rel,
                 cut: needs_cut()?,
             }),
-            "R" => Ok(Measure::R {
+            "r" | "recall" => Ok(Measure::R {
                 rel,
                 cut: needs_cut()?,
             }),
             _ => Err(refuse(
-                "is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 \
-                 (MAP is the mean of AP, MRR of RR)",
+                "is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, \
+                 with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, \
+                 map, map_cut_100, recip_rank, P_5, recall_100",
             )),
         }
     }
+}
+
+/// Returns a name of `trec_eval` in the grammar of `ir_measures`, nothing for any other name. The
+/// rank stands behind `_` as in the output of `trec_eval`, or behind `.` as in its option `-m`.
+fn of_trec_eval(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    if lower == "recip_rank" {
+        return Some("RR".to_owned());
+    }
+    let (name, cut) = lower.rsplit_once(['_', '.'])?;
+    let name = match name {
+        "ndcg_cut" => "nDCG",
+        "map_cut" => "AP",
+        "p" => "P",
+        "recall" => "R",
+        _ => return None,
+    };
+    Some(format!("{name}@{cut}"))
 }
 
 /// Digits alone, at least 1.
@@ -160,10 +182,41 @@ mod tests {
     }
 
     #[test]
+    fn the_names_of_other_programs_are_known() {
+        for (text, known) in [
+            ("map", "AP"),
+            ("MAP", "AP"),
+            ("MAP(rel=2)@100", "AP(rel=2)@100"),
+            ("map_cut_100", "AP@100"),
+            ("MRR", "RR"),
+            ("MRR@10", "RR@10"),
+            ("recip_rank", "RR"),
+            ("ndcg", "nDCG"),
+            ("NDCG@10", "nDCG@10"),
+            ("ndcg_cut_10", "nDCG@10"),
+            ("ndcg_cut.10", "nDCG@10"),
+            ("P_5", "P@5"),
+            ("P.5", "P@5"),
+            ("p@5", "P@5"),
+            ("recall_1000", "R@1000"),
+            ("Recall@1000", "R@1000"),
+        ] {
+            assert_eq!(
+                text.parse::<Measure>().unwrap().to_string(),
+                known,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn a_refusal_says_what_is_allowed() {
         let told: String = [
-            "MAP",
+            "bpref",
             "P",
+            "P_0",
+            "recall_all",
+            "success_5",
             "nDCG@0",
             "nDCG@+5",
             "nDCG(rel=2)@10",
@@ -177,15 +230,18 @@ mod tests {
         .map(|it| format!("{}\n", it.parse::<Measure>().unwrap_err()))
         .collect();
         expect![[r#"
-            measure `MAP`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+            measure `bpref`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
             measure `P`: needs the rank at which to cut: P@5, R@100
+            measure `P_0`: after @ stands a rank, 1 or more: nDCG@10
+            measure `recall_all`: after @ stands a rank, 1 or more: nDCG@10
+            measure `success_5`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
             measure `nDCG@0`: after @ stands a rank, 1 or more: nDCG@10
             measure `nDCG@+5`: after @ stands a rank, 1 or more: nDCG@10
             measure `nDCG(rel=2)@10`: nDCG takes grades as gains and has no level: nDCG@10
             measure `AP(rel=0)`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
             measure `AP(rel=2`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
             measure `AP(2)`: in brackets stands the least relevant grade, 1 or more: AP(rel=2)
-            measure ``: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+            measure ``: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
             measure `nDCG@99999999999`: after @ stands a rank, 1 or more: nDCG@10
         "#]].assert_eq(&told);
     }

@@ -110,10 +110,10 @@ impl std::str::FromStr for Bm25 {
             match key {
                 "k1" => found.k1 = number("bm25 k1", value, 0.0..=f64::MAX)?,
                 "b" => found.b = number("bm25 b", value, 0.0..=1.0)?,
-                "k3" if value == "inf" => found.k3 = None,
+                "k3" if value.eq_ignore_ascii_case("inf") => found.k3 = None,
                 "k3" => found.k3 = Some(number("bm25 k3", value, 0.0..=f64::MAX)?),
                 _ => {
-                    found.idf = match value {
+                    found.idf = match value.to_ascii_lowercase().as_str() {
                         "lucene" => Idf::Lucene,
                         "rsj" => Idf::Rsj,
                         _ => {
@@ -232,5 +232,22 @@ mod tests {
         ] {
             assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), spec);
         }
+    }
+
+    #[test]
+    fn names_are_read_in_any_case() {
+        for (spec, read) in [
+            ("BM25", "bm25:k1=1.2,b=0.75,k3=inf,idf=lucene"),
+            (
+                "Bm25:K1=0.9,B=0.4,K3=INF,IDF=RSJ",
+                "bm25:k1=0.9,b=0.4,k3=inf,idf=rsj",
+            ),
+            ("QL:MU=750", "ql:mu=750"),
+            ("Ql:Lambda=0.5", "ql:lambda=0.5"),
+        ] {
+            assert_eq!(spec.parse::<Ranker>().unwrap().to_string(), read);
+        }
+        let error = "BM25:k1=1,K1=2".parse::<Ranker>().unwrap_err();
+        assert_eq!(error.to_string(), "BM25: `k1` is given twice");
     }
 }
