@@ -184,11 +184,22 @@ pub(crate) fn write_files(loaded: &Loaded, at: &Path) -> Result<(), Error> {
 }
 
 /// A run by its path, or by its name in the collection's `runs/`.
+/// One whose rows are all refused is no run.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
     let path = locate(file, folder)?;
-    with_bar(&path, |name, bytes, progress| {
+    let (run, reading) = with_bar(&path, |name, bytes, progress| {
         trec::read_run(name, bytes, progress)
-    })
+    })?;
+    match reading.refused.first() {
+        Some(first) if reading.n_rows == 0 => {
+            let reason = format!(
+                "every row was refused, the first in line {}: {}; give a TREC run",
+                first.line, first.reason
+            );
+            Err(shared::error::Error::file(&path.display().to_string(), reason).into())
+        }
+        _ => Ok((run, reading)),
+    }
 }
 
 /// A file that is absolute, relative to the working directory, in the collection's `runs/` or in

@@ -109,3 +109,20 @@ fn exit_codes_say_who_is_to_act() {
         Some(2)
     );
 }
+
+#[test]
+fn the_help_of_mine_names_every_kind_of_probe() {
+    let help = Home::new().run("mine --help").done();
+    let words = [
+        "tfc1",
+        "stmc3",
+        "all",
+        "ir_axioms",
+        "tfc1&lnc1",
+        "match:all",
+        "manipulations",
+    ];
+    for word in words {
+        assert!(help.contains(word), "{word} in {help}");
+    }
+}

@@ -342,7 +342,7 @@ fn a_study_says_which_pairs_a_private_model_has_to_score() {
         .iter()
         .map(|it| format!("{}\t{}\t{}", it[0], it[1], it[3].len()))
         .collect();
-    let run = || home.run("study run study.toml");
+    let run = || home.run("study run study.toml --replace");
     home.write("c/runs/mine.tsv", scored.join("\n"));
     let ran = run();
     assert!(!ran.err.contains("no score"), "{}", ran.err);
@@ -408,7 +408,7 @@ fn what_a_service_has_answered_outlives_a_study_that_is_changed() {
              rankers = [\"{address}?{pace}\", \"bm25\", \"{address}?model=second&{pace}\"]"
         );
         home.write("study.toml", study_file("paid", title, "c", &rest));
-        home.run("study run study.toml")
+        home.run("study run study.toml --replace")
     };
     // How many texts each ranker was asked for.
     let n_texts = || {

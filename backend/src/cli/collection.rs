@@ -87,11 +87,14 @@ pub(crate) struct Rank {
     /// Only the first so many queries
     #[arg(long, value_name = "N")]
     queries: Option<usize>,
-    /// A TREC run; it begins with lines of `ir_metadata`, unless --plain
+    /// A TREC run: six columns, as trec_eval and ir_measures read them
     #[arg(long, value_name = "FILE.run")]
     out: PathBuf,
-    /// Only the six columns, for programs that read nothing else, as `trec_eval`
+    /// Begin the run with lines of `ir_metadata`, which trec_eval and ir_measures do not read
     #[arg(long)]
+    metadata: bool,
+    /// The default, which scripts may still name
+    #[arg(long, hide = true)]
     plain: bool,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
@@ -117,9 +120,9 @@ impl Rank {
         let analyzer = self.analyzer.resolve(None)?;
         let index = pipeline::index(&loaded.collection, &analyzer)?;
         let run = pipeline::rank(&loaded.collection, &index, &ranker, k);
-        let said = match self.plain {
-            true => String::new(),
-            false => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
+        let said = match self.metadata && !self.plain {
+            true => metadata(&self.collection, &loaded.collection, &ranker, &analyzer),
+            false => String::new(),
         };
         write_run(&self.out, &said, &run, &ranker.to_string())?;
         Ok(Exit::Done)
@@ -185,8 +188,15 @@ pub(crate) struct Eval {
     /// QRELS RUN, or with --labels-in-run only RUN
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// nDCG@10, AP, AP(rel=2), RR, RR@10, P@5, R@100, …; as often as needed
-    #[arg(short, long = "measure", value_name = "MEASURE", required = true)]
+    /// nDCG@10, AP, AP(rel=2), RR, RR@10, P@5, R@100, …, or as trec_eval names them: ndcg_cut_10,
+    /// map, recip_rank, P_5, recall_100, …; several with commas between them, or given again
+    #[arg(
+        short,
+        long = "measure",
+        value_name = "MEASURE",
+        required = true,
+        value_delimiter = ','
+    )]
     measures: Vec<String>,
     /// The run's seventh column is the grade
     #[arg(long)]

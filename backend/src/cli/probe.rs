@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use shared::collection::Collection;
-use shared::error::Error as InputError;
+use shared::error::{Error as InputError, Field};
 use shared::index::Index;
 use shared::probe::mine::{Hashing, QueryMined, Text};
 use shared::probe::{Mined, Mode, Probe};
@@ -56,6 +56,13 @@ pub(crate) struct Mine {
 impl Mine {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let input = self.probes.resolve()?;
+        if !input.left_out.is_empty() {
+            let slugs: Vec<_> = input.left_out.iter().map(|it| it.slug()).collect();
+            eprintln!(
+                "left out, since they need word vectors (--vectors FILE): {}",
+                slugs.join(", ")
+            );
+        }
         let began = Instant::now();
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);
@@ -199,6 +206,8 @@ pub(crate) struct Score {
     computing: ComputingArgs,
     #[command(flatten)]
     analyzer: AnalyzerArgs,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 impl Score {
@@ -211,7 +220,9 @@ impl Score {
                               give --tokenizer, --stopwords and --stemmer with --pairs";
                 return Err(InputError::conflict("score", reason).into());
             }
-            (Some(instances), _) => Work::from_instances(&self.collection, instances, data)?,
+            (Some(instances), _) => {
+                Work::from_instances(&self.collection, instances, data, &self.version)?
+            }
             (None, Some(pairs)) => {
                 let analyzer = self.analyzer.resolve(None)?;
                 Work::from_pairs(&self.collection, pairs, data, analyzer)?
@@ -263,17 +274,35 @@ impl Score {
     }
 }
 
-/// Says where a file was mined from another version of the collection, and takes its queries.
-fn check_version(loaded: &mut Loaded, file: &Path, origin: &Origin) {
-    loaded.collection.queries.truncate(origin.n_queries);
-    let hash = loaded.collection.hash();
-    if hash != origin.collection_hash {
-        eprintln!(
-            "warning: {} was mined from another version of the collection (hash {:.12}, \
-             this one has {hash:.12})",
-            file.display(),
+/// What becomes of instances of another version of the collection.
+#[derive(Debug, clap::Args)]
+struct VersionArgs {
+    /// Take instances that were mined from another version of the collection
+    #[arg(long)]
+    force: bool,
+}
+
+impl VersionArgs {
+    /// Takes the queries that a file was mined from. A file of another version of the collection is
+    /// refused, or told of if it is taken all the same.
+    fn check(&self, loaded: &mut Loaded, file: &Path, origin: &Origin) -> Result<(), Error> {
+        loaded.collection.queries.truncate(origin.n_queries);
+        let hash = loaded.collection.hash();
+        if hash == origin.collection_hash {
+            return Ok(());
+        }
+        let reason = format!(
+            "was mined from another version of the collection (hash {:.12}, this one has \
+             {hash:.12})",
             origin.collection_hash
         );
+        if self.force {
+            eprintln!("warning: {} {reason}", file.display());
+            return Ok(());
+        }
+        let reason = format!("{reason}; mine it again, or take it all the same by --force");
+        let field = Field::shown("instances", file.display());
+        Err(InputError::conflict(field, reason).into())
     }
 }
 
@@ -302,10 +331,15 @@ impl Work {
         })
     }
 
-    fn from_instances(named: &str, file: &Path, data: &Path) -> Result<Work, Error> {
+    fn from_instances(
+        named: &str,
+        file: &Path,
+        data: &Path,
+        version: &VersionArgs,
+    ) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
         let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
-        check_version(&mut loaded, file, &origin);
+        version.check(&mut loaded, file, &origin)?;
         let pairs = Pairs::of_mined(&mined);
         Ok(Work {
             loaded,

@@ -228,6 +228,7 @@ impl Replay {
             &loaded.folder,
             &folder,
             &models,
+            pipeline::Finished::IsReplaced,
         )?;
         with_store(&folder, async |store| store.put_study(&study).await)?;
         Ok(study)

@@ -41,6 +41,9 @@ enum StudyCommand {
     Run {
         /// For example study.toml
         file: PathBuf,
+        /// Replace a finished study of the same name that was made from another definition
+        #[arg(long)]
+        replace: bool,
     },
     /// Score what a study lacks of its rankers
     Resume {
@@ -95,7 +98,13 @@ impl StudyArgs {
         let folder = DataFolder::open(data)?;
         let models = || Models::new(&self.model, self.computing.computing()?);
         match self.command {
-            StudyCommand::Run { file } => run_file(&file, &folder, data, &models()?),
+            StudyCommand::Run { file, replace } => {
+                let finished = match replace {
+                    true => pipeline::Finished::IsReplaced,
+                    false => pipeline::Finished::Stays,
+                };
+                run_file(&file, &folder, data, &models()?, finished)
+            }
             StudyCommand::Resume { name } => resume(&name, &folder, data, &models()?),
             StudyCommand::Check(it) => it.run(&folder, data),
             StudyCommand::Diff(it) => it.run(&folder),
@@ -135,7 +144,13 @@ impl StudyArgs {
     }
 }
 
-fn run_file(file: &Path, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {
+fn run_file(
+    file: &Path,
+    folder: &DataFolder,
+    data: &Path,
+    models: &Models,
+    finished: pipeline::Finished,
+) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;
     let study = pipeline::run_study(
@@ -144,6 +159,7 @@ fn run_file(file: &Path, folder: &DataFolder, data: &Path, models: &Models) -> R
         &loaded.folder,
         folder,
         models,
+        finished,
     )?;
     with_store(folder, async |store| store.put_study(&study).await)?;
     println!(

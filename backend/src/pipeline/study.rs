@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use shared::collection::{Collection, Qrels};
-use shared::error::Error as InputError;
+use shared::error::{Error as InputError, Field};
 use shared::index::Index;
 use shared::probe::Mined;
 use shared::probe::transfer::Kept;
@@ -23,6 +23,15 @@ use crate::store::draft::Draft;
 use crate::store::studies::files;
 use crate::vocabulary;
 
+/// What becomes of a finished study when one of its name is made from another definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finished {
+    /// It stays, and the other one is refused.
+    Stays,
+    /// The other one takes its place.
+    IsReplaced,
+}
+
 /// Makes a study, or goes on with one that was interrupted: if what is stored was made from the
 /// same definition, collection and software, only what it lacks is scored. A study is the same
 /// to the last bit however often its making was interrupted.
@@ -32,18 +41,27 @@ pub(crate) fn run_study(
     folder: &Path,
     data: &DataFolder,
     models: &Models,
+    finished: Finished,
 ) -> Result<Study, Error> {
     read_vocabularies(&mut definition)?;
     definition.cut(&mut collection);
-    if let Some(mut stored) = stored_study(data, &definition.name)
-        && stored.definition == definition
-        && stored.software == env!("CARGO_PKG_VERSION")
-        && stored.collection_hash == collection.hash()
-        && asks_alike(&stored, &collection)
-    {
-        let n_added = complete_study(&mut stored, folder, data, models)?;
-        eprintln!("the study is there already; rankers that were scored: {n_added}");
-        return Ok(stored);
+    if let Some(mut stored) = stored_study(data, &definition.name) {
+        if stored.definition == definition
+            && stored.software == env!("CARGO_PKG_VERSION")
+            && stored.collection_hash == collection.hash()
+            && asks_alike(&stored, &collection)
+        {
+            let n_added = complete_study(&mut stored, folder, data, models)?;
+            eprintln!("the study is there already; rankers that were scored: {n_added}");
+            return Ok(stored);
+        }
+        let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
+        if is_other && finished == Finished::Stays {
+            let field = Field::shown("name", format!("study `{}`", definition.name));
+            let reason = "is finished and was made from another definition; give the new one \
+                          another name, or replace the finished study by --replace";
+            return Err(InputError::conflict(field, reason).into());
+        }
     }
     make_study(definition, collection, folder, data, models)
 }

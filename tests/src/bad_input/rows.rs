@@ -122,6 +122,7 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         &home,
         &MINE.replace("all", "run:a.run:10"),
         expect![[r#"
+        left out, since they need word vectors (--vectors FILE): stmc1, stmc2, stmc3
         refused: c/qrels.tsv, line 4: the grade `much` is not a whole number
         refused: c/qrels.tsv, line 5: 2 columns where there should be 4: query, 0, document, grade (or 3 below the first line `query-id corpus-id score`)
         rows refused and left out: 2
@@ -131,6 +132,14 @@ fn what_qrels_and_runs_name_and_the_collection_lacks_is_told() {
         a.run: not in the collection: 1 document (d8)
         documents of the pools without a text, left out: 1
     "#]],
+    );
+    home.write("c/runs/none.run", "q1 d1\nq1 Q0 d2 1 NaN a\n");
+    check_refused(
+        &home,
+        &MINE.replace("all", "run:none.run:10"),
+        expect![[r#"
+            c/runs/none.run: every row was refused, the first in line 1: 2 columns where there should be 6: query, Q0, document, rank, score, tag; give a TREC run
+        "#]],
     );
     home.write(
         "c/runs/b.run",

@@ -81,7 +81,7 @@ fn settings_out_of_their_range_are_refused() {
         there is no `corpus.jsonl` (nor packed as .gz or .zst), also not in none
         eval: give QRELS and RUN, or RUN alone with --labels-in-run
         none: No such file or directory (os error 2); check the path and its rights
-        measure `precision`: is none of nDCG@10, AP, RR, P@5, R@100, with a level as in AP(rel=2)@100 (MAP is the mean of AP, MRR of RR)
+        measure `precision`: is none of nDCG, nDCG@10, AP (or MAP), AP@100, RR (or MRR), RR@10, P@5, R@100, with a level as in AP(rel=2)@100, or as trec_eval names them: ndcg, ndcg_cut_10, map, map_cut_100, recip_rank, P_5, recall_100
     "#]]
     .assert_eq(&refused.concat());
 }

@@ -159,7 +159,7 @@ fn only_the_first_queries_count() {
     );
     check(
         &home,
-        "rank --collection TINY --ranker bm25 --top 2 --queries 1 --out a.run",
+        "rank --collection TINY --ranker BM25:K1=1.2 --top 2 --queries 1 --metadata --out a.run",
         expect![[r#""#]],
     );
     expect![[r##"

@@ -131,6 +131,18 @@ fn runs_are_evaluated_as_trec_eval_does() {
         R@2	1.0000
     "#]],
     );
+    // The names of trec_eval and of people, several in a list.
+    check(
+        &home,
+        "eval TINY/qrels.tsv TINY/runs/tiny.run -m ndcg_cut_10,map,MRR -m P_5,recall_2",
+        expect![[r#"
+            ndcg_cut_10	0.8302
+            map	0.8333
+            MRR	0.8333
+            P_5	0.2667
+            recall_2	1.0000
+        "#]],
+    );
     check(
         &home,
         "eval TINY/qrels.tsv TINY/runs/tiny.run -m RR --per-query",
@@ -151,4 +163,30 @@ fn runs_are_evaluated_as_trec_eval_does() {
             P@5	0.3000
         "#]],
     );
+}
+
+#[test]
+fn instances_of_another_version_of_the_collection_are_refused() {
+    let home = Home::new();
+    for file in ["corpus.jsonl", "queries.jsonl"] {
+        let whole = std::fs::read_to_string(format!("{}/{file}", tiny())).unwrap();
+        home.write(&format!("c/{file}"), whole);
+    }
+    home.run("mine --collection c --pool all --out mined.parquet")
+        .done();
+    let corpus = home.read("c/corpus.jsonl");
+    home.write("c/corpus.jsonl", corpus.replace("river", "brook"));
+    let lines = [
+        "judge --collection c --instances mined.parquet --ranker bm25",
+        "score --collection c --instances mined.parquet --ranker bm25 --out scores.tsv",
+        "pairs --collection c --instances mined.parquet --out pairs.jsonl",
+    ];
+    for line in lines {
+        let before = home.files();
+        home.expect_refused(line, "mined.parquet: was mined from another version");
+        assert_eq!(home.files(), before, "{line}");
+        let forced = home.run(&format!("{line} --force"));
+        forced.expect_told("warning: mined.parquet was mined from another version");
+        forced.done();
+    }
 }

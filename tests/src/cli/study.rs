@@ -170,3 +170,26 @@ fn a_report_comes_in_five_formats() {
 fn first_lines(text: &str, n: usize) -> String {
     text.lines().take(n).map(|it| format!("{it}\n")).collect()
 }
+
+#[test]
+fn a_finished_study_is_replaced_only_when_that_is_asked_for() {
+    let home = studied();
+    let hash = |home: &Home| home.run("study check small").done();
+    let before = hash(&home);
+    // The same definition goes on where it was.
+    home.run("study run study.toml").done();
+    assert_eq!(hash(&home), before);
+
+    let other = home
+        .read("study.toml")
+        .replace("\"tfc1\", \"tfc2\", ", "\"tfc1\", ");
+    home.write("study.toml", other);
+    let refused = home.run("study run study.toml").refused() + "\n";
+    expect![[r#"
+        study `small`: is finished and was made from another definition; give the new one another name, or replace the finished study by --replace
+    "#]]
+    .assert_eq(&refused);
+    assert_eq!(hash(&home), before);
+    home.run("study run study.toml --replace").done();
+    assert_ne!(hash(&home), before);
+}

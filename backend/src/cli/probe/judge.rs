@@ -9,7 +9,7 @@ use shared::score::{Pairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
-use super::{Work, check_version, ids};
+use super::{VersionArgs, Work, ids};
 use crate::cli::computing::ComputingArgs;
 use crate::cli::{Exit, print_json};
 use crate::config::{RankerSpec, tie_width};
@@ -38,6 +38,8 @@ pub(crate) struct Judge {
     json: bool,
     #[command(flatten)]
     computing: ComputingArgs,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 impl Judge {
@@ -47,7 +49,8 @@ impl Judge {
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
         let mut loaded = import::load(&self.collection, data)?;
         let file = instances::Reader::open(&self.instances, &ids(&loaded.collection))?;
-        check_version(&mut loaded, &self.instances, &file.origin);
+        self.version
+            .check(&mut loaded, &self.instances, &file.origin)?;
         let (texts, pairs) = unique(&file)?;
         let work = Work {
             loaded,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
 
-use super::{WAY_OUT, Work};
+use super::{VersionArgs, WAY_OUT, Work};
 use crate::cli::Exit;
 use crate::error::Error;
 use crate::store::write_whole;
@@ -25,6 +25,8 @@ pub(crate) struct PairsOf {
     /// as columns below their names, in which tabs and ends of lines are spaces
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv")]
     out: PathBuf,
+    #[command(flatten)]
+    version: VersionArgs,
 }
 
 /// A line of `pairs`.
@@ -41,7 +43,7 @@ impl PairsOf {
         let work = match (&self.study, &self.collection, &self.instances) {
             (Some(study), _, _) => Work::from_study(study, data)?,
             (None, Some(collection), Some(instances)) => {
-                Work::from_instances(collection, instances, data)?
+                Work::from_instances(collection, instances, data, &self.version)?
             }
             (None, _, _) => {
                 let reason = "give --collection and --instances, or --study";
