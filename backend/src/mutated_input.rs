@@ -38,7 +38,7 @@ struct Parser {
 #[test]
 fn no_parser_panics_or_takes_more_than_its_bounds() {
     let seconds = std::env::var("AXIOSCOPE_FUZZ_SECONDS");
-    let seconds = seconds.map_or(0.1, |it| it.parse().expect("a number of seconds"));
+    let seconds = seconds.map_or(0.1, |it| it.parse::<f64>().expect("a number of seconds"));
     let time = Duration::from_secs_f64(seconds);
     // What aborts the process is found there.
     let folder = std::env::temp_dir().join("axioscope-mutated-input");

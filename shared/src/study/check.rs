@@ -117,7 +117,7 @@ mod tests {
             ("Rivers", "of \u{2066}banks"),
             ("Rivers", "\0"),
         ] {
-            let mut definition = definition(10);
+            let mut definition = fixture::definition(10);
             definition.title = title.to_owned();
             definition.description = description.to_owned();
             let error = definition.check().unwrap_err();

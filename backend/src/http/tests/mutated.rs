@@ -24,7 +24,7 @@ static SITE: LazyLock<Mutex<(Runtime, Site)>> = LazyLock::new(|| {
 /// Whether a request is answered as it is meant. No request is the fault of the server.
 pub(crate) fn takes(input: &[u8]) -> bool {
     let input = String::from_utf8_lossy(input);
-    let (head, json) = input.split_once('\n').unwrap_or((&input, ""));
+    let (head, json) = input.split_once('\n').unwrap_or((&input[..], ""));
     let (method, path) = head.split_once(' ').unwrap_or((head, ""));
     let (path, body) = match method {
         "GET" => (format!("{path}?q={}", encoded(json)), ""),

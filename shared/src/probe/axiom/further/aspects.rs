@@ -111,8 +111,8 @@ pub(super) const STMC1: About = About {
     formula: "mean cos(t, w) over t ∈ d1, w ∈ Q above that over d2 ⇒ S(d1) > S(d2)",
     source: "Fang & Zhai, SIGIR 2006; as in ir_axioms",
     troubles: "Query terms themselves count among the words of a text, so that it repeats M-AND \
-               for the most part. Means that differ by no more than 1e-12 are equal, in every mode: \
-               the package lets their rounding decide.",
+               for the most part. Means that differ by no more than 1e-12 are equal, in every \
+               mode: the package lets their rounding decide.",
     example: &[],
 };
 

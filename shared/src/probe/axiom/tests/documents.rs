@@ -394,9 +394,9 @@ fn the_operators_are_those_of_the_package() {
     }
 }
 
-/// The sums of each pair differ by a tenth of the larger one but for rounding. What Python 3.11 says
-/// is `math.isclose(sum(a), sum(b), rel_tol=0.1)`, where `a` and `b` are the counts of the query's
-/// tokens, in their order, each divided by the length of the text.
+/// The sums of each pair differ by a tenth of the larger one but for rounding. What Python 3.11
+/// says is `math.isclose(sum(a), sum(b), rel_tol=0.1)`, where `a` and `b` are the counts of the
+/// query's tokens, in their order, each divided by the length of the text.
 #[test]
 fn sums_that_differ_by_a_tenth_are_close_where_python_says_so() {
     // Query, then river, bank and all terms of both texts, then what Python says.
