@@ -1,5 +1,6 @@
 //! A tar file, packed by gzip, in which every member has a checksum.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
@@ -16,8 +17,11 @@ use crate::error::Error;
 const SUMS: &str = "SHA256SUMS";
 
 /// Bounds of what is unpacked, far above what there is in a data folder.
-const MAX_MEMBERS: usize = 4_000_000;
 const MAX_BYTES: u64 = 1 << 42;
+/// Of the checksums, which are held in memory: those of half a million files.
+const MAX_BYTES_OF_SUMS: usize = 1 << 26;
+/// Between two members: what other programs say of the next one, as a long name, is held in memory.
+const MAX_BYTES_BETWEEN: u64 = 1 << 20;
 const MAX_BYTES_OF_HEAD: u64 = 1 << 16;
 const MAX_BYTES_OF_NAME: usize = 500;
 const MAX_DEPTH: usize = 12;
@@ -40,6 +44,10 @@ impl<W: Write> Writer<W> {
 
     /// Adds the first so many bytes.
     pub(super) fn add(&mut self, name: &str, n_bytes: u64, from: impl Read) -> io::Result<()> {
+        if self.sums.len() > MAX_BYTES_OF_SUMS {
+            let reason = "these are too many files for a backup; copy the data folder itself";
+            return Err(io::Error::other(reason));
+        }
         let mut summed = Summed::new(from.take(n_bytes));
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(tar::EntryType::Regular);
@@ -72,12 +80,17 @@ pub(super) fn unpack(
     accept: impl FnOnce(&[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let unreadable = |it: io::Error| damaged(backup, &it.to_string());
-    let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(packed)));
+    let left = Cell::new(MAX_BYTES_BETWEEN);
+    let bounded = Bounded {
+        inner: GzDecoder::new(BufReader::new(packed)),
+        left: &left,
+    };
+    let mut archive = tar::Archive::new(bounded);
     let mut members = archive.entries().map_err(unreadable)?;
     let mut accept = Some(accept);
     let mut sums = String::new();
-    let mut n_members = 0;
     loop {
+        left.set(MAX_BYTES_BETWEEN);
         let Some(member) = members.next() else {
             return Err(damaged(
                 backup,
@@ -85,6 +98,7 @@ pub(super) fn unpack(
             ));
         };
         let mut member = member.map_err(unreadable)?;
+        left.set(u64::MAX);
         let name = checked_name(&member).map_err(|it| damaged(backup, &it))?;
         if let Some(accept) = accept.take() {
             let mut json = Vec::new();
@@ -98,8 +112,7 @@ pub(super) fn unpack(
             sums += &first.line(HEAD);
             continue;
         }
-        n_members += 1;
-        if n_members > MAX_MEMBERS || member.size() > MAX_BYTES {
+        if sums.len() > MAX_BYTES_OF_SUMS || member.size() > MAX_BYTES {
             return Err(damaged(
                 backup,
                 &format!("{name}: it is larger than a backup can be"),
@@ -118,6 +131,7 @@ pub(super) fn unpack(
             .map_err(|it| it.told(backup, &to.join(&name)))?;
     }
     // What is left is a few zeros and the checksum of gzip.
+    left.set(MAX_BYTES_BETWEEN);
     let mut rest = archive.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(unreadable)?;
     Ok(())
@@ -207,6 +221,25 @@ fn differing(expected: &str, found: &str) -> String {
     match first.and_then(|(line, _)| line.split_once("  ")) {
         Some((_, name)) => format!("{name} is not what was put there: its checksum is another"),
         None => "its list of checksums is another".to_owned(),
+    }
+}
+
+/// Reads through until so many bytes are left to be read.
+struct Bounded<'a, R> {
+    inner: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.inner.read(buffer)?;
+        let left = self
+            .left
+            .get()
+            .checked_sub(n_read as u64)
+            .ok_or_else(|| io::Error::other("a name in it is longer than a backup can have"))?;
+        self.left.set(left);
+        Ok(n_read)
     }
 }
 
