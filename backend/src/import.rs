@@ -19,7 +19,7 @@ use shared::error::Reading;
 
 use crate::error::Error;
 use crate::progress::Bar;
-use crate::store::DataFolder;
+use crate::store::{DataFolder, checksum, leftovers};
 
 /// A collection with what its readers had to say.
 #[derive(Debug, Default)]
@@ -74,11 +74,14 @@ pub(crate) fn load(named: &str, data: &Path) -> Result<Loaded, Error> {
     load_folder(&folder_of(named, data)?, &Files::default())
 }
 
-/// Where a collection lies.
+/// Where a collection lies. The files of one that was imported are verified.
 fn folder_of(named: &str, data: &Path) -> Result<PathBuf, Error> {
     if shared::study::check_name(named).is_ok() {
         let imported = data.join("collections").join(named);
         if imported.is_dir() {
+            let way_out = "import the collection again; if you changed the file yourself, remove \
+                           SHA256SUMS in the folder of the collection";
+            checksum::check_sums(&imported, way_out)?;
             return Ok(imported);
         }
     }
@@ -143,21 +146,16 @@ pub(crate) fn load_folder(folder: &Path, files: &Files) -> Result<Loaded, Error>
     Ok(loaded)
 }
 
-/// Copies a collection into the data folder under a name: what was read, as BEIR files. It
-/// appears whole or not at all.
+/// Copies a collection into the data folder under a name: what was read, as BEIR files with their
+/// checksums. It appears whole or not at all, and one that it replaces stays until then.
 pub(crate) fn import(loaded: &Loaded, name: &str, data: &DataFolder) -> Result<PathBuf, Error> {
     let target = data.collection(name)?;
     let parent = target.parent().unwrap_or(&target);
     let way_out = "make room, or take another folder by `--data`";
     let temporary = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
     write_files(loaded, temporary.path())?;
-    if target.exists() {
-        // The old one is put aside first, since a folder cannot be replaced in one step.
-        let aside = tempfile::tempdir_in(parent).map_err(Error::file(parent, way_out))?;
-        fs::rename(&target, aside.path().join("old")).map_err(Error::file(&target, way_out))?;
-    }
-    let whole = temporary.keep();
-    fs::rename(&whole, &target).map_err(Error::file(&target, way_out))?;
+    checksum::write_sums(temporary.path()).map_err(Error::file(&target, way_out))?;
+    leftovers::replace(temporary.path(), &target).map_err(Error::file(&target, way_out))?;
     Ok(target)
 }
 

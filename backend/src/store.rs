@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Files come first and appear whole (written beside, then renamed), rows come second in one
-//! transaction. So a row never names a file that is not there.
+//! transaction. So a row never names a file that is not there. What a process that was killed has
+//! left half-written is removed when the folder is next opened by one alone.
 
 /// A row whose columns have the names of its fields. `derive(FromRow)` does the same, but has sqlx
 /// and SQLite compiled a second time, for the compiler.
@@ -44,6 +45,8 @@ macro_rules! migrator {
 mod sqlite;
 mod postgres;
 pub(crate) mod database;
+pub(crate) mod checksum;
+pub(crate) mod leftovers;
 pub(crate) mod columns;
 pub(crate) mod instances;
 pub(crate) mod dataset;
@@ -60,6 +63,7 @@ pub(crate) mod backup;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use shared::study::check_name;
 use sqlx::any::{Any, AnyPoolOptions};
@@ -92,17 +96,23 @@ fn migration(name: &str, sql: &'static str) -> Migration {
 #[derive(Debug, Clone)]
 pub(crate) struct DataFolder {
     root: PathBuf,
+    /// Locked as long as something may be half-written here; none in a folder that is not open.
+    _in_use: Option<Arc<File>>,
 }
 
 impl DataFolder {
     /// One that may not be there.
     pub(crate) fn at(root: impl Into<PathBuf>) -> DataFolder {
-        DataFolder { root: root.into() }
+        DataFolder {
+            root: root.into(),
+            _in_use: None,
+        }
     }
 
-    /// Opens the folder; makes it with its parts where they are missing.
+    /// Opens the folder; makes it with its parts where they are missing, and removes what
+    /// processes that were killed have left half-written.
     pub(crate) fn open(root: impl Into<PathBuf>) -> Result<DataFolder, Error> {
-        let folder = DataFolder::at(root);
+        let mut folder = DataFolder::at(root);
         for part in ["collections", "studies", "scores"] {
             let path = folder.root.join(part);
             fs::create_dir_all(&path).map_err(Error::file(
@@ -110,6 +120,7 @@ impl DataFolder {
                 "the data folder must be one that can be written; take another by `--data`",
             ))?;
         }
+        folder._in_use = leftovers::enter(&folder.root).map(Arc::new);
         Ok(folder)
     }
 
@@ -188,6 +199,31 @@ pub(crate) fn write_whole<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    // As any other new file.
+    write_beside(path, 0o666, way_out, write)
+}
+
+/// Writes a file as [`write_whole`] does, for its owner alone.
+pub(crate) fn write_private<E>(
+    path: &Path,
+    way_out: &'static str,
+    write: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), Error>
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    write_beside(path, 0o600, way_out, write)
+}
+
+fn write_beside<E>(
+    path: &Path,
+    #[cfg_attr(not(unix), expect(unused_variables))] mode: u32,
+    way_out: &'static str,
+    write: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), Error>
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     let failed = || Error::file(path, way_out);
     if fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         let pipe = File::create(path).map_err(failed())?;
@@ -198,9 +234,8 @@ where
         _ => Path::new("."),
     };
     let mut beside = tempfile::Builder::new();
-    // As any other new file, where a temporary one is for its owner alone.
     #[cfg(unix)]
-    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     let file = beside.tempfile_in(folder).map_err(failed())?;
     write(file.as_file()).map_err(|it| failed()(io::Error::other(it)))?;
     file.as_file().sync_all().map_err(failed())?;
@@ -241,9 +276,43 @@ impl Store {
     /// Opens the database, makes a file that is not there, and brings it to the layout of this
     /// version. One of a later version is left as it is.
     pub(crate) async fn open(database: &Database) -> Result<Store, Error> {
+        if let Database::Sqlite(file) = database {
+            match file.exists() {
+                true => sqlite::check(file)?,
+                false => Store::make(file).await?,
+            }
+        }
         let store = Store::connect(database).await?;
         store.migrate(database.known_layout()).await?;
         Ok(store)
+    }
+
+    /// Makes the file of a new database. It appears with its tables or not at all, so that a file
+    /// with nothing in it is one that has lost them.
+    async fn make(file: &Path) -> Result<(), Error> {
+        const WAY_OUT: &str = "make room, or take another data folder by `--data`";
+
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let scratch = leftovers::scratch(folder, leftovers::NEW);
+        let scratch = scratch.map_err(Error::file(folder, WAY_OUT))?;
+        let beside = scratch.path().join("axioscope.db");
+        let store = Store {
+            // Errors name the place that it is for.
+            database: Database::Sqlite(file.to_owned()),
+            ..Store::connect(&Database::Sqlite(beside.clone())).await?
+        };
+        let made = store.migrate(store.database.known_layout()).await;
+        store.close().await;
+        made?;
+        sqlite::make_private(&beside);
+        let beside = tempfile::TempPath::try_from_path(beside);
+        let beside = beside.map_err(Error::file(file, WAY_OUT))?;
+        match beside.persist_noclobber(file) {
+            // Another process was faster.
+            Err(it) if it.error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(it) => Err(Error::file(file, WAY_OUT)(it.error)),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Opens the database, whatever its layout.

@@ -21,7 +21,7 @@ use crate::import;
 use crate::models::Models;
 use crate::pipeline;
 use crate::runtime::with_store;
-use crate::store::studies::Visibility;
+use crate::store::studies::{Visibility, files};
 use crate::store::{DataFolder, dataset, write_whole};
 
 #[derive(clap::Args)]
@@ -47,8 +47,8 @@ enum StudyCommand {
         /// Name of the study
         name: String,
     },
-    /// Make a study again and compare its instances, or compare its cells with a baseline; exit
-    /// code 3 if they differ, or if a cell has fallen
+    /// Verify the files of a study, make it again and compare its instances, or compare its cells
+    /// with a baseline; exit code 3 if they differ, or if a cell has fallen
     Check(baseline::Check),
     /// Say which instances moved between two rankers, of one study or of two
     Diff(baseline::Diff),
@@ -171,6 +171,12 @@ fn resume(name: &str, folder: &DataFolder, data: &Path, models: &Models) -> Resu
 }
 
 fn check(name: &str, folder: &DataFolder, data: &Path) -> Result<Exit, Error> {
+    match files::verify(folder, name)? {
+        0 => {
+            eprintln!("an earlier version made the study without checksums; `study run` adds them")
+        }
+        n_files => eprintln!("{n_files} files are as they were written"),
+    }
     let stored = pipeline::load_study(folder, name)?;
     let loaded = import::load(&stored.definition.collection, data)?;
     let again = pipeline::mine_again(&stored, loaded.collection, &loaded.folder)?;

@@ -41,6 +41,14 @@ pub(crate) fn run_study(
         && stored.collection_hash == collection.hash()
         && asks_alike(&stored, &collection)
     {
+        match files::verify(data, &stored.definition.name) {
+            Ok(1..) => {}
+            Ok(0) => files::save(data, &stored)?,
+            Err(error) => {
+                eprintln!("{error}; what can be read is written again");
+                files::save(data, &stored)?;
+            }
+        }
         let n_added = complete_study(&mut stored, folder, data, models)?;
         eprintln!("the study is there already; rankers that were scored: {n_added}");
         return Ok(stored);

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
-use crate::store::{DataFolder, Database, Lock, Store, write_whole};
+use crate::store::{DataFolder, Database, Lock, Store, leftovers, sqlite, write_private};
 
 use archive::Writer;
 use tables::TABLES;
@@ -35,6 +35,9 @@ use tables::TABLES;
 pub(crate) use tables::Rows;
 
 const HEAD: &str = "backup.json";
+
+/// How the name of the folder begins in which a backup is unpacked.
+const SCRATCH: &str = ".axioscope-restore-";
 
 /// What `backup.json` says.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,7 +60,7 @@ pub(crate) struct Size {
 }
 
 /// Writes a backup: rows that were taken before, and the files as they are. It appears whole or
-/// not at all.
+/// not at all, for its owner alone: it holds names and what tokens and passwords are compared with.
 pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size, Error> {
     const WAY_OUT: &str = "make room, or choose another file";
 
@@ -69,7 +72,7 @@ pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size
     };
     let head = serde_json::to_vec(&head).expect("a head has no maps");
     let mut size = Size::default();
-    write_whole(path, WAY_OUT, |file| {
+    write_private(path, WAY_OUT, |file| {
         let mut out = Writer::new(BufWriter::new(file));
         out.add(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {
@@ -99,7 +102,10 @@ pub(crate) async fn restore(
     must_be_empty(root)?;
     fs::create_dir_all(root).map_err(Error::file(root, WAY_OUT))?;
     let lock = folder.lock()?;
-    let scratch = tempfile::tempdir_in(root).map_err(Error::file(root, WAY_OUT))?;
+    // Of a restore that was killed: its lock is ours now.
+    leftovers::remove_all(root, SCRATCH).map_err(Error::file(root, WAY_OUT))?;
+    let scratch = leftovers::scratch(root, SCRATCH);
+    let scratch = scratch.map_err(Error::file(root, WAY_OUT))?;
     let packed = File::open(from).map_err(Error::file(from, "give the path of a backup"))?;
     let mut head = None;
     archive::unpack(packed, from, scratch.path(), |json| {
@@ -124,6 +130,7 @@ pub(crate) async fn restore(
     let mut size = filled?;
     if let Database::Sqlite(file) = database {
         size.n_files = move_all(&unpacked.files(), root)?;
+        sqlite::make_private(&beside);
         fs::rename(&beside, file).map_err(Error::file(file, WAY_OUT))?;
     }
     DataFolder::open(root)?;
@@ -211,8 +218,9 @@ fn must_be_empty(root: &Path) -> Result<(), Error> {
     };
     for entry in entries {
         let name = entry.map_err(failed())?.file_name();
-        // A restore that was refused leaves its lock.
-        if name != "axioscope.lock" {
+        // A restore that was refused leaves its lock, and one that was killed its folder.
+        let is_left = name == "axioscope.lock" || name.to_string_lossy().starts_with(SCRATCH);
+        if !is_left {
             let name = Path::new(&name).display();
             let reason = format!(
                 "is not empty, `{name}` lies there; a backup is restored into a folder with \

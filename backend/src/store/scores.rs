@@ -139,9 +139,8 @@ impl StudyScores {
         Ok(())
     }
 
-    /// Reads a file.
-    pub(crate) fn read(path: &Path) -> Result<StudyScores, Error> {
-        let file = fs::File::open(path).map_err(Error::file(path, "make the study again"))?;
+    /// Reads a file that is open.
+    pub(crate) fn read(file: fs::File, path: &Path) -> Result<StudyScores, Error> {
         read_columns(file).map_err(|it| Error::Damaged {
             what: path.display().to_string(),
             reason: it.to_string(),

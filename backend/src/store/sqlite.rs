@@ -1,5 +1,6 @@
 //! What is SQLite's own: settings of a connection, the layout it knows, its result codes.
 
+use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -32,6 +33,54 @@ pub(super) fn options(file: &Path) -> sqlx::Result<AnyConnectOptions> {
     let bytes = file.as_os_str().as_encoded_bytes();
     let spelled: String = bytes.iter().map(|it| format!("%{it:02X}")).collect();
     format!("sqlite:{spelled}?mode=rwc").parse()
+}
+
+/// Refuses a file that has lost all it held, and keeps one from everybody but its owner: it holds
+/// names and what tokens and passwords are compared with.
+pub(super) fn check(file: &Path) -> Result<(), Error> {
+    let metadata = fs::metadata(file).map_err(Error::file(file, RIGHTS))?;
+    if metadata.len() == 0 && has_studies(file.parent().unwrap_or(Path::new("."))) {
+        return Err(Error::Damaged {
+            what: file.display().to_string(),
+            reason: "it is empty, and studies lie beside it that it should list; bring a backup \
+                     into another folder by `axioscope restore`, or remove this file and list \
+                     each study again by `axioscope study run` with the file `study.toml` of it"
+                .to_owned(),
+        });
+    }
+    make_private(file);
+    Ok(())
+}
+
+const RIGHTS: &str = "check the rights of the file and its folder, or take another data folder by \
+                      `--data`";
+
+fn has_studies(folder: &Path) -> bool {
+    let studies = fs::read_dir(folder.join("studies"));
+    let mut studies = studies.into_iter().flatten().flatten();
+    studies.any(|it| it.path().join("study.json").exists())
+}
+
+/// Keeps the file of a database from everybody but its owner, and what SQLite has written beside
+/// it. Files that it writes there later have the rights of the first.
+pub(super) fn make_private(#[cfg_attr(not(unix), expect(unused_variables))] file: &Path) {
+    #[cfg(unix)]
+    for ending in ["", "-wal", "-shm"] {
+        use std::os::unix::fs::PermissionsExt;
+
+        let mut name = file.as_os_str().to_owned();
+        name.push(ending);
+        let path = Path::new(&name);
+        let Ok(metadata) = fs::metadata(path) else {
+            continue;
+        };
+        // A file of somebody else stays as it is.
+        if metadata.permissions().mode() & 0o077 != 0
+            && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        {
+            tracing::warn!("{}: {error}: others may read it", path.display());
+        }
+    }
 }
 
 pub(super) async fn connect(options: &AnyConnectOptions) -> sqlx::Result<AnyConnection> {

@@ -259,6 +259,58 @@ async fn a_file_that_is_no_database_is_named() {
 }
 
 #[tokio::test]
+async fn an_empty_database_beside_studies_is_refused() {
+    let place = Place::sqlite();
+    let file = place.folder.database();
+    fs::write(&file, "").unwrap();
+    // Nothing is lost in a folder without studies.
+    place.store().await.close().await;
+    assert!(fs::metadata(&file).unwrap().len() > 0);
+
+    let study = place.folder.study("s").unwrap();
+    fs::create_dir_all(&study).unwrap();
+    fs::write(study.join("study.json"), "{}").unwrap();
+    place.store().await.close().await;
+    fs::write(&file, "").unwrap();
+    let error = Store::open(&place.database).await.unwrap_err().to_string();
+    assert!(
+        error.contains("axioscope.db is damaged: it is empty"),
+        "{error}"
+    );
+    assert!(error.contains("axioscope restore"), "{error}");
+    assert_eq!(fs::metadata(&file).unwrap().len(), 0, "it is left as it is");
+    // A study may be there before any database is.
+    fs::remove_file(&file).unwrap();
+    place.store().await.close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let place = Place::sqlite();
+    let modes = || {
+        let entries = fs::read_dir(&place.folder.root).unwrap();
+        let paths = entries.map(|it| it.unwrap().path());
+        let files = paths.filter(|it| it.is_file());
+        files.map(|it| mode(&it)).collect::<Vec<_>>()
+    };
+    let store = place.store().await;
+    store.add_job(&job(4)).await.unwrap();
+    // With what SQLite writes beside it.
+    assert_eq!(modes(), [0o600; 3]);
+    store.close().await;
+    // One of an earlier version.
+    let file = place.folder.database();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let store = place.store().await;
+    store.new_operator_token().await.unwrap();
+    assert_eq!(modes(), [0o600; 3]);
+}
+
+#[tokio::test]
 async fn a_path_is_taken_as_it_is() {
     let home = tempfile::tempdir().unwrap();
     let folder = DataFolder::open(home.path().join("a b/?mode=ro#%20/é")).unwrap();

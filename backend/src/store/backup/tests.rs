@@ -270,6 +270,73 @@ async fn of_a_backup_that_is_cut_off_or_changed_nothing_is_restored() {
     assert_eq!(restored(&to, &whole).await.unwrap(), size);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("backup.tar.gz");
+    let place = Place::sqlite();
+    fill(&place).await;
+    back_up(&place, &path).await;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o600);
+    let to = empty(Place::sqlite());
+    restored(&to, &path).await.unwrap();
+    assert_eq!(mode(&to.folder.database()), 0o600);
+}
+
+#[tokio::test]
+async fn what_a_killed_restore_left_is_no_hindrance() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("backup.tar.gz");
+    let place = Place::sqlite();
+    fill(&place).await;
+    let size = back_up(&place, &path).await;
+    let to = empty(Place::sqlite());
+    put(
+        &to,
+        &format!("{SCRATCH}Ab12Cd/files/studies/s"),
+        "half of it",
+    );
+    put(&to, "axioscope.lock", "");
+    assert_eq!(restored(&to, &path).await.unwrap(), size);
+    assert!(!left_in(&to).iter().any(|it| it.starts_with(SCRATCH)));
+}
+
+/// A name of so many bytes is packed into a few thousand.
+#[tokio::test]
+async fn a_name_without_end_is_refused_before_it_is_in_memory() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("backup.tar.gz");
+    let to = empty(Place::sqlite());
+    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
+    for kind in [
+        tar::EntryType::GNULongName,
+        tar::EntryType::GNULongLink,
+        tar::EntryType::XHeader,
+    ] {
+        let mut out = unchecked(&path);
+        out.add(HEAD, head);
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(4 << 20);
+        header.set_cksum();
+        out.tar
+            .append(&header, io::repeat(b'x').take(4 << 20))
+            .unwrap();
+        out.add("files/studies/s", "");
+        out.finish();
+        let error = restored(&to, &path).await.unwrap_err().to_string();
+        assert!(
+            error.contains("a name in it is longer"),
+            "{kind:?}: {error}"
+        );
+        assert_eq!(left_in(&to), ["axioscope.lock"]);
+    }
+}
+
 #[tokio::test]
 async fn a_backup_that_leads_elsewhere_is_refused() {
     let home = tempfile::tempdir().unwrap();

@@ -1,16 +1,17 @@
 //! The files of a study: `study.toml` (what it was made from), `instances-….parquet`,
 //! `instances-….columns` (the same, to be mapped), `scores-….parquet`, and `study.json`, which
-//! names these three and holds the rest.
+//! names these three and holds the rest, the checksums of all files and one of its own.
 //!
-//! Columns go into files of new names, `study.json` is put in its place last and in one step:
-//! so a study is what it was or what it has become, whenever the program is stopped.
+//! Columns go into files that are named by their checksums, `study.json` is put in its place last
+//! and in one step: so a study is what it was or what it has become, whenever the program is
+//! stopped. A file is verified when it is opened.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use shared::probe::{Instances, InstancesHead, Mined};
 use shared::score::certificate::Certificate;
 use shared::score::{RankerAbout, Scores};
@@ -18,14 +19,21 @@ use shared::study::Study;
 
 use super::mapped;
 use crate::error::Error;
-use crate::store::DataFolder;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::scores::StudyScores;
+use crate::store::{DataFolder, checksum, write_private};
 
 pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
+/// What to do about a file that is damaged or gone.
+const REMEDY: &str = "make the study again by `axioscope study run` with the file `study.toml` \
+                      beside it, or take the file from a backup";
+
 /// The file that makes the others a study.
 const HEAD: &str = "study.json";
+
+/// What the study was made from.
+const DEFINITION: &str = "study.toml";
 
 /// What `study.json` holds.
 #[derive(Serialize, Deserialize)]
@@ -41,14 +49,16 @@ struct Head {
     /// The instances once more, to be mapped; none in studies of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<Columns>,
+    /// SHA-256 of every other file of the study, in hex, by its name; empty in studies of earlier
+    /// versions. That of this file is put into it by [`checksum::seal`].
+    #[serde(default)]
+    files: BTreeMap<String, String>,
 }
 
 /// A file of [`mapped`] columns.
 #[derive(Serialize, Deserialize)]
 struct Columns {
     file: String,
-    /// SHA-256, in hex.
-    hash: String,
     heads: Vec<InstancesHead>,
 }
 
@@ -70,22 +80,33 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         pools: Vec::new(),
         instances: study.instances.clone(),
     };
-    let instances = format!("instances-{:.16}.parquet", study.instances_hash);
-    instances::write(
-        &folder.join(&instances),
-        &mined,
-        &ids(study),
-        &origin(study),
-    )?;
-    let file = format!("instances-{:.16}.columns", study.instances_hash);
-    let columns = Columns {
-        hash: mapped::write(&folder.join(&file), &study.instances)?,
-        heads: study.instances.iter().map(Instances::head).collect(),
-        file,
+    let scratch = tempfile::tempdir_in(folder).map_err(Error::file(folder, WAY_OUT))?;
+    let mut files = BTreeMap::new();
+    // No file takes the place of one that an earlier `study.json` names, unless it is the same.
+    let mut put = |stem: &str, ending: &str, write: &dyn Fn(&Path) -> Result<(), Error>| {
+        let beside = scratch.path().join(format!("{stem}.{ending}"));
+        write(&beside)?;
+        let sum = checksum::of_path(&beside).map_err(Error::file(&beside, WAY_OUT))?;
+        let name = format!("{stem}-{sum:.16}.{ending}");
+        let path = folder.join(&name);
+        fs::rename(&beside, &path).map_err(Error::file(&path, WAY_OUT))?;
+        files.insert(name.clone(), sum);
+        Ok::<String, Error>(name)
     };
-    let scores = format!("scores-{:.16}.parquet", scores_hash(study));
-    StudyScores::of(study).write(&folder.join(&scores))?;
-    write(folder, "study.toml", study.definition.to_toml().as_bytes())?;
+    let instances = put("instances", "parquet", &|path| {
+        instances::write(path, &mined, &ids(study), &origin(study))
+    })?;
+    let columns = put("instances", "columns", &|path| {
+        mapped::write(path, &study.instances)
+    })?;
+    let scores = put("scores", "parquet", &|path| {
+        StudyScores::of(study).write(path)
+    })?;
+    let definition = folder.join(DEFINITION);
+    write(&definition, study.definition.to_toml().as_bytes())?;
+    let sum = checksum::of_path(&definition).map_err(Error::file(&definition, WAY_OUT))?;
+    files.insert(DEFINITION.to_owned(), sum);
+
     let mut rest = study.clone();
     let scored = rest.scores.drain(..);
     let (rankers, certificates) = scored.map(|it| (it.ranker, it.certificate)).unzip();
@@ -96,13 +117,17 @@ fn save_in(folder: &Path, study: &Study) -> Result<(), Error> {
         certificates,
         instances,
         scores,
-        columns: Some(columns),
+        columns: Some(Columns {
+            file: columns,
+            heads: study.instances.iter().map(Instances::head).collect(),
+        }),
+        files,
     };
     let json = serde_json::to_vec(&head).map_err(|it| Error::Damaged {
         what: format!("study {}", study.definition.name),
         reason: it.to_string(),
     })?;
-    write(folder, HEAD, &json)?;
+    write(&folder.join(HEAD), &checksum::seal(&json))?;
     remove_others(folder, &head)
 }
 
@@ -121,14 +146,9 @@ fn remove_others(folder: &Path, head: &Head) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a study.
+/// Reads a study; what is read of its files is verified.
 pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
     let folder = data.study(name)?;
-    let path = folder.join(HEAD);
-    if !path.is_file() {
-        return Err(shared::error::Error::unknown("study", name).into());
-    }
-    let json = fs::read(&path).map_err(Error::file(&path, "make the study again"))?;
     let damaged = |reason: String| Error::Damaged {
         what: format!("study {name}"),
         reason,
@@ -140,15 +160,30 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         instances,
         scores,
         columns,
-    } = serde_json::from_slice(&json).map_err(|it| damaged(it.to_string()))?;
+        files,
+    } = read_head(&folder, name)?;
     if study.format != 1 {
         let reason = format!("layout {} is later than this version's 1", study.format);
         return Err(damaged(reason));
     }
-    let mapped = columns.and_then(|it| mapped::open(&folder.join(it.file), &it.hash, it.heads));
+    let mapped = columns.and_then(|it| {
+        let path = folder.join(&it.file);
+        let mapped = mapped::open(&path, files.get(&it.file)?, it.heads);
+        if mapped.is_none() {
+            tracing::warn!(
+                "{} cannot be used, so the instances are read from {instances}; `axioscope study \
+                 check {name}` says more",
+                path.display()
+            );
+        }
+        mapped
+    });
     study.instances = match mapped {
         Some(instances) => instances,
-        None => read_instances(&study, &folder.join(instances))?,
+        None => {
+            open(&folder, &files, &instances)?;
+            read_instances(&study, &folder.join(instances))?
+        }
     };
     if study
         .instances
@@ -159,7 +194,7 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
             "its instances are of other queries; make it again".to_owned(),
         ));
     }
-    let columns = StudyScores::read(&folder.join(scores))?;
+    let columns = StudyScores::read(open(&folder, &files, &scores)?, &folder.join(scores))?;
     for (at, ranker) in rankers.into_iter().enumerate() {
         let (values, truncated) = columns.of_ranker(at as u32, study.pairs.len());
         let mut scores = Scores::new(ranker, values, &study.pairs)?;
@@ -169,6 +204,42 @@ pub(crate) fn load(data: &DataFolder, name: &str) -> Result<Study, Error> {
         study.scores.push(scores);
     }
     Ok(study)
+}
+
+/// Verifies every file of a study, also those that [`load`] does not read. Returns how many have
+/// a checksum: none in a study of an earlier version.
+pub(crate) fn verify(data: &DataFolder, name: &str) -> Result<usize, Error> {
+    let folder = data.study(name)?;
+    let files = read_head(&folder, name)?.files;
+    for file in files.keys() {
+        open(&folder, &files, file)?;
+    }
+    super::whitebox::load(data, name)?;
+    Ok(match files.len() {
+        0 => 0,
+        n_files => n_files + 1,
+    })
+}
+
+fn read_head(folder: &Path, name: &str) -> Result<Head, Error> {
+    let path = folder.join(HEAD);
+    if !path.is_file() {
+        return Err(shared::error::Error::unknown("study", name).into());
+    }
+    let json = checksum::read_sealed(&path, "{\"study\":", REMEDY)?;
+    serde_json::from_slice(&json).map_err(|it| Error::Damaged {
+        what: path.display().to_string(),
+        reason: format!("{it}; {REMEDY}"),
+    })
+}
+
+/// Opens a file of a study; one that has no checksum is of an earlier version.
+fn open(folder: &Path, files: &BTreeMap<String, String>, name: &str) -> Result<File, Error> {
+    let path = folder.join(name);
+    match files.get(name) {
+        Some(sum) => checksum::open(&path, sum, REMEDY),
+        None => File::open(&path).map_err(Error::file(&path, REMEDY)),
+    }
 }
 
 /// The instances of a study, from the file that others read too.
@@ -215,27 +286,118 @@ pub(crate) fn origin(study: &Study) -> Origin {
     }
 }
 
-/// SHA-256 over the rankers and the bits of their scores, in hex.
-fn scores_hash(study: &Study) -> String {
-    let mut hasher = Sha256::new();
-    for it in &study.scores {
-        hasher.update(&it.ranker.fingerprint);
-        for score in it.values() {
-            hasher.update(score.map_or([0xff; 8], |it| it.to_bits().to_le_bytes()));
-        }
-    }
-    shared::collection::hex(&hasher.finalize())
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_private(path, WAY_OUT, |mut file| file.write_all(bytes))
 }
 
-/// Writes a file that appears whole or not at all.
-fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
-    let path = folder.join(name);
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder, WAY_OUT))?;
-    file.write_all(bytes).map_err(Error::file(&path, WAY_OUT))?;
-    file.as_file()
-        .sync_all()
-        .map_err(Error::file(&path, WAY_OUT))?;
-    file.persist(&path)
-        .map_err(|it| Error::file(&path, WAY_OUT)(it.error))?;
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use shared::study::Definition;
+    use shared::study::make::{self, StudyInputs};
+    use shared::study::prepare::run_at_once;
+
+    use super::*;
+    use crate::pipeline::AllCores;
+
+    /// A study of the demo collection with formulas, small enough to be read a thousand times.
+    fn stored() -> (tempfile::TempDir, DataFolder, Study) {
+        let home = tempfile::tempdir().unwrap();
+        let data = DataFolder::open(home.path()).unwrap();
+        let definition = "format = 1\nname = \"small\"\ntitle = \"Small\"\n\
+                          collection = \"demo\"\nn_queries = 2\npool = \"rank:bm25:10\"\n\
+                          probes = [\"tfc1\", \"lnc2\"]\nmodes = [\"fixed\"]\n\
+                          rankers = [\"bm25\", \"ql\"]\n[limits]\nlength_gap_terms = 10\n\
+                          min_terms = 1\nrepeat_from = 2\nrepeat_to = 4\n\
+                          repeated_terms = 240\nfilled_terms = 512\nfillable_terms = 256\n\
+                          seed = 42\n";
+        let definition = Definition::from_toml("study.toml", definition).unwrap();
+        let mut collection = crate::demo::collection().unwrap();
+        definition.cut(&mut collection);
+        let inputs = StudyInputs {
+            rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
+            definition,
+            collection,
+            files: Default::default(),
+            made: "2026-11-20".to_owned(),
+        };
+        let study = run_at_once(make::make_study(inputs, &mut AllCores::default())).unwrap();
+        save(&data, &study).unwrap();
+        (home, data, study)
+    }
+
+    fn names(folder: &Path) -> BTreeSet<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let name = |it: std::io::Result<fs::DirEntry>| it.unwrap().file_name().into_string();
+        entries.map(|it| name(it).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_flipped_bit_is_named_or_changes_nothing() {
+        let (_home, data, study) = stored();
+        let folder = data.study("small").unwrap();
+        assert_eq!(load(&data, "small").unwrap(), study);
+        assert_eq!(verify(&data, "small").unwrap(), 5);
+        assert_eq!(names(&folder).len(), 5);
+        for name in names(&folder) {
+            let path = folder.join(&name);
+            let whole = fs::read(&path).unwrap();
+            // Bits at places of the golden ratio's parts.
+            for n in 0..25_u32 {
+                let part = (f64::from(n) * 0.618_034).fract();
+                let bit = (part * (whole.len() * 8) as f64) as usize;
+                let mut flipped = whole.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                fs::write(&path, flipped).unwrap();
+                let told = |error: Error| {
+                    let told = error.to_string();
+                    let named = told.contains(&format!("{name} is damaged"));
+                    assert!(named && told.contains("study run"), "{name}, {bit}: {told}");
+                };
+                told(verify(&data, "small").expect_err(&name));
+                match load(&data, "small") {
+                    Ok(found) => assert!(found == study, "{name}: bit {bit} changed the study"),
+                    Err(error) => told(error),
+                }
+            }
+            fs::write(&path, whole).unwrap();
+        }
+        assert_eq!(load(&data, "small").unwrap(), study);
+    }
+
+    #[test]
+    fn a_study_that_is_saved_again_has_only_its_own_files() {
+        let (_home, data, mut study) = stored();
+        let folder = data.study("small").unwrap();
+        let before = names(&folder);
+        save(&data, &study).unwrap();
+        assert_eq!(names(&folder), before);
+        // The same instances with another origin are another file, so that a program that is
+        // stopped between the two leaves the one that was there.
+        study.scores.pop();
+        study.definition.rankers.pop();
+        study.software = "0.0.9".to_owned();
+        save(&data, &study).unwrap();
+        let after = names(&folder);
+        assert_eq!(after.len(), 5);
+        assert_eq!(
+            after.intersection(&before).count(),
+            3,
+            "{before:?} {after:?}"
+        );
+        assert_eq!(load(&data, "small").unwrap(), study);
+    }
+
+    #[test]
+    fn a_study_of_an_earlier_version_has_no_checksums_and_is_read() {
+        let (_home, data, study) = stored();
+        let head = data.study("small").unwrap().join(HEAD);
+        let json = fs::read_to_string(&head).unwrap();
+        let from = json.find("\"study\":").unwrap();
+        let to = json.rfind(",\"files\":").unwrap();
+        fs::write(&head, format!("{{{}}}", &json[from..to])).unwrap();
+        assert_eq!(load(&data, "small").unwrap(), study);
+        assert_eq!(verify(&data, "small").unwrap(), 0);
+    }
 }

@@ -1,12 +1,12 @@
 //! The texts of a study's instances as the machine reads them: 32-bit integers, little-endian,
-//! one column after the other. The file is mapped, so what is shown of ten million instances
-//! takes no memory of ours.
+//! one column after the other. A copy of the file is mapped, so what is shown of ten million
+//! instances takes no memory of ours.
 
-// A mapped file is a slice only by a promise: see `Mapped::open`.
+// A mapped file is a slice only by a promise: see `Mapped::copy_of`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,35 +17,33 @@ use shared::probe::column::Lender;
 use shared::probe::{Instances, InstancesHead, TextNo};
 
 use crate::error::Error;
-use crate::store::write_whole;
+use crate::store::{checksum, write_whole};
 
-/// Writes the columns; SHA-256 of the file, in hex.
-pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<String, Error> {
-    let mut hasher = Sha256::new();
+/// Writes the columns.
+pub(super) fn write(path: &Path, instances: &[Instances]) -> Result<(), Error> {
     write_whole(path, super::files::WAY_OUT, |file| {
         let mut out = BufWriter::new(file);
         for it in instances {
             for text in it.texts() {
-                hasher.update(text.to_le_bytes());
                 out.write_all(&text.to_le_bytes())?;
             }
         }
         out.flush()
-    })?;
-    Ok(shared::collection::hex(&hasher.finalize()))
+    })
 }
 
-/// Opens the columns of instances; none where the file is not the one that was written, or where
-/// this machine cannot map it.
+/// Opens the columns of instances; none where the file is not the one that was written, as its
+/// SHA-256 tells, or where this machine cannot map a copy of it.
 pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHead>) -> Option<Vec<Instances>> {
     // Another order of bytes would be other numbers.
     if cfg!(target_endian = "big") {
         return None;
     }
-    let map = Arc::new(Mapped::open(path)?);
-    if shared::collection::hex(&Sha256::digest(&map.0)) != hash {
+    let (map, found) = Mapped::copy_of(path).ok()?;
+    if found != hash {
         return None;
     }
+    let map = Arc::new(map);
     let mut from = 0;
     let lent = heads.into_iter().map(|head| {
         let arity = head.probe.claim(head.mode).arity();
@@ -66,13 +64,21 @@ pub(super) fn open(path: &Path, hash: &str, heads: Vec<InstancesHead>) -> Option
 struct Mapped(Mmap);
 
 impl Mapped {
-    fn open(path: &Path) -> Option<Mapped> {
-        let file = File::open(path).ok()?;
-        // SAFETY: nobody writes into this file: it appears whole under its name (`write_whole`)
-        // and is only ever removed, which leaves what is mapped as it is; the data folder has
-        // one owner.
-        let map = unsafe { Mmap::map(&file) }.ok()?;
-        Some(Mapped(map))
+    /// Maps a copy of a file. The file itself may be cut short by whoever can write it, and who
+    /// then reads what was mapped is ended by the system. Returns the SHA-256 of the copy too.
+    fn copy_of(path: &Path) -> io::Result<(Mapped, String)> {
+        let file = File::open(path)?;
+        let beside = path.parent().unwrap_or(Path::new("."));
+        let mut copy = tempfile::tempfile_in(beside).or_else(|_| tempfile::tempfile())?;
+        let mut hasher = Sha256::new();
+        checksum::each_part(&file, |part| {
+            hasher.update(part);
+            copy.write_all(part)
+        })?;
+        // SAFETY: the copy has no name, so that nobody else opens it, and nothing is written into
+        // it from here on.
+        let map = unsafe { Mmap::map(&copy) }?;
+        Ok((Mapped(map), shared::collection::hex(&hasher.finalize())))
     }
 
     fn texts(&self) -> &[TextNo] {
@@ -101,6 +107,7 @@ mod tests {
     use shared::probe::Axiom;
     use shared::probe::{Mode, Probe};
 
+    /// Also when whoever can write the file empties it meanwhile.
     #[test]
     fn columns_come_back_and_a_changed_file_is_not_taken() {
         let mut pairs = Instances::new(Probe::Axiom(Axiom::Tfc1), Mode::Fixed);
@@ -113,13 +120,20 @@ mod tests {
         let all = [pairs, none, triples];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("columns");
-        let hash = write(&path, &all).unwrap();
+        write(&path, &all).unwrap();
+        let hash = checksum::of_path(&path).unwrap();
         let heads = || all.iter().map(Instances::head).collect();
         let found = open(&path, &hash, heads()).unwrap();
         assert_eq!(found, all);
-        // A removed file stays readable for those who have it.
         let mut bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), (6 + 9) * size_of::<TextNo>());
+        File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(0)
+            .unwrap();
+        assert_eq!(found, all);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(found, all);
         bytes[0] ^= 1;

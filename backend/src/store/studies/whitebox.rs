@@ -8,15 +8,21 @@ use shared::whitebox::WhiteBox;
 
 use super::files::WAY_OUT;
 use crate::error::Error;
-use crate::store::{DataFolder, write_whole};
+use crate::store::{DataFolder, checksum, write_whole};
 
 const PREFIX: &str = "whitebox-";
+
+/// What to do about a file that is damaged.
+const REMEDY: &str = "look into the ranker again by `axioscope whitebox --study NAME`, or remove \
+                      the file";
 
 /// Keeps it in place of an earlier one of the same ranker.
 pub(crate) fn save(data: &DataFolder, study: &str, found: &WhiteBox) -> Result<(), Error> {
     let path = place(data, study, &found.head.ranker.fingerprint)?;
     let json = serde_json::to_vec(found).expect("finite numbers and string keys");
-    write_whole(&path, WAY_OUT, |mut to| to.write_all(&json))
+    write_whole(&path, WAY_OUT, |mut to| {
+        to.write_all(&checksum::seal(&json))
+    })
 }
 
 /// All of a study, by the spec of the ranker.
@@ -29,10 +35,10 @@ pub(crate) fn load(data: &DataFolder, study: &str) -> Result<Vec<WhiteBox>, Erro
         if !(name.starts_with(PREFIX) && name.ends_with(".json")) {
             continue;
         }
-        let bytes = fs::read(&path).map_err(Error::file(&path, WAY_OUT))?;
+        let bytes = checksum::read_sealed(&path, "{\"head\":", REMEDY)?;
         let found: WhiteBox = serde_json::from_slice(&bytes).map_err(|it| Error::Damaged {
-            what: name.clone().into_owned(),
-            reason: it.to_string(),
+            what: path.display().to_string(),
+            reason: format!("{it}; {REMEDY}"),
         })?;
         all.push(found);
     }

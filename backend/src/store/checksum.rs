@@ -1,0 +1,295 @@
+//! SHA-256 of stored files, so that a damaged file is named and nothing is computed from it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+use shared::collection::hex;
+
+use crate::error::Error;
+
+/// Checksums that were computed by this process, each with the state that its file was in.
+static KNOWN: Mutex<BTreeMap<PathBuf, (State, String)>> = Mutex::new(BTreeMap::new());
+
+/// A file that was written so lately may be written again without a later time of its own, since
+/// the clocks of file systems are coarse.
+const UNSETTLED: Duration = Duration::from_secs(2);
+
+/// What tells that a file was written since.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State {
+    n_bytes: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+}
+
+impl State {
+    fn of(file: &File) -> io::Result<State> {
+        let metadata = file.metadata()?;
+        Ok(State {
+            n_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(&metadata),
+            #[cfg(not(unix))]
+            inode: 0,
+        })
+    }
+
+    fn is_settled(&self) -> bool {
+        let age = self.modified.and_then(|it| it.elapsed().ok());
+        age.is_some_and(|it| it > UNSETTLED)
+    }
+}
+
+/// Opens a file whose checksum is as expected. It is read once for that, and again only after it
+/// was written.
+pub(crate) fn open(path: &Path, expected: &str, way_out: &'static str) -> Result<File, Error> {
+    let file = File::open(path).map_err(Error::file(path, way_out))?;
+    let found = of_file(&file, path).map_err(Error::file(path, way_out))?;
+    match found == expected {
+        true => Ok(file),
+        false => Err(damaged(path, way_out)),
+    }
+}
+
+/// Returns the checksum of a file, in hex.
+pub(crate) fn of_path(path: &Path) -> io::Result<String> {
+    of_file(&File::open(path)?, path)
+}
+
+fn of_file(mut file: &File, path: &Path) -> io::Result<String> {
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = State::of(file)?;
+    if let Some((_, sum)) = known().get(path).filter(|it| it.0 == state) {
+        return Ok(sum.clone());
+    }
+    let mut hasher = Sha256::new();
+    each_part(file, |part| {
+        hasher.update(part);
+        Ok(())
+    })?;
+    file.rewind()?;
+    let sum = hex(&hasher.finalize());
+    if state.is_settled() && State::of(file)? == state {
+        known().insert(path.to_owned(), (state, sum.clone()));
+    }
+    Ok(sum)
+}
+
+/// Reads a file to its end, a part at a time.
+pub(crate) fn each_part(
+    mut file: &File,
+    mut take: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(()),
+            n_bytes => take(&buffer[..n_bytes])?,
+        }
+    }
+}
+
+fn damaged(path: &Path, way_out: &str) -> Error {
+    Error::Damaged {
+        what: path.display().to_string(),
+        reason: format!("its checksum is not that of what was written; {way_out}"),
+    }
+}
+
+/// How a JSON object begins that holds its own checksum.
+const SEAL: &[u8] = br#"{"sha256":""#;
+/// What follows the checksum.
+const CLOSED: &[u8] = b"\",";
+/// Characters of a checksum in hex.
+const SUM: usize = 64;
+
+/// Puts a checksum into a JSON object, as the first of its fields: of the whole object where this
+/// field is empty.
+pub(crate) fn seal(json: &[u8]) -> Vec<u8> {
+    let fields = json.strip_prefix(b"{").expect("JSON of a struct");
+    let sum = seal_of([CLOSED, fields]);
+    [SEAL, sum.as_bytes(), CLOSED, fields].concat()
+}
+
+fn seal_of<const N: usize>(rest: [&[u8]; N]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(SEAL);
+    rest.iter().for_each(|it| hasher.update(it));
+    hex(&hasher.finalize())
+}
+
+/// Reads a file that [`seal`] has made. Files of earlier versions hold no checksum and begin with
+/// `unsealed`.
+pub(crate) fn read_sealed(
+    path: &Path,
+    unsealed: &str,
+    way_out: &'static str,
+) -> Result<Vec<u8>, Error> {
+    let bytes = fs::read(path).map_err(Error::file(path, way_out))?;
+    let sealed = bytes.strip_prefix(SEAL);
+    let is_whole = match sealed.and_then(|it| it.split_at_checked(SUM)) {
+        Some((sum, rest)) => sum == seal_of([rest]).as_bytes(),
+        None => bytes.starts_with(unsealed.as_bytes()),
+    };
+    match is_whole {
+        true => Ok(bytes),
+        false => Err(damaged(path, way_out)),
+    }
+}
+
+/// The checksums of a folder's files, as `sha256sum -c` reads them.
+const SUMS: &str = "SHA256SUMS";
+
+/// Writes the checksums of all files of a folder into it.
+pub(crate) fn write_sums(folder: &Path) -> io::Result<()> {
+    let mut names = Vec::new();
+    list(folder, "", &mut names)?;
+    names.sort();
+    let mut lines = String::new();
+    for name in names {
+        lines += &format!("{}  {name}\n", of_path(&folder.join(&name))?);
+    }
+    fs::write(folder.join(SUMS), lines)
+}
+
+/// Files below a folder, by their names from there on.
+fn list(folder: &Path, prefix: &str, names: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_str().ok_or_else(|| {
+            let reason = format!("{} is not UTF-8: rename it", name.display());
+            io::Error::other(reason)
+        })?;
+        match entry.path().is_dir() {
+            true => list(&entry.path(), &format!("{prefix}{name}/"), names)?,
+            false => names.push(format!("{prefix}{name}")),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a folder whose files are not those that [`write_sums`] has seen. Files that were added
+/// since are left aside, and so is a folder without checksums.
+pub(crate) fn check_sums(folder: &Path, way_out: &'static str) -> Result<(), Error> {
+    let path = folder.join(SUMS);
+    let lines = match fs::read_to_string(&path) {
+        Ok(lines) => lines,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(damaged(&path, way_out));
+        }
+        Err(error) => return Err(Error::file(&path, way_out)(error)),
+    };
+    for line in lines.split_inclusive('\n') {
+        let line = line.strip_suffix('\n').and_then(|it| it.split_once("  "));
+        let Some((sum, name)) = line.filter(|it| it.0.len() == SUM) else {
+            return Err(damaged(&path, way_out));
+        };
+        open(&folder.join(name), sum, way_out)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every file that differs in one bit.
+    fn each_flip(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+        (0..bytes.len() * 8).map(|at| {
+            let mut flipped = bytes.to_vec();
+            flipped[at / 8] ^= 1 << (at % 8);
+            flipped
+        })
+    }
+
+    #[test]
+    fn a_sealed_file_is_read_as_it_was_written_or_not_at_all() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("study.json");
+        let read = || read_sealed(&path, "{\"study\":", "make it again");
+        let json = br#"{"study":{"n":1}}"#;
+        let sealed = seal(json);
+        fs::write(&path, &sealed).unwrap();
+        assert_eq!(read().unwrap(), sealed);
+        let value: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
+        assert_eq!(value["study"]["n"], 1);
+        // As somebody else computes it.
+        let sum = value["sha256"].as_str().unwrap();
+        let emptied = String::from_utf8(sealed.clone()).unwrap().replace(sum, "");
+        assert_eq!(hex(&Sha256::digest(emptied)), sum);
+
+        for flipped in each_flip(&sealed) {
+            fs::write(&path, flipped).unwrap();
+            let error = read().unwrap_err().to_string();
+            assert!(error.contains("study.json is damaged"), "{error}");
+            assert!(error.contains("make it again"), "{error}");
+        }
+        fs::write(&path, &sealed[..20]).unwrap();
+        assert!(read().is_err());
+        fs::write(&path, json).unwrap();
+        assert_eq!(read().unwrap(), json);
+    }
+
+    #[test]
+    fn a_file_is_read_again_after_it_was_written() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("scores");
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let write = |text: &str, modified: SystemTime| {
+            fs::write(&path, text).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            file.set_modified(modified).unwrap();
+        };
+        write("one", long_ago);
+        let one = of_path(&path).unwrap();
+        assert!(KNOWN.lock().unwrap().contains_key(&path));
+        // What tells nothing of the change shows that the file was not read again.
+        write("two", long_ago);
+        assert_eq!(of_path(&path).unwrap(), one);
+        write("two", long_ago + Duration::from_secs(1));
+        assert_ne!(of_path(&path).unwrap(), one);
+        // What was written just now is read each time.
+        fs::write(&path, "one").unwrap();
+        assert_eq!(of_path(&path).unwrap(), one);
+        fs::write(&path, "two").unwrap();
+        assert_ne!(of_path(&path).unwrap(), one);
+    }
+
+    #[test]
+    fn a_flipped_bit_in_a_folder_names_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path();
+        fs::create_dir(folder.join("runs")).unwrap();
+        let check = || check_sums(folder, "import it again");
+        for name in ["qrels.tsv", "runs/a.run"] {
+            fs::write(folder.join(name), "q 0 d 1\n").unwrap();
+        }
+        check().unwrap();
+        write_sums(folder).unwrap();
+        check().unwrap();
+        fs::write(folder.join("runs/later.run"), "").unwrap();
+        check().unwrap();
+        for name in ["qrels.tsv", "runs/a.run", SUMS] {
+            let whole = fs::read(folder.join(name)).unwrap();
+            for flipped in each_flip(&whole) {
+                fs::write(folder.join(name), &flipped).unwrap();
+                let error = check().expect_err(name).to_string();
+                assert!(error.contains("import it again"), "{name}: {error}");
+                // A name in the list that is another is that of a file that is not there.
+                assert!(error.contains(name) || name == SUMS, "{name}: {error}");
+            }
+            fs::write(folder.join(name), whole).unwrap();
+        }
+        fs::remove_file(folder.join("qrels.tsv")).unwrap();
+        let error = check().unwrap_err().to_string();
+        assert!(error.contains("qrels.tsv"), "{error}");
+    }
+}

@@ -1,0 +1,203 @@
+//! What processes that were killed have left half-written in a data folder.
+//!
+//! Every process that has the folder open shares a lock of it. One that gets the lock alone is the
+//! only one, so that nobody is writing what it finds. Where a folder cannot be locked, as on
+//! Windows, nothing is removed.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// How names begin that `tempfile` gives, and others that do not last.
+const TEMPORARY: &str = ".tmp";
+
+/// How the names of folders begin in which a new database is made. They lie in the data folder
+/// itself, where other programs may have something temporary.
+pub(super) const NEW: &str = ".axioscope-new-";
+
+/// How the name of a folder begins that makes room for a new one of the same name.
+const REPLACED: &str = ".tmp-replaced-";
+
+/// Removes what is left, where no other process has the folder open. Returns the lock that keeps
+/// others from doing so; none where there are no such locks.
+pub(super) fn enter(root: &Path) -> Option<File> {
+    let lock = File::open(root).ok()?;
+    if lock.try_lock().is_ok() {
+        if let Err(error) = clean(root) {
+            tracing::warn!("{}: {error}: what is half-written stays", root.display());
+        }
+        // Some systems refuse a second lock of what is locked.
+        lock.unlock().ok()?;
+    }
+    lock.lock_shared().ok()?;
+    Some(lock)
+}
+
+/// Makes a folder in another one, for its owner alone; it goes when it is dropped.
+pub(super) fn scratch(folder: &Path, prefix: &str) -> io::Result<TempDir> {
+    let mut scratch = tempfile::Builder::new();
+    #[cfg(unix)]
+    scratch.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    scratch.prefix(prefix).tempdir_in(folder)
+}
+
+/// Removes what lies in a folder under names that begin so.
+pub(super) fn remove_all(root: &Path, prefix: &str) -> io::Result<()> {
+    let mut all = entries(root)?.into_iter();
+    all.try_for_each(|it| match name(&it).starts_with(prefix) {
+        true => remove(&it),
+        false => Ok(()),
+    })
+}
+
+fn clean(root: &Path) -> io::Result<()> {
+    remove_all(root, NEW)?;
+    for part in ["collections", "studies", "scores", "drafts", "demo"] {
+        for path in entries(&root.join(part))? {
+            if let Some(of) = name(&path).strip_prefix(REPLACED) {
+                settle(&path, &root.join(part).join(of))?;
+            } else if name(&path).starts_with(TEMPORARY) {
+                remove(&path)?;
+            } else if path.is_dir() {
+                remove_all(&path, TEMPORARY)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts a folder in the place of another, which is kept until then.
+pub(crate) fn replace(new: &Path, target: &Path) -> io::Result<()> {
+    let aside = target.with_file_name(format!("{REPLACED}{}", name(target)));
+    if target.exists() {
+        // Of a process that was killed when it had replaced the folder.
+        remove(&aside)?;
+        fs::rename(target, &aside)?;
+    }
+    let placed = fs::rename(new, target);
+    if aside.exists() {
+        settle(&aside, target)?;
+    }
+    placed
+}
+
+/// Removes a folder that was put aside, if another has its place; else it is put back.
+fn settle(aside: &Path, target: &Path) -> io::Result<()> {
+    match target.exists() {
+        true => remove(aside),
+        false => fs::rename(aside, target),
+    }
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// What lies in a folder; nothing where there is none.
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|it| Ok(it?.path())).collect(),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a file or a folder; a link is removed, not what it leads to.
+fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::DataFolder;
+
+    fn put(root: &Path, name: &str) {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_when_nobody_has_the_folder_open() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("data");
+        let left = [
+            "collections/.tmpAb12Cd/corpus.jsonl",
+            "studies/s/.tmpAb12Cd",
+            "scores/f/.tmpAb12Cd",
+            ".axioscope-new-Ab12Cd/axioscope.db",
+        ];
+        let lasting = [
+            "collections/c/corpus.jsonl",
+            "studies/s/study.json",
+            // Somebody's own.
+            ".tmpAb12Cd",
+        ];
+        let first = DataFolder::open(&root).unwrap();
+        left.iter().chain(&lasting).for_each(|it| put(&root, it));
+        let second = DataFolder::open(&root).unwrap();
+        drop(second);
+        assert!(
+            left.iter().all(|it| root.join(it).exists()),
+            "they are in use"
+        );
+        let copy = first.clone();
+        drop(first);
+        DataFolder::open(&root).unwrap();
+        assert!(
+            left.iter().all(|it| root.join(it).exists()),
+            "a copy has it open"
+        );
+        drop(copy);
+        DataFolder::open(&root).unwrap();
+        for it in left {
+            assert!(!root.join(it).exists(), "{it}");
+        }
+        assert!(lasting.iter().all(|it| root.join(it).exists()));
+    }
+
+    #[test]
+    fn a_folder_is_replaced_or_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path();
+        let (new, target) = (root.join("new"), root.join("c"));
+        put(root, "new/first");
+        replace(&new, &target).unwrap();
+        assert!(target.join("first").exists());
+        put(root, "new/second");
+        replace(&new, &target).unwrap();
+        assert!(!target.join("first").exists() && target.join("second").exists());
+        // There is nothing to take its place.
+        replace(&new, &target).unwrap_err();
+        assert!(target.join("second").exists());
+        assert_eq!(entries(root).unwrap(), [target]);
+    }
+
+    #[test]
+    fn a_collection_that_was_put_aside_by_a_killed_process_comes_back() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path();
+        put(root, "collections/.tmp-replaced-c/corpus.jsonl");
+        DataFolder::open(root).unwrap();
+        assert!(root.join("collections/c/corpus.jsonl").exists());
+        put(root, "collections/.tmp-replaced-c/earlier");
+        DataFolder::open(root).unwrap();
+        assert_eq!(
+            entries(&root.join("collections")).unwrap(),
+            [root.join("collections/c")]
+        );
+        assert!(!root.join("collections/c/earlier").exists());
+    }
+}
