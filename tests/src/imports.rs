@@ -9,6 +9,7 @@ fn an_imported_collection_goes_by_its_name() {
     assert_eq!(
         home.files(),
         [
+            "SHA256SUMS",
             "corpus.jsonl",
             "qrels.tsv",
             "queries.jsonl",

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::behaviours::{self, MATCHED, count};
-use crate::harness::{Home, LIMITS, Ran, collections, model};
+use crate::harness::{Home, LIMITS, Ran, collections, model, tiny, tiny_model};
 use crate::jobs::{Size, survives};
 use crate::published::RUNS;
 use crate::review::loss::{self, Plan};
+use crate::review::random::Random;
+use crate::whitebox;
 
 #[test]
 fn a_job_of_20_000_pairs_of_the_real_model_is_killed_ten_times() {
@@ -216,6 +218,71 @@ fn a_white_box_of_200_questions_is_bounded_in_memory() {
     assert!(peak < 1_024.0, "{peak} MiB");
     let r = |name: &str| found[name]["r"]["value"].as_f64().unwrap();
     assert!(r("r_delta_es") > 0.4 && r("r_ratio") > 0.6, "{found}");
+}
+
+/// One bit of a stored file is another, at a hundred places of each kind of file: what is computed
+/// of it is refused with the name of the file, or is as it was.
+#[test]
+fn a_flipped_bit_in_any_stored_file_is_detected_or_without_effect() {
+    let home = whitebox::published("small", "Small");
+    home.run(&format!("import {} --to tiny", tiny())).done();
+    let look = format!(
+        "whitebox --study small --ranker {}:late --pool all --floor 2",
+        tiny_model().display()
+    );
+    home.run(&look).done();
+    let mut random = Random::new(18);
+    let report = "report small --format json";
+    let check = "study check small";
+    let mine = "mine --collection tiny --pool run:tiny.run:3 --json --out mined.parquet";
+    // What reads a file, and what verifies it where nothing that reads it needs all of it.
+    for (kind, of, reads, verifies) in [
+        ("study.json", "/small/study.json", report, check),
+        ("study.toml", "/small/study.toml", report, check),
+        ("instances", ".parquet", report, check),
+        ("columns", ".columns", report, check),
+        ("scores", "/small/scores-", report, check),
+        ("late interaction", "/small/whitebox-", report, check),
+        ("documents", "/tiny/corpus.jsonl", mine, mine),
+        ("queries", "/tiny/queries.jsonl", mine, mine),
+        ("judgments", "/tiny/qrels.tsv", mine, mine),
+        ("run", "/tiny/runs/tiny.run", mine, mine),
+        ("checksums", "/tiny/SHA256SUMS", mine, mine),
+        // No report reads rows.
+        ("database", "data/axioscope.db", report, report),
+    ] {
+        let file = home
+            .files()
+            .into_iter()
+            .find(|it| it.starts_with("data/") && it.contains(of))
+            .unwrap_or_else(|| panic!("no file of {kind}"));
+        let whole = std::fs::read(home.path(&file)).unwrap();
+        let as_it_was = home.run(reads).done();
+        let (mut n_refused, mut n_verified) = (0, 0);
+        for _ in 0..100 {
+            let bit = random.below(whole.len() as u64 * 8) as usize;
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            home.write(&file, &flipped);
+            let what = format!("{file}, bit {} of byte {}", bit % 8, bit / 8);
+            println!("{what}");
+            let ran = home.run(reads);
+            if ran.code == Some(0) {
+                assert!(ran.out == as_it_was, "{what}: another result");
+            } else {
+                let message = ran.refused();
+                assert!(message.contains("data/"), "{what}: {message}");
+                n_refused += 1;
+            }
+            n_verified += u32::from(home.run(verifies).code == Some(1));
+        }
+        home.write(&file, &whole);
+        assert_eq!(home.run(reads).done(), as_it_was, "{file}");
+        println!("{kind}: {n_refused} of 100 refused, {n_verified} found by a check");
+        if kind != "database" {
+            assert_eq!(n_verified, 100, "{kind}");
+        }
+    }
 }
 
 /// The most memory that a process held; none where the system does not tell.

@@ -1,7 +1,7 @@
 //! Review from outside: people over HTTP, a task from its beginning to its end, and what is left
 //! of it when the server is killed or its disk is full.
 
-mod random;
+pub(crate) mod random;
 mod site;
 pub(crate) mod person;
 mod scripted;

@@ -4,6 +4,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use shared::api::{List, Look, Studies};
+use shared::study::dials::Dials;
 
 use crate::harness::{Home, demo, study_file, tiny_model};
 
@@ -97,6 +99,75 @@ fn a_killed_study_ends_with_the_same_report() {
     let args: Vec<&str> = line.iter().map(String::as_str).collect();
     let again = home.run_with(&args);
     again.expect_told("rankers that were scored: 0");
+}
+
+#[test]
+fn a_damaged_file_of_a_study_is_named_and_the_study_made_again() {
+    let home = Home::new();
+    make_of_formulas(&home);
+    let report = || home.run("report killed --format json").done();
+    let undisturbed = report();
+    let files = || {
+        let files = home.files().into_iter();
+        let of_study = files.filter(|it| it.starts_with("data/studies/killed/"));
+        of_study.collect::<Vec<_>>()
+    };
+    assert_eq!(files().len(), 5);
+    for file in files() {
+        let mut bytes = std::fs::read(home.path(&file)).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        home.write(&file, bytes);
+        home.expect_refused("study check killed", &format!("{file} is damaged"));
+        home.run("study run study.toml")
+            .expect_told(&format!("{file} is damaged"));
+        home.run("study check killed").done();
+        assert_eq!(report(), undisturbed, "{file}");
+    }
+    assert_eq!(files().len(), 5);
+}
+
+#[test]
+fn a_server_goes_on_when_a_file_of_a_study_is_cut_short() {
+    let home = Home::new();
+    make_of_formulas(&home);
+    let server = home.serve(&[]);
+    let page = |offset: u64| {
+        let listing = json!({
+            "dials": {}, "axiom": "lnc2", "ranker": 0, "limit": 100, "offset": offset,
+        });
+        server.try_ask(&List {
+            study: "killed".to_owned(),
+            listing: serde_json::from_value(listing).unwrap(),
+        })
+    };
+    let before = page(0).unwrap();
+    assert!(before.n_instances > 0);
+    for file in home.files() {
+        if file.starts_with("data/studies/killed/") {
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(home.path(&file));
+            file.unwrap().set_len(0).unwrap();
+        }
+    }
+    // What is in memory is shown, and what is not there any more is named.
+    assert_eq!(page(0).unwrap(), before);
+    page(1).unwrap();
+    drop(server);
+    let server = home.serve(&[]);
+    let (status, problem) = server
+        .try_ask(&Look {
+            study: "killed".to_owned(),
+            dials: Dials::default(),
+        })
+        .unwrap_err();
+    assert_eq!(status, 500);
+    assert!(
+        problem.error.contains("study.json is damaged"),
+        "{problem:?}"
+    );
+    assert!(server.ask(&Studies {}).is_empty());
 }
 
 #[test]

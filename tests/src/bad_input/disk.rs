@@ -131,6 +131,30 @@ fn a_database_from_the_future_is_left_as_it_is() {
 }
 
 #[test]
+fn an_empty_database_beside_studies_is_refused() {
+    let home = collection(CORPUS, QUERIES);
+    home.run("import c --to c").done();
+    home.write("study.toml", study(&[]));
+    home.run("study run study.toml").done();
+    home.write("data/axioscope.db", "");
+    for line in [
+        "serve --listen 127.0.0.1:0",
+        "study list",
+        "backup b.tar.gz",
+    ] {
+        let message = home.run(line).refused() + "\n";
+        expect![[r#"
+            data/axioscope.db is damaged: it is empty, and studies lie beside it that it should list; bring a backup into another folder by `axioscope restore`, or remove this file and list each study again by `axioscope study run` with the file `study.toml` of it
+        "#]]
+        .assert_eq(&message);
+    }
+    // The second way out.
+    fs::remove_file(home.path("data/axioscope.db")).unwrap();
+    home.run("study run data/studies/small/study.toml").done();
+    assert!(home.run("study list").done().starts_with("small\t"));
+}
+
+#[test]
 fn a_second_server_on_the_same_data_is_refused() {
     let home = Home::new();
     let _server = home.serve(&[]);

@@ -92,11 +92,15 @@ fn a_study_is_made_listed_checked_published_and_exported() {
 #[test]
 fn a_check_that_finds_another_collection_ends_with_code_3() {
     let home = studied();
-    let corpus = home.read("data/collections/tiny/corpus.jsonl");
+    let folder = "data/collections/tiny";
+    let corpus = home.read(&format!("{folder}/corpus.jsonl"));
     home.write(
-        "data/collections/tiny/corpus.jsonl",
+        &format!("{folder}/corpus.jsonl"),
         corpus.replace("mud boat", "river boat"),
     );
+    home.expect_refused("study check small", "corpus.jsonl is damaged");
+    // Whoever means it says so.
+    std::fs::remove_file(home.path(&format!("{folder}/SHA256SUMS"))).unwrap();
     let ran = home.run("study check small");
     assert_eq!(ran.code, Some(3));
     assert!(

@@ -3,11 +3,11 @@
 use shared::review::Key;
 
 /// A stream of numbers.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// The stream of a seed; those of other seeds have nothing to do with it.
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0xd134_2543_de82_ef95))
     }
 
@@ -20,7 +20,7 @@ impl Random {
     }
 
     /// From 0, below a bound.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
