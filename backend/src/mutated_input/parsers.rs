@@ -233,7 +233,12 @@ pub(super) const PARSERS: &[Parser] = &[
     of(
         "scores-parquet",
         || stored("scores-", ".parquet"),
-        |it| in_file(it, |path| StudyScores::read(path).is_ok()),
+        |it| {
+            in_file(it, |path| {
+                let file = std::fs::File::open(path).expect("it was written just now");
+                StudyScores::read(file, path).is_ok()
+            })
+        },
     ),
     of(
         "stored-head",
