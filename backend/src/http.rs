@@ -34,7 +34,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::error::{Error, off_thread};
 use crate::http::access::OperatorLink;
-use crate::http::connections::DEADLINES;
+use crate::http::connections::{ConnectionLimits, DEADLINES};
 use crate::http::endpoints::Endpoints;
 use crate::http::limits::Limits;
 use crate::http::pages::Pages;
@@ -138,11 +138,14 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
     tokio::spawn(warm_up(models));
     tokio::spawn(stop_on_signal(stop));
     let mut late = stopping.clone();
-    let places = connections::places();
     let asking = app.clone();
-    let asker_of = move |peer| asking.exposure.asker_of(peer);
+    let limits = ConnectionLimits {
+        places: connections::places(),
+        asker_of: move |peer| asking.exposure.asker_of(peer),
+        deadlines: DEADLINES,
+    };
     let router = router(app);
-    let serving = connections::serve(listener, router, places, asker_of, DEADLINES, stopping);
+    let serving = connections::serve(listener, router, limits, stopping);
     let overdue = async move {
         work::stopped(&mut late).await;
         tokio::time::sleep(GRACE).await;

@@ -34,7 +34,7 @@ pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 pub(crate) use study::{
-    Finished, begin_study, complete_study, mine_again, mine_for, run_study, stored_study,
+    Finished, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study, stored_study,
 };
 pub(crate) use whitebox::{Looking, look};
 

@@ -17,7 +17,7 @@ use super::{Exit, load};
 use crate::config::{AnalyzerArgs, Preset};
 use crate::error::Error;
 use crate::models::Models;
-use crate::pipeline;
+use crate::pipeline::{self, Finished, NewStudy};
 use crate::runtime::with_store;
 use crate::store::DataFolder;
 
@@ -222,14 +222,12 @@ impl Replay {
         let folder = DataFolder::open(data)?;
         let loaded = load(collection, data, None)?;
         let models = Models::new(&[], neural::Device::Cpu)?;
-        let study = pipeline::run_study(
+        let wanted = NewStudy {
             definition,
-            loaded.collection,
-            &loaded.folder,
-            &folder,
-            &models,
-            pipeline::Finished::IsReplaced,
-        )?;
+            collection: loaded.collection,
+            finished: Finished::IsReplaced,
+        };
+        let study = pipeline::run_study(wanted, &loaded.folder, &folder, &models)?;
         with_store(&folder, async |store| store.put_study(&study).await)?;
         Ok(study)
     }

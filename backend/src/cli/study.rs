@@ -19,7 +19,7 @@ use super::{Exit, load};
 use crate::error::Error;
 use crate::import;
 use crate::models::Models;
-use crate::pipeline;
+use crate::pipeline::{self, Finished, NewStudy};
 use crate::runtime::with_store;
 use crate::store::studies::{Visibility, files};
 use crate::store::{DataFolder, dataset, write_whole};
@@ -100,8 +100,8 @@ impl StudyArgs {
         match self.command {
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
-                    true => pipeline::Finished::IsReplaced,
-                    false => pipeline::Finished::Stays,
+                    true => Finished::IsReplaced,
+                    false => Finished::Stays,
                 };
                 run_file(&file, &folder, data, &models()?, finished)
             }
@@ -149,18 +149,16 @@ fn run_file(
     folder: &DataFolder,
     data: &Path,
     models: &Models,
-    finished: pipeline::Finished,
+    finished: Finished,
 ) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;
-    let study = pipeline::run_study(
+    let wanted = NewStudy {
         definition,
-        loaded.collection,
-        &loaded.folder,
-        folder,
-        models,
+        collection: loaded.collection,
         finished,
-    )?;
+    };
+    let study = pipeline::run_study(wanted, &loaded.folder, folder, models)?;
     with_store(folder, async |store| store.put_study(&study).await)?;
     println!(
         "study `{}` is made; hash {}",

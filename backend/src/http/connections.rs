@@ -63,16 +63,26 @@ pub(super) fn places() -> Arc<Places> {
     Places::new(most.clamp(1, MOST), MOST_OF_ONE)
 }
 
-/// Answers all connections until it is told to stop, then those that are under way. `asker_of` says
-/// by its address as whom a connection is counted.
+/// How many connections there are, and how long each keeps its place.
+pub(super) struct ConnectionLimits<F> {
+    pub(super) places: Arc<Places>,
+    /// Returns as whom a connection is counted, by its address.
+    pub(super) asker_of: F,
+    pub(super) deadlines: Deadlines,
+}
+
+/// Answers all connections until it is told to stop, then those that are under way.
 pub(super) async fn serve(
     mut listener: TcpListener,
     router: Router,
-    places: Arc<Places>,
-    asker_of: impl Fn(IpAddr) -> Option<Asker>,
-    deadlines: Deadlines,
+    limits: ConnectionLimits<impl Fn(IpAddr) -> Option<Asker>>,
     mut stopping: watch::Receiver<bool>,
 ) {
+    let ConnectionLimits {
+        places,
+        asker_of,
+        deadlines,
+    } = limits;
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(deadlines.head);
@@ -141,18 +151,16 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopping) = watch::channel(false);
-        let places = Places::new(most, most);
+        let limits = ConnectionLimits {
+            places: Places::new(most, most),
+            asker_of: |ip| Some(Asker::Address(ip)),
+            deadlines,
+        };
         Site {
             address,
             stop,
-            serving: tokio::spawn(serve(
-                listener, router, places, by_address, deadlines, stopping,
-            )),
+            serving: tokio::spawn(serve(listener, router, limits, stopping)),
         }
-    }
-
-    fn by_address(ip: IpAddr) -> Option<Asker> {
-        Some(Asker::Address(ip))
     }
 
     fn connect(address: SocketAddr, text: &str) -> io::Result<TcpStream> {

@@ -337,7 +337,7 @@ mod tests {
         let text = "a b d f ".repeat(500);
         for spec in ["tiny:bi+maxp=20/10", "cross-tiny:cross+maxp=20/10"] {
             let ranker = ranker(spec);
-            let (found, most) = score(&ranker, request(&[text.clone()])).unwrap();
+            let (found, most) = score(&ranker, request(std::slice::from_ref(&text))).unwrap();
             // The first step also encodes the query.
             let query_tokens = 64;
             assert!(found.n_tokens > 4_000, "{spec}: {}", found.n_tokens);

@@ -32,17 +32,27 @@ pub(crate) enum Finished {
     IsReplaced,
 }
 
+/// A study that is to be made.
+pub(crate) struct NewStudy {
+    pub(crate) definition: Definition,
+    pub(crate) collection: Collection,
+    pub(crate) finished: Finished,
+}
+
 /// Makes a study, or goes on with one that was interrupted: if what is stored was made from the
 /// same definition, collection and software, only what it lacks is scored. A study is the same
 /// to the last bit however often its making was interrupted.
 pub(crate) fn run_study(
-    mut definition: Definition,
-    mut collection: Collection,
+    study: NewStudy,
     folder: &Path,
     data: &DataFolder,
     models: &Models,
-    finished: Finished,
 ) -> Result<Study, Error> {
+    let NewStudy {
+        mut definition,
+        mut collection,
+        finished,
+    } = study;
     read_vocabularies(&mut definition)?;
     definition.cut(&mut collection);
     if let Some(mut stored) = stored_study(data, &definition.name) {
