@@ -66,11 +66,11 @@ fn has_studies(folder: &Path) -> bool {
 
 /// Keeps the file of a database from everybody but its owner, and what SQLite has written beside
 /// it. Files that it writes there later have the rights of the first.
-pub(super) fn make_private(#[cfg_attr(not(unix), expect(unused_variables))] file: &Path) {
-    #[cfg(unix)]
-    for ending in ["", "-wal", "-shm"] {
-        use std::os::unix::fs::PermissionsExt;
+#[cfg(unix)]
+pub(super) fn make_private(file: &Path) {
+    use std::os::unix::fs::PermissionsExt;
 
+    for ending in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();
         name.push(ending);
         let path = Path::new(&name);
@@ -85,6 +85,10 @@ pub(super) fn make_private(#[cfg_attr(not(unix), expect(unused_variables))] file
         }
     }
 }
+
+/// Leaves the rights to the folder, where files have no modes.
+#[cfg(not(unix))]
+pub(super) fn make_private(_file: &Path) {}
 
 pub(super) async fn connect(options: &AnyConnectOptions) -> sqlx::Result<AnyConnection> {
     let mut connection = AnyConnection::connect_with(options).await?;

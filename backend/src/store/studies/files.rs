@@ -316,7 +316,7 @@ mod tests {
         let mut collection = crate::demo::collection().unwrap();
         definition.cut(&mut collection);
         let inputs = StudyInputs {
-            rankers: ["bm25", "ql"].map(|it| it.parse().unwrap()).to_vec(),
+            rankers: vec!["bm25".parse().unwrap(), "ql".parse().unwrap()],
             definition,
             collection,
             files: Default::default(),
