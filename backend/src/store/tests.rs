@@ -169,7 +169,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
         let Error::Newer { found, known, .. } = error else {
             panic!("{error}")
         };
-        assert_eq!((found, known), (999, 4));
+        assert_eq!((found, known), (999, 5));
         assert!(error.to_string().contains("update axioscope"), "{error}");
         assert_eq!(fs::read(place.folder.database()).unwrap(), before);
     }
@@ -181,7 +181,7 @@ async fn a_database_from_the_future_is_left_as_it_is() {
             .unwrap()
             .tell("INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', true, '', 0)");
         let error = Store::open(&place.database).await.unwrap_err().to_string();
-        assert!(error.contains("layout 999, this one knows 4"), "{error}");
+        assert!(error.contains("layout 999, this one knows 5"), "{error}");
         assert!(
             error.contains("another database by `DATABASE_URL`"),
             "{error}"
