@@ -270,9 +270,11 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
         &home,
         &judge,
         expect![[r#"
-        mined.parquet is damaged: there is no text `d1`: it was mined from another collection
+        mined.parquet: was mined from another version of the collection (hash b6fa18baf865, this one has 6c8e6f5af92a); mine it again, or take it all the same by --force
     "#]],
     );
+    let absent = "there is no text `d1`: it was mined from another collection";
+    home.expect_refused(&format!("{judge} --force"), absent);
     let judge = "judge --collection c --ranker bm25 --instances";
     check_refused(
         &home,
