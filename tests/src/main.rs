@@ -20,6 +20,7 @@ mod whitebox;
 mod differ;
 mod bad_input;
 mod http;
+#[cfg(target_os = "linux")]
 mod connections;
 mod jobs;
 mod databases;
