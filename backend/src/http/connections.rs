@@ -1,6 +1,6 @@
 //! Connections: how many there are at once, and how long each may keep its place.
 //!
-//! [`axum::serve`] waits for a request for as long as the other side likes, so hyper is asked here.
+//! [`axum::serve()`] waits for a request for as long as the other side likes: hyper is asked here.
 
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
