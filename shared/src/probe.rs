@@ -6,7 +6,7 @@
 //! beside the collection. Mining sees texts, never scores.
 
 mod claim;
-mod measured;
+mod premise;
 pub mod limits;
 pub mod counts;
 pub mod pool;
@@ -33,9 +33,9 @@ pub use instances::{Instances, InstancesHead};
 pub use limits::{Limits, Mode, Source};
 pub use manipulation::Manipulation;
 pub use matching::{Matching, Measure};
-pub use measured::{Measured, Quantity, Relation};
 pub use mine::Mined;
 pub use pool::Pool;
+pub use premise::{MeasuredPremise, Quantity, Relation};
 pub use transfer::Transfer;
 
 /// Place of a text in [`Mined::texts`].
@@ -159,7 +159,7 @@ impl Probe {
     }
 
     /// The premises of an axiom or a measurement, see [`Axiom::premises`].
-    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
         match self {
             Probe::Axiom(it) => it.premises(mode, case),
             Probe::MeasureAndMatch(it) => it.premises(case.pool),

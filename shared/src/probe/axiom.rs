@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Case, Counted, Found, Needs};
-use super::{About, ClaimKind, Limits, Measured, Mode, Probe, Quantity, Relation};
+use super::{About, ClaimKind, Limits, MeasuredPremise, Mode, Probe, Quantity, Relation};
 use crate::error::{Error, Field};
 
 pub use formula::Formula;
@@ -179,7 +179,7 @@ impl Axiom {
     /// whether they hold or not. They must carry [`Counted::others`] and
     /// [`Counted::positions`], and [`Counted::meaning`] where the axiom needs it: without, its
     /// premises have no value and fail. They are an instance iff all hold.
-    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+    pub fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
         let (limits, texts) = (case.limits, case.pool);
         match self {
             Axiom::Tfc1 => tfc1::premises(mode, limits, texts),
@@ -234,9 +234,9 @@ const COMBINED: About = About {
 };
 
 /// | |text a| − |text b| | ≤ δ.
-fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> Measured {
+fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> MeasuredPremise {
     let len = |text: u8| texts[text as usize - 1].len;
-    Measured {
+    MeasuredPremise {
         quantity: Quantity::LengthGap { a, b },
         value: Some(f64::from(len(a).abs_diff(len(b)))),
         relation: Relation::AtMost,
@@ -245,8 +245,8 @@ fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> Measured {
 }
 
 /// Σ(text) ≥ least.
-fn occurrences(texts: &[Counted], text: u8, least: u32) -> Measured {
-    Measured {
+fn occurrences(texts: &[Counted], text: u8, least: u32) -> MeasuredPremise {
+    MeasuredPremise {
         quantity: Quantity::Occurrences { text },
         value: Some(f64::from(texts[text as usize - 1].total)),
         relation: Relation::AtLeast,
@@ -255,9 +255,9 @@ fn occurrences(texts: &[Counted], text: u8, least: u32) -> Measured {
 }
 
 /// Σ(text b) − Σ(text a) against 0.
-fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> Measured {
+fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> MeasuredPremise {
     let total = |text: u8| f64::from(texts[text as usize - 1].total);
-    Measured {
+    MeasuredPremise {
         quantity: Quantity::OccurrenceLead { a, b },
         value: Some(total(b) - total(a)),
         relation,
@@ -266,10 +266,10 @@ fn occurrence_lead(texts: &[Counted], a: u8, b: u8, relation: Relation) -> Measu
 }
 
 /// cos(text near − Q, Q) > cos(text far − Q, Q).
-fn similarity_lead(texts: &[Counted], near: u8, far: u8) -> Measured {
+fn similarity_lead(texts: &[Counted], near: u8, far: u8) -> MeasuredPremise {
     let similarity = |text: u8| texts[text as usize - 1].to_query();
     let lead = similarity(near).zip(similarity(far));
-    Measured {
+    MeasuredPremise {
         quantity: Quantity::SimilarityLead { near, far },
         value: lead.map(|(near, far)| near - far),
         relation: Relation::Above,

@@ -24,18 +24,18 @@ pub enum Claim<T> {
     },
     /// `a` and `b` differ, whichever is higher.
     Apart {
-        /// One text.
+        /// The first of the two texts, neither of which is the preferred one.
         a: T,
-        /// The other.
+        /// The second text, which should score otherwise than `a`.
         b: T,
     },
     /// `more - few > most - more`: each step up helps less than the one before.
     ShrinkingGain {
         /// The text with the fewest query terms.
         few: T,
-        /// One step up.
+        /// The text that is one step up from `few`.
         more: T,
-        /// The same step once more.
+        /// The text that is the same step up from `more`.
         most: T,
     },
 }

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::counts::{Case, Counted, Found, Needs};
-use super::{About, Measured, Quantity, Relation};
+use super::{About, MeasuredPremise, Quantity, Relation};
 use crate::error::{Error, Field};
 
 use serde::{Deserialize, Serialize};
@@ -239,7 +239,7 @@ impl Matching {
     }
 
     /// The premises as measured on two texts.
-    pub(super) fn premises(self, texts: &[Counted]) -> Vec<Measured> {
+    pub(super) fn premises(self, texts: &[Counted]) -> Vec<MeasuredPremise> {
         let (a, b) = (&texts[0], &texts[1]);
         let differing = || {
             let differ = a.counts.iter().zip(&b.counts).filter(|(a, b)| a != b);
@@ -250,13 +250,13 @@ impl Matching {
             Some(a - b)
         };
         let control = match self.control {
-            Measure::Tf => Measured {
+            Measure::Tf => MeasuredPremise {
                 quantity: Quantity::DifferingTerms,
                 value: Some(differing()),
                 relation: Relation::Equal,
                 bound: Some(0.0),
             },
-            control => Measured {
+            control => MeasuredPremise {
                 quantity: Quantity::Gap { measure: control },
                 value: lead(control).map(f64::abs),
                 relation: Relation::AtMost,
@@ -266,7 +266,7 @@ impl Matching {
         let mut premises = vec![control];
         if self.variable == Measure::Tf {
             let leads = a.counts.iter().zip(&b.counts).zip(0..);
-            premises.extend(leads.map(|((a, b), term)| Measured {
+            premises.extend(leads.map(|((a, b), term)| MeasuredPremise {
                 quantity: Quantity::TermLead { term },
                 value: Some(f64::from(*a) - f64::from(*b)),
                 relation: Relation::AtLeast,
@@ -277,7 +277,7 @@ impl Matching {
             Measure::Tf => Measure::SumTf,
             other => other,
         };
-        premises.push(Measured {
+        premises.push(MeasuredPremise {
             quantity: Quantity::MeasureLead { measure },
             value: lead(measure),
             relation: Relation::Above,
@@ -414,7 +414,7 @@ mod tests {
         pairs.sort_unstable();
         for &(a, b) in &pairs {
             let texts = [counted[a as usize].clone(), counted[b as usize].clone()];
-            assert!(matching.premises(&texts).iter().all(Measured::holds));
+            assert!(matching.premises(&texts).iter().all(MeasuredPremise::holds));
         }
         pairs
     }

@@ -2,7 +2,7 @@
 
 use super::overview::of_split;
 use super::{Kind, Table, Value, premise};
-use crate::probe::Measured;
+use crate::probe::MeasuredPremise;
 use crate::study::figures::Figures;
 use crate::study::figures::effectiveness::Rated;
 use crate::study::figures::funnel::{Funnel, Missed, Reading};
@@ -137,8 +137,8 @@ pub fn premise_label(missed: &Missed) -> String {
     }
 }
 
-fn measured(missed: &Missed) -> Measured {
-    Measured {
+fn measured(missed: &Missed) -> MeasuredPremise {
+    MeasuredPremise {
         quantity: missed.quantity,
         value: None,
         relation: missed.relation,

@@ -1,7 +1,7 @@
 //! Premises in words.
 
 use super::format;
-use crate::probe::{Further, Measured, Quantity, Relation};
+use crate::probe::{Further, MeasuredPremise, Quantity, Relation};
 
 /// A premise in words: `length gap, texts 1 and 2`. One of a query term ends before the term.
 pub fn label(quantity: Quantity, relation: Relation) -> String {
@@ -73,7 +73,7 @@ fn lead(of: Further) -> &'static str {
 }
 
 /// The bound of a premise with its sign: `≤ 10`.
-pub fn bound(premise: &Measured) -> String {
+pub fn bound(premise: &MeasuredPremise) -> String {
     let Some(bound) = premise.bound else {
         return "any".to_owned();
     };

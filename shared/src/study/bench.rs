@@ -9,7 +9,7 @@ use super::instance::{Contributions, Marked, Read, Said, Term};
 use crate::error::{Error, Field};
 use crate::index::{Index, Totals};
 use crate::probe::manipulation::{Source, Tools};
-use crate::probe::{Claim, Limits, Manipulation, Measured, Mode, Probe};
+use crate::probe::{Claim, Limits, Manipulation, MeasuredPremise, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::RankerKind;
 use crate::text::linguistics::{Analysis, analyze};
@@ -70,7 +70,7 @@ pub struct Applied {
     /// Whether all premises hold.
     pub applies: bool,
     /// In the order the axiom checks them.
-    pub premises: Vec<Measured>,
+    pub premises: Vec<MeasuredPremise>,
     /// One for each ranker; empty where the axiom does not apply.
     pub said: Vec<Said>,
 }
@@ -246,7 +246,7 @@ fn apply(
             let premises = probe.premises(typed.mode, &case);
             (order, premises)
         });
-    let failing = |premises: &[Measured]| premises.iter().filter(|it| !it.holds()).count();
+    let failing = |premises: &[MeasuredPremise]| premises.iter().filter(|it| !it.holds()).count();
     let (order, premises) = tried.min_by_key(|it| failing(&it.1))?;
     let applies = failing(&premises) == 0;
     let claim = kind.about(&order);

@@ -8,7 +8,7 @@ use crate::index::stats::query_terms;
 use crate::index::{Index, IndexBuilder};
 use crate::probe::counts::{Case, Counted, Counting, Needs};
 use crate::probe::mine::Text;
-use crate::probe::{ClaimKind, Measured, Mode, Probe, TextNo};
+use crate::probe::{ClaimKind, MeasuredPremise, Mode, Probe, TextNo};
 use crate::vectors::{Known, Vectors};
 
 /// One instance. Places among query terms, as premises name them, are those of `terms`.
@@ -28,7 +28,7 @@ pub struct Line<'a> {
     /// Ids of its texts, in the order of the claim.
     pub text_ids: Vec<String>,
     /// As measured.
-    pub premises: Vec<Measured>,
+    pub premises: Vec<MeasuredPremise>,
     /// For each ranker of the study, in its order, the scores of the texts.
     pub scores: Vec<Vec<Option<f64>>>,
 }
@@ -132,7 +132,7 @@ mod tests {
         let mut n = 0;
         let done: Result<(), Error> = study.each_instance(|line| {
             n += 1;
-            assert!(line.premises.iter().all(Measured::holds), "{line:?}");
+            assert!(line.premises.iter().all(MeasuredPremise::holds), "{line:?}");
             assert_eq!(line.scores.len(), 2);
             assert!(
                 line.scores.iter().flatten().all(Option::is_some),

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::index::Totals;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::probe::counts::{Case, Counted, Meaning};
-use crate::probe::{Claim, Instances, Limits, Manipulation, Measured, Mode, Probe};
+use crate::probe::{Claim, Instances, Limits, Manipulation, MeasuredPremise, Mode, Probe};
 use crate::rank::Ranker;
 use crate::score::{RankerAbout, RankerKind, Scores, lexical};
 use crate::stats::quantile::median;
@@ -43,7 +43,7 @@ pub struct Shown {
     /// Over places in `texts`.
     pub claim: Claim<u32>,
     /// In the order the axiom checks them.
-    pub premises: Vec<Measured>,
+    pub premises: Vec<MeasuredPremise>,
     /// One for each ranker of the study.
     pub said: Vec<Said>,
     /// One for each lexical ranker.

@@ -12,7 +12,7 @@ pub enum Dependency {
     Browser,
     /// A server of PostgreSQL.
     Postgres,
-    /// nginx.
+    /// The program nginx, as a proxy before a server.
     Proxy,
     /// The default neural model.
     Model,

@@ -15,7 +15,7 @@ pub(super) enum Dependency {
     Browser,
     /// The programs of PostgreSQL.
     Postgres,
-    /// nginx.
+    /// The program nginx, as a proxy before a server.
     Proxy,
     /// The default neural model.
     Model,

@@ -1,7 +1,7 @@
 //! Why it is an instance: what was measured, the bound, and whether it holds.
 
 use leptos::prelude::*;
-use shared::probe::{Measured, Quantity, Relation};
+use shared::probe::{MeasuredPremise, Quantity, Relation};
 use shared::report::format;
 use shared::report::premise::{bound, label, number, whole};
 use shared::study::instance::Term;
@@ -13,7 +13,7 @@ use crate::widgets::table::{Head, HeadedTable};
 #[component]
 pub(super) fn Premises(
     /// In the order the axiom checks them.
-    premises: Vec<Measured>,
+    premises: Vec<MeasuredPremise>,
     /// Distinct query terms, by which some premises are named.
     terms: Vec<Term>,
     /// Said of the table to those who do not see it.
@@ -36,7 +36,7 @@ pub(super) fn Premises(
 }
 
 #[component]
-fn Row(premise: Measured, terms: Vec<Term>) -> impl IntoView {
+fn Row(premise: MeasuredPremise, terms: Vec<Term>) -> impl IntoView {
     let about = term_of(premise.quantity);
     let term = about.map(|place| view! { " " <MarkedTerm terms place/> });
     let class = if premise.holds() {
@@ -60,7 +60,7 @@ fn Row(premise: Measured, terms: Vec<Term>) -> impl IntoView {
 
 /// The value as a bar, the bound as a tick, the side that holds as a wash.
 #[component]
-fn Gauge(premise: Measured) -> impl IntoView {
+fn Gauge(premise: MeasuredPremise) -> impl IntoView {
     let Some([value, bound]) = places(&premise) else {
         return view! { <span class="gauge open" aria-hidden="true"></span> }.into_any();
     };
@@ -82,7 +82,7 @@ fn Gauge(premise: Measured) -> impl IntoView {
 }
 
 /// Where value and bound stand on a gauge, from 0 to 1; none without both.
-fn places(premise: &Measured) -> Option<[f64; 2]> {
+fn places(premise: &MeasuredPremise) -> Option<[f64; 2]> {
     let (value, bound) = (premise.value?, premise.bound?);
     let least = value.min(bound).min(0.0);
     let most = value.max(bound).max(least + 1.0);
@@ -100,7 +100,7 @@ fn term_of(quantity: Quantity) -> Option<usize> {
 }
 
 /// Whether it holds, and by how much it does not: `2 too many`.
-fn holds(premise: &Measured) -> String {
+fn holds(premise: &MeasuredPremise) -> String {
     if premise.holds() {
         return "holds".to_owned();
     }
@@ -127,9 +127,9 @@ fn holds(premise: &Measured) -> String {
 mod tests {
     use super::*;
 
-    fn measured(value: Option<f64>, relation: Relation, bound: f64) -> Measured {
+    fn measured(value: Option<f64>, relation: Relation, bound: f64) -> MeasuredPremise {
         let quantity = Quantity::LengthGap { a: 1, b: 2 };
-        Measured {
+        MeasuredPremise {
             quantity,
             value,
             relation,

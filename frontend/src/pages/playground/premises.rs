@@ -1,7 +1,7 @@
 //! What every premise of an axiom asks, what was found, and what is missing.
 
 use leptos::prelude::*;
-use shared::probe::{Measured, Quantity, Relation};
+use shared::probe::{MeasuredPremise, Quantity, Relation};
 use shared::report::{format, premise};
 
 /// What premises speak of.
@@ -17,7 +17,7 @@ pub(crate) struct Names {
 #[component]
 pub(crate) fn Premises(
     /// In the order the axiom checks them.
-    premises: Vec<Measured>,
+    premises: Vec<MeasuredPremise>,
     /// What they speak of.
     names: Names,
 ) -> impl IntoView {
@@ -32,20 +32,20 @@ pub(crate) fn Premises(
 #[derive(Debug, Clone, PartialEq)]
 enum Row {
     /// A premise.
-    One(Measured),
+    One(MeasuredPremise),
     /// Premises about so many single terms, all of which hold.
-    Terms(Measured, u64),
+    Terms(MeasuredPremise, u64),
 }
 
 /// Premises about single terms that hold take one line together.
-fn rows(premises: &[Measured]) -> Vec<Row> {
-    let about_a_term = |it: &Measured| match it.quantity {
+fn rows(premises: &[MeasuredPremise]) -> Vec<Row> {
+    let about_a_term = |it: &MeasuredPremise| match it.quantity {
         Quantity::TermLead { .. } | Quantity::StepChange { .. } => it.holds(),
         _ => false,
     };
     let n_terms = premises.iter().filter(|it| about_a_term(it)).count() as u64;
     let mut told = false;
-    let row = |it: &Measured| {
+    let row = |it: &MeasuredPremise| {
         if n_terms < 2 || !about_a_term(it) {
             return Some(Row::One(*it));
         }
@@ -137,7 +137,7 @@ fn label(row: &Row, names: &Names) -> String {
     }
 }
 
-fn label_of_terms(measured: &Measured, n: u64, first: &str, second: &str) -> String {
+fn label_of_terms(measured: &MeasuredPremise, n: u64, first: &str, second: &str) -> String {
     let n = format::count(n);
     match (measured.quantity, measured.relation) {
         (Quantity::StepChange { .. }, _) => format!("equal steps, {n} terms"),
@@ -172,7 +172,7 @@ fn finding(row: &Row) -> String {
     }
 }
 
-fn found(measured: &Measured) -> String {
+fn found(measured: &MeasuredPremise) -> String {
     match measured.value {
         Some(value) => number(measured.quantity, value),
         None => absent(measured.quantity).to_owned(),
@@ -203,7 +203,7 @@ fn word(relation: Relation) -> &'static str {
 }
 
 /// What counts things and misses its bound by less than one misses it by one.
-fn missed(measured: &Measured, value: f64, bound: f64) -> String {
+fn missed(measured: &MeasuredPremise, value: f64, bound: f64) -> String {
     if !measured.quantity.is_counted() {
         let by = number(measured.quantity, (value - bound).abs());
         let word = if value > bound { "too high" } else { "too low" };
@@ -236,7 +236,7 @@ fn whole(value: f64) -> String {
 }
 
 /// Value and bound on a line from 0 to 1, as `--v` and `--b`.
-fn gauge(measured: &Measured) -> (String, String) {
+fn gauge(measured: &MeasuredPremise) -> (String, String) {
     let value = measured.value.unwrap_or(0.0);
     let bound = measured.bound.unwrap_or(value);
     let low = value.min(bound).min(0.0);
@@ -265,7 +265,7 @@ mod tests {
             Relation::AtLeast => 1.0,
             Relation::Above | Relation::Equal => 0.0,
         };
-        let row = Row::One(Measured {
+        let row = Row::One(MeasuredPremise {
             quantity,
             value,
             relation,
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn without_a_bound_any_value_is_taken() {
-        let row = Row::One(Measured {
+        let row = Row::One(MeasuredPremise {
             quantity: Quantity::LengthGap { a: 1, b: 2 },
             value: Some(40.0),
             relation: Relation::AtMost,
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn terms_that_hold_take_one_line_and_those_that_fail_one_each() {
-        let term = |term, value| Measured {
+        let term = |term, value| MeasuredPremise {
             quantity: Quantity::TermLead { term },
             value: Some(value),
             relation: Relation::AtLeast,
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn value_and_bound_stand_on_one_line() {
         let at = |value, bound| {
-            gauge(&Measured {
+            gauge(&MeasuredPremise {
                 quantity: Quantity::DifferingTerms,
                 value: Some(value),
                 relation: Relation::Above,

@@ -24,7 +24,7 @@ use std::fmt;
 
 use super::Axiom;
 use crate::probe::counts::Case;
-use crate::probe::{Measured, Mode, Quantity, Relation};
+use crate::probe::{MeasuredPremise, Mode, Quantity, Relation};
 
 /// A formula, read and checked; it fits wherever an axiom does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,16 +226,16 @@ impl Formula {
     }
 
     /// Of a pair, the preferred text first: what each axiom prefers, and what comes out.
-    pub(super) fn premises(&self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+    pub(super) fn premises(&self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
         let known = self.known(mode, case);
-        let each = known.iter().map(|(axiom, table)| Measured {
+        let each = known.iter().map(|(axiom, table)| MeasuredPremise {
             quantity: Quantity::Preference { axiom: *axiom },
             value: Some(f64::from(table[1])),
             relation: Relation::AtLeast,
             bound: None,
         });
-        let mut premises: Vec<Measured> = each.collect();
-        premises.push(Measured {
+        let mut premises: Vec<MeasuredPremise> = each.collect();
+        premises.push(MeasuredPremise {
             quantity: Quantity::Combined,
             value: Some(self.value(&known, case, 0, 1)),
             relation: Relation::Above,

@@ -27,7 +27,7 @@ mod proximity;
 mod sight;
 
 use super::super::counts::{Case, Found, Needs};
-use super::super::{Measured, Mode, Quantity, Relation};
+use super::super::{MeasuredPremise, Mode, Quantity, Relation};
 use super::About;
 use sight::Sight;
 
@@ -280,12 +280,13 @@ impl Further {
     }
 
     /// Of a pair, the preferred text first.
-    pub(super) fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<Measured> {
+    pub(super) fn premises(self, mode: Mode, case: &Case<'_>) -> Vec<MeasuredPremise> {
         let sight = Sight::new(self, mode, case);
         let conditions = self.conditions(mode).iter();
-        let mut premises: Vec<Measured> = conditions.map(|&it| sight.measure(it, 0, 1)).collect();
+        let mut premises: Vec<MeasuredPremise> =
+            conditions.map(|&it| sight.measure(it, 0, 1)).collect();
         let known = !self.needs_vectors() || !case.alike.is_empty();
-        premises.push(Measured {
+        premises.push(MeasuredPremise {
             quantity: Quantity::Lead { axiom: self },
             value: known.then(|| sight.lead(0, 1)),
             relation: Relation::Above,

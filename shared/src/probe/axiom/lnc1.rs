@@ -9,7 +9,7 @@
 
 use super::About;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "LNC1",
@@ -69,14 +69,14 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
-    let equal_counts = (0..texts[0].counts.len()).map(|term| Measured {
+pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
+    let equal_counts = (0..texts[0].counts.len()).map(|term| MeasuredPremise {
         quantity: Quantity::TermLead { term: term as u16 },
         value: Some(f64::from(texts[0].counts[term]) - f64::from(texts[1].counts[term])),
         relation: Relation::Equal,
         bound: Some(0.0),
     });
-    let above_0 = |quantity: Quantity, value: f64| Measured {
+    let above_0 = |quantity: Quantity, value: f64| MeasuredPremise {
         quantity,
         value: Some(value),
         relation: Relation::Above,
@@ -85,7 +85,7 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
     let once_more = texts[0].once_more(&texts[1]);
     match mode {
         Mode::Fixed => {
-            let mut premises: Vec<Measured> = equal_counts.collect();
+            let mut premises: Vec<MeasuredPremise> = equal_counts.collect();
             premises.push(super::occurrences(texts, 1, 1));
             premises.push(above_0(
                 Quantity::LengthLead { a: 1, b: 2 },
@@ -94,7 +94,7 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
             premises
         }
         Mode::PaperRennings2019 | Mode::PaperCamara2020 => {
-            let mut premises: Vec<Measured> = equal_counts.collect();
+            let mut premises: Vec<MeasuredPremise> = equal_counts.collect();
             premises.push(above_0(Quantity::OnceMoreTerms, f64::from(once_more.all)));
             premises
         }

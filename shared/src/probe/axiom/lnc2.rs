@@ -10,7 +10,7 @@
 
 use super::About;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "LNC2",
@@ -47,10 +47,10 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let (repeated, once) = (&texts[0], &texts[1]);
     let times = repeated.times(once).map(f64::from);
-    let at_most = |text: u8, bound: u32| Measured {
+    let at_most = |text: u8, bound: u32| MeasuredPremise {
         quantity: Quantity::Length { text },
         value: Some(f64::from(texts[text as usize - 1].len)),
         relation: Relation::AtMost,
@@ -58,7 +58,7 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
     };
     let mut premises = vec![
         super::occurrences(texts, 2, least(mode)),
-        Measured {
+        MeasuredPremise {
             quantity: Quantity::Repetitions,
             value: times,
             relation: Relation::AtLeast,
@@ -67,7 +67,7 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
     ];
     match mode {
         Mode::Fixed | Mode::PaperRennings2019 => {
-            premises.push(Measured {
+            premises.push(MeasuredPremise {
                 quantity: Quantity::Repetitions,
                 value: times,
                 relation: Relation::AtMost,

@@ -13,7 +13,7 @@
 use super::About;
 use crate::index::stats::QueryTerms;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "M-TDC",
@@ -72,7 +72,7 @@ pub(super) fn premises(
     limits: &Limits,
     query: &QueryTerms,
     texts: &[Counted],
-) -> Vec<Measured> {
+) -> Vec<MeasuredPremise> {
     let differing = texts[0]
         .counts
         .iter()
@@ -90,13 +90,13 @@ pub(super) fn premises(
         }
         Mode::PaperCamara2020 => {}
     }
-    premises.push(Measured {
+    premises.push(MeasuredPremise {
         quantity: Quantity::DifferingTerms,
         value: Some(differing as f64),
         relation: Relation::Above,
         bound: Some(0.0),
     });
-    premises.push(Measured {
+    premises.push(MeasuredPremise {
         quantity: Quantity::UncoveredTerms,
         value: Some(uncovered(mode, query, &texts[0], &texts[1]).count() as f64),
         relation: Relation::AtMost,

@@ -10,7 +10,7 @@
 
 use super::{About, similarity_lead};
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "STMC1",
@@ -52,10 +52,10 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let cover = |text: usize| f64::from(texts[text].cover);
     let equal = match mode {
-        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => Measured {
+        Mode::Fixed | Mode::PaperRennings2019 | Mode::PaperCamara2020 => MeasuredPremise {
             quantity: Quantity::CoverLead { a: 2, b: 1 },
             value: Some(cover(0) - cover(1)),
             relation: Relation::Equal,

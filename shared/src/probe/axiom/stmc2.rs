@@ -10,7 +10,7 @@
 
 use super::{About, occurrence_lead, occurrences};
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
 /// Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
@@ -67,10 +67,10 @@ fn fits(mode: Mode, first: &Counted, second: &Counted) -> bool {
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let (first, second) = (&texts[0], &texts[1]);
     let outnumbered = [
-        Measured {
+        MeasuredPremise {
             quantity: Quantity::OutsideOverOccurrences {
                 others: 2,
                 terms: 1,
@@ -83,13 +83,13 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
     ];
     let richer = occurrence_lead(texts, 2, 1, Relation::Above);
     let similarity = first.similarity(second);
-    let alike = Measured {
+    let alike = MeasuredPremise {
         quantity: Quantity::Similarity,
         value: similarity,
         relation: Relation::AtLeast,
         bound: Some(limits.similar),
     };
-    let unlike = Measured {
+    let unlike = MeasuredPremise {
         quantity: Quantity::Dissimilarity,
         value: similarity.map(|it| 1.0 - it),
         relation: Relation::Above,

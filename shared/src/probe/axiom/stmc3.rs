@@ -11,7 +11,7 @@
 
 use super::{About, length_gap, occurrence_lead, similarity_lead};
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "STMC3",
@@ -67,9 +67,9 @@ fn fits(mode: Mode, limits: &Limits, first: &Counted, second: &Counted) -> bool 
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let (first, second) = (&texts[0], &texts[1]);
-    let cover = Measured {
+    let cover = MeasuredPremise {
         quantity: Quantity::CoverLead { a: 2, b: 1 },
         value: Some(f64::from(first.cover) - f64::from(second.cover)),
         relation: Relation::Equal,
@@ -92,11 +92,11 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
         Mode::CodeCamara2020 => vec![
             cover,
             // Lengths are whole: below δ is at most one less.
-            Measured {
+            MeasuredPremise {
                 bound: gap.bound.map(|it| it - 1.0),
                 ..gap
             },
-            Measured {
+            MeasuredPremise {
                 quantity: Quantity::OutsideLead { a: 1, b: 2 },
                 value: Some(f64::from(second.n_outside()) - f64::from(first.n_outside())),
                 relation: Relation::Above,

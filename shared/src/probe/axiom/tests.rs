@@ -64,7 +64,7 @@ fn check(axiom: Axiom, mode: Mode, limits: &Limits, fixture: &str, expected: Exp
             .collect();
         let case = Case::new(&terms, &counted, limits, index.totals());
         let premises = axiom.premises(mode, &case);
-        assert!(premises.iter().all(Measured::holds), "{premises:?}");
+        assert!(premises.iter().all(MeasuredPremise::holds), "{premises:?}");
         let sign = match claim.kind() {
             ClaimKind::Above => " > ",
             ClaimKind::NotBelow => " >= ",

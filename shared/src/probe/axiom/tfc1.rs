@@ -9,7 +9,7 @@
 
 use super::About;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "TFC1",
@@ -62,7 +62,7 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let (winner, loser) = (&texts[0], &texts[1]);
     let lead = f64::from(winner.len) - f64::from(loser.len);
     let bound = limits.length_gap_terms.map(f64::from);
@@ -70,7 +70,7 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
         Mode::Fixed | Mode::PaperRennings2019 | Mode::CodeCamara2020 => {
             super::length_gap(limits, texts, 1, 2)
         }
-        Mode::PaperCamara2020 => Measured {
+        Mode::PaperCamara2020 => MeasuredPremise {
             quantity: Quantity::LengthLead { a: 2, b: 1 },
             value: Some(lead),
             relation: Relation::AtMost,
@@ -83,7 +83,7 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
         super::occurrences(texts, 2, least(mode, limits)),
     ];
     for term in 0..winner.counts.len() {
-        premises.push(Measured {
+        premises.push(MeasuredPremise {
             quantity: Quantity::TermLead { term: term as u16 },
             value: Some(f64::from(winner.counts[term]) - f64::from(loser.counts[term])),
             relation: Relation::AtLeast,

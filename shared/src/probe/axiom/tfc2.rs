@@ -10,7 +10,7 @@
 
 use super::About;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Limits, Measured, Quantity, Relation};
+use crate::probe::{ClaimKind, Limits, MeasuredPremise, Quantity, Relation};
 
 pub(super) const ABOUT: About = About {
     name: "TFC2",
@@ -71,7 +71,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::ShrinkingGain
 }
 
-pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
+pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let mut premises = vec![
         super::length_gap(limits, texts, 1, 2),
         super::length_gap(limits, texts, 2, 3),
@@ -82,7 +82,7 @@ pub(super) fn premises(limits: &Limits, texts: &[Counted]) -> Vec<Measured> {
     ];
     for term in 0..texts[0].counts.len() {
         let count = |text: usize| f64::from(texts[text].counts[term]);
-        premises.push(Measured {
+        premises.push(MeasuredPremise {
             quantity: Quantity::StepChange { term: term as u16 },
             value: Some((count(2) - count(1)) - (count(1) - count(0))),
             relation: Relation::Equal,

@@ -9,7 +9,7 @@
 
 use super::About;
 use crate::probe::counts::{Case, Counted, Found};
-use crate::probe::{ClaimKind, Measured, Mode, Quantity, Relation};
+use crate::probe::{ClaimKind, MeasuredPremise, Mode, Quantity, Relation};
 
 /// As the axiom says: two terms have a distance.
 const TWO_TERMS: u32 = 2;
@@ -55,8 +55,8 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
-    let cover = |text: u8| Measured {
+pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<MeasuredPremise> {
+    let cover = |text: u8| MeasuredPremise {
         quantity: Quantity::Cover { text },
         value: Some(f64::from(texts[text as usize - 1].cover)),
         relation: Relation::AtLeast,
@@ -70,7 +70,7 @@ pub(super) fn premises(mode: Mode, texts: &[Counted]) -> Vec<Measured> {
     vec![
         cover(1),
         cover(2),
-        Measured {
+        MeasuredPremise {
             quantity: Quantity::DistanceLead { near, far },
             value: distance(far)
                 .zip(distance(near))

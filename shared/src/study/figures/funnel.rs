@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::index::stats::{QueryTerms, query_terms};
 use crate::index::{Index, Totals};
 use crate::probe::counts::{self, Counted, Counting, Needs};
-use crate::probe::{Axiom, Instances, Limits, Measured, Mode, Probe, Quantity, Relation};
+use crate::probe::{Axiom, Instances, Limits, MeasuredPremise, Mode, Probe, Quantity, Relation};
 use crate::stats::quantile::median;
 use crate::vectors::Known;
 
@@ -420,7 +420,7 @@ fn texts_at(probe: Probe, case: &Case, place: u64, arity: usize) -> Vec<Counted>
 
 /// What is known of one premise so far.
 struct Failures {
-    premise: Measured,
+    premise: MeasuredPremise,
     n_failed: u64,
     n_alone: u64,
     missing: Vec<f64>,
@@ -440,14 +440,14 @@ impl Failures {
 }
 
 /// Counts what fails of one candidate; premises of several query terms are one.
-fn ask(failures: &mut Vec<Failures>, premises: &[Measured]) {
+fn ask(failures: &mut Vec<Failures>, premises: &[MeasuredPremise]) {
     let mut failed: Vec<(usize, Option<f64>)> = Vec::new();
     for premise in premises {
         let kind = general(premise.quantity);
         let known = failures.iter().position(|it| it.premise.quantity == kind);
         let at = known.unwrap_or_else(|| {
             failures.push(Failures {
-                premise: Measured {
+                premise: MeasuredPremise {
                     quantity: kind,
                     ..*premise
                 },

@@ -1,7 +1,7 @@
 //! What a text and a pair of texts look like to one of the further axioms.
 
 use super::super::super::counts::{Case, Counted};
-use super::super::super::{Measured, Mode, Quantity, Relation};
+use super::super::super::{MeasuredPremise, Mode, Quantity, Relation};
 use super::{Condition, Further, proximity};
 use crate::index::stats::QueryTerms;
 use crate::rank::{Bm25, Ranker};
@@ -294,12 +294,17 @@ impl<'a> Sight<'a> {
     }
 
     /// A condition on the texts at two places.
-    pub(super) fn measure(&self, condition: Condition, first: usize, second: usize) -> Measured {
+    pub(super) fn measure(
+        &self,
+        condition: Condition,
+        first: usize,
+        second: usize,
+    ) -> MeasuredPremise {
         let (a, b) = (&self.case.pool[first], &self.case.pool[second]);
         let (x, y) = (&self.seen[first], &self.seen[second]);
         let terms = 0..self.case.query.len();
         let share = self.case.limits.share;
-        let at_most = |quantity, value, bound| Measured {
+        let at_most = |quantity, value, bound| MeasuredPremise {
             quantity,
             value,
             relation: Relation::AtMost,
@@ -311,7 +316,7 @@ impl<'a> Sight<'a> {
                 Some(apart(f64::from(a.len), f64::from(b.len), share)),
                 share,
             ),
-            Condition::SumsApart => Measured {
+            Condition::SumsApart => MeasuredPremise {
                 quantity: Quantity::SumShare,
                 value: Some(apart(self.asked_sum(a), self.asked_sum(b), share)),
                 relation: Relation::Above,
@@ -323,7 +328,7 @@ impl<'a> Sight<'a> {
             }
             Condition::Differing => {
                 let differ = |&it: &usize| self.count(a, it) != self.count(b, it);
-                Measured {
+                MeasuredPremise {
                     quantity: Quantity::DifferingTerms,
                     value: Some(terms.filter(differ).count() as f64),
                     relation: Relation::Above,
@@ -350,7 +355,7 @@ impl<'a> Sight<'a> {
             Condition::SameTerms => {
                 let mut held = a.counts.iter().zip(&b.counts);
                 let equal = held.all(|(a, b)| (*a > 0) == (*b > 0));
-                Measured {
+                MeasuredPremise {
                     quantity: Quantity::SharedTerms,
                     value: equal.then(|| f64::from(a.cover)),
                     relation: Relation::AtLeast,
@@ -359,7 +364,7 @@ impl<'a> Sight<'a> {
             }
             Condition::AllTerms => {
                 let all = |it: &Counted| it.cover as usize == self.case.query.len();
-                Measured {
+                MeasuredPremise {
                     quantity: Quantity::AllSharedTerms,
                     value: (all(a) && all(b)).then(|| f64::from(a.cover)),
                     relation: Relation::AtLeast,

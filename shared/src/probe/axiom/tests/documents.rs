@@ -308,7 +308,7 @@ fn the_worked_examples_are_instances() {
         let case = Case::new(&terms, &counted, &Limits::STANDARD, index.totals());
         let premises = axiom.premises(Mode::Fixed, &case);
         assert!(
-            premises.iter().all(Measured::holds),
+            premises.iter().all(MeasuredPremise::holds),
             "{axiom:?} {premises:?}"
         );
     }

@@ -82,7 +82,7 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
                             .map(|&it| counted[it as usize].clone())
                             .collect();
                         let premises = axiom.premises(mode, &case.with_pool(&texts));
-                        premises.iter().all(Measured::holds)
+                        premises.iter().all(MeasuredPremise::holds)
                     };
                     *n_mined.entry((axiom, mode)).or_default() += mined.len();
                     let expected: Vec<&[u32]> = tuples.chunks(arity).filter(holds).collect();

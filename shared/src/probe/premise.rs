@@ -14,33 +14,33 @@ use super::{Axiom, Further, Measure};
 pub enum Quantity {
     /// | |text a| − |text b| |, in terms.
     LengthGap {
-        /// One text.
+        /// The text of one of the lengths.
         a: u8,
-        /// The other.
+        /// The text of the other length.
         b: u8,
     },
     /// |text b| − |text a|, in terms, with its sign.
     LengthLead {
-        /// Subtracted.
+        /// The text whose number is subtracted.
         a: u8,
-        /// From this.
+        /// The text from whose number it is subtracted.
         b: u8,
     },
     /// |text n|, in terms.
     Length {
-        /// Which text.
+        /// The text that is counted.
         text: u8,
     },
     /// Σ(text n), occurrences of query terms.
     Occurrences {
-        /// Which text.
+        /// The text that is counted.
         text: u8,
     },
     /// Σ(text b) − Σ(text a), occurrences of query terms.
     OccurrenceLead {
-        /// Subtracted.
+        /// The text whose number is subtracted.
         a: u8,
-        /// From this.
+        /// The text from whose number it is subtracted.
         b: u8,
     },
     /// c(w, text 1) − c(w, text 2) for the query term at a place among the distinct terms.
@@ -64,23 +64,23 @@ pub enum Quantity {
     OnceMoreSharedTerms,
     /// Distinct query terms in text n.
     Cover {
-        /// Which text.
+        /// The text that is counted.
         text: u8,
     },
     /// Γ(far) − Γ(near), where Γ is the least distance of two distinct query terms, in terms.
     DistanceLead {
         /// The text in which they should stand closer.
         near: u8,
-        /// The other.
+        /// The text in which they may stand farther apart.
         far: u8,
     },
     /// How often text 2 is repeated to give text 1.
     Repetitions,
     /// Distinct query terms in text b − those in text a.
     CoverLead {
-        /// Subtracted.
+        /// The text whose number is subtracted.
         a: u8,
-        /// From this.
+        /// The text from whose number it is subtracted.
         b: u8,
     },
     /// Occurrences of terms outside of the query in text `others` − Σ(text `terms`).
@@ -92,16 +92,16 @@ pub enum Quantity {
     },
     /// Occurrences of terms outside of the query in text b − those in text a.
     OutsideLead {
-        /// Subtracted.
+        /// The text whose number is subtracted.
         a: u8,
-        /// From this.
+        /// The text from whose number it is subtracted.
         b: u8,
     },
     /// cos(text near − Q, Q) − cos(text far − Q, Q), by word vectors.
     SimilarityLead {
         /// The text whose other words should be more like the query.
         near: u8,
-        /// The other.
+        /// The text whose other words should be less like the query.
         far: u8,
     },
     /// cos(text 1 − Q, text 2 − Q), by word vectors.
@@ -124,22 +124,22 @@ pub enum Quantity {
     AllSharedTerms,
     /// By how much text 1 is ahead of text 2 in what the axiom compares.
     Lead {
-        /// Which axiom.
+        /// The axiom that compares them.
         axiom: Further,
     },
     /// | value of text 1 − value of text 2 | in a measurement.
     Gap {
-        /// Which measurement.
+        /// The measurement that gives the values.
         measure: Measure,
     },
     /// Value of text 1 − value of text 2 in a measurement.
     MeasureLead {
-        /// Which measurement.
+        /// The measurement that gives the values.
         measure: Measure,
     },
     /// Which text an axiom of a formula prefers: 1, −1, or 0 for none.
     Preference {
-        /// Which axiom.
+        /// The axiom that the formula names.
         #[cfg_attr(feature = "openapi", schema(value_type = Probe))]
         axiom: Axiom,
     },
@@ -190,7 +190,7 @@ pub enum Relation {
 /// A premise as measured. It has no value where it cannot be measured, and then fails.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Measured {
+pub struct MeasuredPremise {
     /// What was counted.
     pub quantity: Quantity,
     /// What was found; none if it does not exist, as the distance of two terms in a text
@@ -202,7 +202,7 @@ pub struct Measured {
     pub bound: Option<f64>,
 }
 
-impl Measured {
+impl MeasuredPremise {
     /// Whether the premise holds.
     pub fn holds(&self) -> bool {
         let Some(bound) = self.bound else { return true };
