@@ -1,6 +1,6 @@
 //! The annotator's screen: one item after the other, one key for each decision.
 
-mod beside;
+mod comment;
 mod course;
 mod dialogs;
 mod guide;
@@ -23,7 +23,7 @@ use crate::pages::review::who::who;
 use crate::widgets::answered::Answered;
 use crate::widgets::error::Failed;
 use crate::widgets::progress::Progress;
-use beside::BesideTheAnswer;
+use comment::CommentFields;
 use course::{Course, Screen};
 use dialogs::{ExampleDialog, ReportDialog, SkipDialog};
 use guide::Guide;
@@ -204,7 +204,7 @@ fn listen(work: Work, dialogs: Dialogs) {
         match key {
             "u" => work.undo(),
             "s" if skips() => dialogs::open(dialogs.skip),
-            "n" => work.beside.write_note(),
+            "n" => work.comment.write_note(),
             "g" => work.turn_guide(),
             "r" => dialogs::open(dialogs.report),
             "e" => dialogs.show_example(work),
@@ -270,7 +270,7 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
                     >
                         "Skip"
                     </KeyButton>
-                    <KeyButton key="N" press=move || work.beside.write_note()>"Note"</KeyButton>
+                    <KeyButton key="N" press=move || work.comment.write_note()>"Note"</KeyButton>
                     <KeyButton key="G" press=move || work.turn_guide()>"Guide"</KeyButton>
                 </div>
             </div>
@@ -282,7 +282,7 @@ fn Item(work: Work, screen: Screen, dialogs: Dialogs) -> impl IntoView {
                         </KeyButton>
                     }
                 })}
-            <BesideTheAnswer probe tags=work.sheet().tags beside=work.beside/>
+            <CommentFields probe tags=work.sheet().tags comment=work.comment/>
         }
         .into_any(),
     };

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use shared::api::worker::{FileKind, FileRead, Made, Part, Progress, Tell};
 use web_sys::File;
 
-use super::settings::{Beside, PairsFile, Settings};
+use super::settings::{LocalStudyFiles, PairsFile, Settings};
 use crate::api::Error;
 
 /// Everything that stands on the bench.
@@ -32,18 +32,19 @@ pub(super) struct JobLink {
 }
 
 impl Bench {
-    pub(super) fn beside(self) -> Beside {
+    /// Returns what a definition takes from the files that were given.
+    pub(super) fn study_files(self) -> LocalStudyFiles {
         let of = |part: Part| {
             self.files.with(|files| {
                 let files = files.iter().filter(|it| it.part() == Some(part));
                 files.map(|it| it.name.clone()).collect::<Vec<String>>()
             })
         };
-        Beside {
+        LocalStudyFiles {
             stop_list: self.stop_list.get().map(|it| it.1),
             pieces: self.pieces.get(),
             vectors: of(Part::Vectors).pop(),
-            files: of(Part::Texts),
+            texts: of(Part::Texts),
             pairs: self
                 .files
                 .with(|files| files.iter().filter_map(Entry::pairs).collect()),

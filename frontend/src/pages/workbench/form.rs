@@ -19,10 +19,10 @@ use crate::widgets::section::Section;
 #[component]
 pub(super) fn Form(bench: Bench) -> impl IntoView {
     let wrong = Memo::new(move |_| {
-        let beside = bench.beside();
+        let files = bench.study_files();
         bench
             .settings
-            .with(|it| it.definition(&beside).err().unwrap_or_default())
+            .with(|it| it.definition(&files).err().unwrap_or_default())
     });
     let form = Fields {
         values: bench.settings,

@@ -25,8 +25,8 @@ pub(super) fn cancel(bench: Bench) -> Press {
 }
 
 fn start(bench: Bench) {
-    let beside = untrack(move || bench.beside());
-    let Ok(definition) = bench.settings.with_untracked(|it| it.definition(&beside)) else {
+    let files = untrack(move || bench.study_files());
+    let Ok(definition) = bench.settings.with_untracked(|it| it.definition(&files)) else {
         return;
     };
     let today = String::from(js_sys::Date::new_0().to_iso_string());
@@ -138,8 +138,8 @@ fn missing(bench: Bench) -> Option<&'static str> {
     let reading = bench
         .files
         .with(|files| files.iter().any(|it| matches!(it.state, State::Reading(_))));
-    let beside = bench.beside();
-    let wrong = bench.settings.with(|it| it.definition(&beside).is_err());
+    let files = bench.study_files();
+    let wrong = bench.settings.with(|it| it.definition(&files).is_err());
     match (bench.has(Part::Texts), bench.has(Part::Queries)) {
         _ if reading => Some("Files are being read."),
         (Has::No, Has::No) => Some("Bring texts and queries first, or load the sample."),

@@ -1,6 +1,6 @@
 //! The settings of a local study: as typed and as they stand in an address.
 
-mod beside;
+mod files;
 mod definition;
 mod rankers;
 
@@ -8,8 +8,8 @@ use shared::probe::{Limits, Mode, Probe};
 
 use crate::widgets::analyzer::AnalyzerChoice;
 
-pub(crate) use beside::{Beside, PairsFile};
 pub(crate) use definition::Field;
+pub(crate) use files::{LocalStudyFiles, PairsFile};
 pub(crate) use rankers::{Formula, RankerRow};
 
 /// In an address: other analysers are asked about the instances.

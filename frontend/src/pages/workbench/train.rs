@@ -159,8 +159,8 @@ pub(super) fn Train(bench: Bench) -> impl IntoView {
 
 /// How the settings make tokens.
 fn analyzer(bench: Bench) -> Result<Analyzer, String> {
-    let beside = bench.beside();
-    bench.settings.with(|it| it.analyzer(&beside))
+    let files = bench.study_files();
+    bench.settings.with(|it| it.analyzer(&files))
 }
 
 fn start(bench: Bench, typed: RwSignal<Typed>, training: RwSignal<Training, LocalStorage>) {

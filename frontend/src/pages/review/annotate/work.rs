@@ -5,7 +5,7 @@ use shared::api::review::{Again, Handed, HandedItem, NextItems, Sheet, Standing,
 use shared::review::event::{Report, Skip, SkipReason, What};
 use shared::review::{Answer, Event, Key};
 
-use super::beside::Beside;
+use super::comment::CommentDraft;
 use super::course::{Act, Course};
 use super::guide;
 use crate::api;
@@ -27,7 +27,7 @@ pub(super) struct Work {
     /// As the server told it last.
     pub(super) standing: RwSignal<Standing>,
     /// What is said beside the answer that comes.
-    pub(super) beside: Beside,
+    pub(super) comment: CommentDraft,
     /// Whether query terms are marked.
     pub(super) marks: RwSignal<bool>,
     /// Whether the guidelines are shown.
@@ -50,7 +50,7 @@ impl Work {
             sheet: StoredValue::new(sheet),
             course: RwSignal::new(course),
             standing,
-            beside: Beside::new(),
+            comment: CommentDraft::new(),
             marks: RwSignal::new(true),
             guide: RwSignal::new(true),
             toast: RwSignal::new(None),
@@ -95,7 +95,7 @@ impl Work {
         let what = self.course.with_untracked(|it| {
             let screen = it.screen().filter(|it| it.told.is_none())?;
             let claim = screen.item.content.claim;
-            let words = self.beside.words();
+            let words = self.comment.words();
             Some((
                 screen.decide(answer, words, took),
                 desk::ON_BUTTONS.of(claim, answer),
@@ -227,7 +227,7 @@ impl Work {
             let before = it.screen()?.before.as_ref()?;
             Some(before.decision.comment.clone())
         });
-        self.beside.set(before.unwrap_or_default());
+        self.comment.set(before.unwrap_or_default());
         self.clock.set_value(Clock::start(now_ms()));
     }
 
@@ -275,7 +275,7 @@ impl Work {
 
     /// Says whether the axiom's reason matters, or nothing of it.
     pub(super) fn turn_matters(self) {
-        self.toast.set(Some(self.beside.turn_matters().to_owned()));
+        self.toast.set(Some(self.comment.turn_matters().to_owned()));
     }
 
     /// Shows or hides the marks of query terms.

@@ -6,7 +6,7 @@ use shared::probe::{Limits, Probe};
 use shared::study::{Definition, Lookups};
 use shared::text::{Analyzer, Stemmer, Stopwords, Tokenizer};
 
-use super::{Beside, RankerRow, Settings, WORDPIECE};
+use super::{LocalStudyFiles, RankerRow, Settings, WORDPIECE};
 use crate::widgets::form::{self, FieldName};
 
 /// Where in the form something is wrong.
@@ -58,9 +58,9 @@ type Refusal = form::Refusal<Field>;
 
 impl Settings {
     /// Returns the definition of the local study, or everything that is wrong.
-    pub(crate) fn definition(&self, beside: &Beside) -> Result<Definition, Vec<Refusal>> {
+    pub(crate) fn definition(&self, files: &LocalStudyFiles) -> Result<Definition, Vec<Refusal>> {
         let mut wrong = Wrong(Vec::new());
-        let analyzer = wrong.take(Field::Analyzer, self.analyzer(beside));
+        let analyzer = wrong.take(Field::Analyzer, self.analyzer(files));
         for (at, row) in self.rankers.iter().enumerate() {
             let spec = row.spec();
             wrong.take(
@@ -84,7 +84,7 @@ impl Settings {
         let pool = wrong.take(Field::Pool, pool.parse().map_err(Error::reason));
         let further = wrong.take(Field::Further, self.further());
         let probes = self.probes.iter().copied();
-        let transfers = beside.transfers();
+        let transfers = files.transfers();
         let sets = transfers.iter().filter_map(|it| it.transfer().ok());
         let mut probes: Vec<Probe> = probes.chain(further.unwrap_or_default()).collect();
         for set in sets.map(Probe::Transfer) {
@@ -95,7 +95,7 @@ impl Settings {
         if probes.is_empty() {
             wrong.add(Field::Probes, "choose at least one axiom");
         }
-        let lacks = |it: &&Probe| it.needs_vectors() && beside.vectors.is_none();
+        let lacks = |it: &&Probe| it.needs_vectors() && files.vectors.is_none();
         if let Some(axiom) = probes.iter().find(lacks) {
             let name = axiom.name();
             wrong.add(
@@ -129,8 +129,8 @@ impl Settings {
                 format: 1,
                 name: LOCAL.to_owned(),
                 title: "Local study".to_owned(),
-                description: format!("Made in this browser from {}.", beside.files.join(", ")),
-                collection: beside.files.join(", "),
+                description: format!("Made in this browser from {}.", files.texts.join(", ")),
+                collection: files.texts.join(", "),
                 n_queries: n,
                 pool,
                 probes,
@@ -144,8 +144,8 @@ impl Settings {
                     seed,
                     ..Limits::STANDARD
                 },
-                vectors: beside.vectors.clone(),
-                audit: self.audit(beside),
+                vectors: files.vectors.clone(),
+                audit: self.audit(files),
                 lookups: Lookups::default(),
                 transfers,
             }),
@@ -162,7 +162,7 @@ impl Settings {
 
     /// Words as they are, the stems that most papers take, and pieces where there is a
     /// vocabulary; without the one that the study has anyway.
-    fn audit(&self, beside: &Beside) -> Vec<Analyzer> {
+    fn audit(&self, files: &LocalStudyFiles) -> Vec<Analyzer> {
         if !self.audit {
             return Vec::new();
         }
@@ -170,7 +170,7 @@ impl Settings {
             stemmer: Stemmer::None,
             ..Analyzer::default()
         };
-        let pieces = beside
+        let pieces = files
             .pieces
             .clone()
             .and_then(Result::ok)
@@ -178,21 +178,21 @@ impl Settings {
                 tokenizer: Tokenizer::Wordpiece(it),
                 ..words.clone()
             });
-        let own = self.analyzer(beside).ok();
+        let own = self.analyzer(files).ok();
         let all = [words, Analyzer::default()].into_iter().chain(pieces);
         all.filter(|it| Some(it) != own.as_ref()).collect()
     }
 
     /// Returns the analyzer, or why it cannot be made.
-    pub(crate) fn analyzer(&self, beside: &Beside) -> Result<Analyzer, String> {
+    pub(crate) fn analyzer(&self, files: &LocalStudyFiles) -> Result<Analyzer, String> {
         Ok(Analyzer {
-            tokenizer: match (self.analyzer.tokenizer.as_str(), &beside.pieces) {
+            tokenizer: match (self.analyzer.tokenizer.as_str(), &files.pieces) {
                 (WORDPIECE, Some(pieces)) => Tokenizer::Wordpiece(pieces.clone()?),
                 (WORDPIECE, None) => return Err("choose the file with the vocabulary".to_owned()),
                 (plain, _) => plain.parse().map_err(Error::reason)?,
             },
             first_tokens: None,
-            stopwords: match (self.analyzer.stopwords.as_str(), &beside.stop_list) {
+            stopwords: match (self.analyzer.stopwords.as_str(), &files.stop_list) {
                 ("en-function", _) => Stopwords::EnFunction,
                 ("list", Some(list)) => list.clone(),
                 ("list", None) => return Err("choose the file with the stop list".to_owned()),
@@ -263,7 +263,7 @@ mod tests {
         let mut settings = Settings::standard();
         change(&mut settings);
         settings
-            .definition(&Beside::default())
+            .definition(&LocalStudyFiles::default())
             .expect_err("it is wrong")
     }
 
@@ -276,15 +276,15 @@ mod tests {
             wrong[0].reason,
             "STMC1 needs word vectors: add a file of GloVe or word2vec"
         );
-        let beside = Beside {
+        let files = LocalStudyFiles {
             vectors: Some("glove.txt".to_owned()),
-            ..Beside::default()
+            ..LocalStudyFiles::default()
         };
         let settings = Settings {
             probes: vec![Probe::Axiom(Axiom::Stmc1)],
             ..Settings::standard()
         };
-        let definition = settings.definition(&beside).unwrap();
+        let definition = settings.definition(&files).unwrap();
         assert_eq!(definition.vectors.as_deref(), Some("glove.txt"));
     }
 
@@ -308,6 +308,10 @@ mod tests {
 
     #[test]
     fn the_standard_settings_make_a_study() {
-        assert!(Settings::standard().definition(&Beside::default()).is_ok());
+        assert!(
+            Settings::standard()
+                .definition(&LocalStudyFiles::default())
+                .is_ok()
+        );
     }
 }

@@ -12,17 +12,17 @@ use crate::widgets::form::Radio;
 /// The field of the note.
 const NOTE: &str = "note";
 
-/// What is said so far beside the answer that comes.
+/// The comment on the answer that comes, as far as it is written.
 #[derive(Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct CommentDraft {
     words: RwSignal<AnswerComment>,
     /// Whether the field of the note is there.
     noting: RwSignal<bool>,
 }
 
-impl Beside {
-    pub(super) fn new() -> Beside {
-        Beside {
+impl CommentDraft {
+    pub(super) fn new() -> CommentDraft {
+        CommentDraft {
             words: RwSignal::new(AnswerComment::default()),
             noting: RwSignal::new(false),
         }
@@ -66,17 +66,17 @@ impl Beside {
     }
 }
 
-/// The controls.
+/// The controls of a comment.
 #[component]
-pub(super) fn BesideTheAnswer(
+pub(super) fn CommentFields(
     /// Whose reason it is.
     probe: Probe,
     /// Tags that can be put by one click.
     tags: Vec<String>,
     /// What is said so far.
-    beside: Beside,
+    comment: CommentDraft,
 ) -> impl IntoView {
-    let Beside { words, noting } = beside;
+    let CommentDraft { words, noting } = comment;
     let typed = RwSignal::new(String::new());
     let wrong = RwSignal::new(None::<String>);
     let add = move |event: leptos::ev::SubmitEvent| {
@@ -84,7 +84,7 @@ pub(super) fn BesideTheAnswer(
         match check_tag(&typed.get_untracked()) {
             Ok(tag) => {
                 if words.with_untracked(|it| !it.tags.contains(&tag)) {
-                    beside.turn_tag(&tag);
+                    comment.turn_tag(&tag);
                 }
                 typed.set(String::new());
                 wrong.set(None);
@@ -108,7 +108,7 @@ pub(super) fn BesideTheAnswer(
                 class="btn tag"
                 type="button"
                 aria-pressed=on
-                on:click=move |_| beside.turn_tag(&tag)
+                on:click=move |_| comment.turn_tag(&tag)
             >
                 {shown}
             </button>

@@ -4,9 +4,9 @@ use shared::probe::transfer::Inference;
 use shared::study::TransferFile;
 use shared::text::{Pieces, Stopwords};
 
-/// What a definition takes beside the settings.
+/// What a definition takes from the files that were given, beside the settings of the form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub(crate) struct LocalStudyFiles {
     /// The stop list that was brought.
     pub(crate) stop_list: Option<Stopwords>,
     /// The vocabulary that was brought, or why it could not be read.
@@ -14,7 +14,7 @@ pub(crate) struct Beside {
     /// The file with word vectors, the last if there are several.
     pub(crate) vectors: Option<String>,
     /// The names of the files with texts.
-    pub(crate) files: Vec<String>,
+    pub(crate) texts: Vec<String>,
     /// The files with pairs of texts.
     pub(crate) pairs: Vec<PairsFile>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct PairsFile {
     pub(crate) symmetric: bool,
 }
 
-impl Beside {
+impl LocalStudyFiles {
     /// Returns the transfer sets, named after their files.
     pub(super) fn transfers(&self) -> Vec<TransferFile> {
         let mut sets: Vec<TransferFile> = Vec::new();
@@ -74,15 +74,15 @@ mod tests {
             queries: Inference::NounPhrase,
             symmetric,
         };
-        let beside = Beside {
+        let files = LocalStudyFiles {
             pairs: vec![
                 file("JFLEG dev.jsonl.gz", false),
                 file("jfleg-dev.jsonl", true),
                 file("…", false),
             ],
-            ..Beside::default()
+            ..LocalStudyFiles::default()
         };
-        let definition = Settings::standard().definition(&beside).unwrap();
+        let definition = Settings::standard().definition(&files).unwrap();
         definition.check().unwrap();
         let sets = definition.transfers.iter().map(|it| it.name.as_str());
         assert_eq!(
