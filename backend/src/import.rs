@@ -181,8 +181,8 @@ pub(crate) fn write_files(loaded: &Loaded, at: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A run by its path, or by its name in the collection's `runs/`.
-/// One whose rows are all refused is no run.
+/// A run by its path, or by its name in the collection's `runs/`. One whose rows are all refused
+/// is no run.
 pub(crate) fn read_run(file: &str, folder: &Path) -> Result<(Run, Reading), Error> {
     let path = locate(file, folder)?;
     let (run, reading) = with_bar(&path, |name, bytes, progress| {

@@ -34,7 +34,8 @@ pub(crate) use expand::{Expanded, Expansion, expand};
 pub(crate) use inputs::read_inputs;
 pub(crate) use score::{Scoring, cost, score, score_model, score_service};
 pub(crate) use study::{
-    Finished, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study, stored_study,
+    FinishedStudyPolicy, NewStudy, begin_study, complete_study, mine_again, mine_for, run_study,
+    stored_study,
 };
 pub(crate) use whitebox::{Looking, look};
 

@@ -207,7 +207,7 @@ pub(crate) struct Score {
     #[command(flatten)]
     analyzer: AnalyzerArgs,
     #[command(flatten)]
-    version: VersionArgs,
+    version: CollectionVersionArgs,
 }
 
 impl Score {
@@ -276,13 +276,13 @@ impl Score {
 
 /// What becomes of instances of another version of the collection.
 #[derive(Debug, clap::Args)]
-struct VersionArgs {
+struct CollectionVersionArgs {
     /// Take instances that were mined from another version of the collection
     #[arg(long)]
     force: bool,
 }
 
-impl VersionArgs {
+impl CollectionVersionArgs {
     /// Takes the queries that a file was mined from. A file of another version of the collection is
     /// refused, or told of if it is taken all the same.
     fn check(&self, loaded: &mut Loaded, file: &Path, origin: &Origin) -> Result<(), Error> {
@@ -335,7 +335,7 @@ impl Work {
         named: &str,
         file: &Path,
         data: &Path,
-        version: &VersionArgs,
+        version: &CollectionVersionArgs,
     ) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
         let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;

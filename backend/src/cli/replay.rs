@@ -17,7 +17,7 @@ use super::{Exit, load};
 use crate::config::{AnalyzerArgs, Preset};
 use crate::error::Error;
 use crate::models::Models;
-use crate::pipeline::{self, Finished, NewStudy};
+use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::DataFolder;
 
@@ -225,7 +225,7 @@ impl Replay {
         let wanted = NewStudy {
             definition,
             collection: loaded.collection,
-            finished: Finished::IsReplaced,
+            finished: FinishedStudyPolicy::Replace,
         };
         let study = pipeline::run_study(wanted, &loaded.folder, &folder, &models)?;
         with_store(&folder, async |store| store.put_study(&study).await)?;

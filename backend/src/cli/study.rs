@@ -19,7 +19,7 @@ use super::{Exit, load};
 use crate::error::Error;
 use crate::import;
 use crate::models::Models;
-use crate::pipeline::{self, Finished, NewStudy};
+use crate::pipeline::{self, FinishedStudyPolicy, NewStudy};
 use crate::runtime::with_store;
 use crate::store::studies::{Visibility, files};
 use crate::store::{DataFolder, dataset, write_whole};
@@ -100,8 +100,8 @@ impl StudyArgs {
         match self.command {
             StudyCommand::Run { file, replace } => {
                 let finished = match replace {
-                    true => Finished::IsReplaced,
-                    false => Finished::Stays,
+                    true => FinishedStudyPolicy::Replace,
+                    false => FinishedStudyPolicy::Keep,
                 };
                 run_file(&file, &folder, data, &models()?, finished)
             }
@@ -149,7 +149,7 @@ fn run_file(
     folder: &DataFolder,
     data: &Path,
     models: &Models,
-    finished: Finished,
+    finished: FinishedStudyPolicy,
 ) -> Result<Exit, Error> {
     let definition = read_definition(file)?;
     let loaded = load(&definition.collection, data, None)?;

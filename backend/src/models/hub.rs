@@ -19,7 +19,7 @@ use hf_hub::{Cache, CacheRepo, Repo, RepoType};
 
 use crate::error::Error;
 use crate::models::files::FILES;
-use download::{Described, Download, Found};
+use download::{Download, FileDescription, RemoteFile};
 
 /// A hub that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -234,7 +234,7 @@ impl<'a> Hub<'a> {
     }
 
     /// Asks the hub for a file. Unlike a download, this ends in a bounded time.
-    fn look(&self, file: &str) -> Result<Found, Missing> {
+    fn look(&self, file: &str) -> Result<RemoteFile, Missing> {
         let timeout = seconds_of("HF_HUB_ETAG_TIMEOUT").unwrap_or(SILENCE);
         let agent = download::agent(timeout, Some(2 * timeout));
         let endpoint = endpoint();
@@ -247,7 +247,7 @@ impl<'a> Hub<'a> {
             let reason = format!("the answer of {endpoint} is not that of a hub: {reason}");
             Missing::Unsent(reason)
         };
-        let mut described = Described::default();
+        let mut described = FileDescription::default();
         for _ in 0..=MOST_REDIRECTS {
             let token = self.token.as_deref();
             let response = download::request(&agent, &endpoint, &url, "bytes=0-0", token);
@@ -302,7 +302,7 @@ impl<'a> Hub<'a> {
 
     /// Brings a file into the cache. A hub that falls silent may do so without end; so a thread of
     /// its own waits for it, which is left behind in that case.
-    fn fetch(&self, file: &str, found: Found) -> Result<PathBuf, Missing> {
+    fn fetch(&self, file: &str, found: RemoteFile) -> Result<PathBuf, Missing> {
         let stall = seconds_of("HF_HUB_DOWNLOAD_TIMEOUT").unwrap_or(STALL);
         let endpoint = endpoint();
         let unsent =
@@ -343,7 +343,7 @@ impl<'a> Hub<'a> {
     }
 
     /// Puts a file of the cache where a commit has it, and says that the revision is this commit.
-    fn show(&self, file: &str, found: &Found, repository: &Path) -> io::Result<PathBuf> {
+    fn show(&self, file: &str, found: &RemoteFile, repository: &Path) -> io::Result<PathBuf> {
         let path = self.cache.pointer_path(&found.commit).join(file);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

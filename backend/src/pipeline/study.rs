@@ -25,18 +25,19 @@ use crate::vocabulary;
 
 /// What becomes of a finished study when one of its name is made from another definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Finished {
+pub(crate) enum FinishedStudyPolicy {
     /// It stays, and the other one is refused.
-    Stays,
+    Keep,
     /// The other one takes its place.
-    IsReplaced,
+    Replace,
 }
 
 /// A study that is to be made.
 pub(crate) struct NewStudy {
     pub(crate) definition: Definition,
+    /// Whole; the definition says which of its queries are taken.
     pub(crate) collection: Collection,
-    pub(crate) finished: Finished,
+    pub(crate) finished: FinishedStudyPolicy,
 }
 
 /// Makes a study, or goes on with one that was interrupted: if what is stored was made from the
@@ -74,7 +75,7 @@ pub(crate) fn run_study(
             return Ok(stored);
         }
         let is_other = stored.definition != definition && stored.n_unscored_rankers() == 0;
-        if is_other && finished == Finished::Stays {
+        if is_other && finished == FinishedStudyPolicy::Keep {
             let field = Field::shown("name", format!("study `{}`", definition.name));
             let reason = "is finished and was made from another definition; give the new one \
                           another name, or replace the finished study by --replace";

@@ -9,7 +9,7 @@ use shared::score::{Pairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
-use super::{VersionArgs, Work, ids};
+use super::{CollectionVersionArgs, Work, ids};
 use crate::cli::computing::ComputingArgs;
 use crate::cli::{Exit, print_json};
 use crate::config::{RankerSpec, tie_width};
@@ -39,7 +39,7 @@ pub(crate) struct Judge {
     #[command(flatten)]
     computing: ComputingArgs,
     #[command(flatten)]
-    version: VersionArgs,
+    version: CollectionVersionArgs,
 }
 
 impl Judge {

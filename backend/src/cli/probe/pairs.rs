@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
 
-use super::{VersionArgs, WAY_OUT, Work};
+use super::{CollectionVersionArgs, WAY_OUT, Work};
 use crate::cli::Exit;
 use crate::error::Error;
 use crate::store::write_whole;
@@ -26,7 +26,7 @@ pub(crate) struct PairsOf {
     #[arg(long, value_name = "FILE.jsonl|FILE.tsv")]
     out: PathBuf,
     #[command(flatten)]
-    version: VersionArgs,
+    version: CollectionVersionArgs,
 }
 
 /// A line of `pairs`.

@@ -21,12 +21,12 @@ const HOSTS: [&str; 2] = ["huggingface.co", "hf.co"];
 
 /// What a hub says of a file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Described {
+pub(super) struct FileDescription {
     commit: Option<String>,
     etag: Option<String>,
 }
 
-impl Described {
+impl FileDescription {
     /// Takes what the head of an answer says; what was said before stays where it says nothing.
     pub(super) fn read(&mut self, headers: &HeaderMap) {
         let commit = text(headers, "x-repo-commit");
@@ -42,7 +42,7 @@ impl Described {
         url: String,
         file: &str,
         n_bytes: Option<u64>,
-    ) -> Result<Found, String> {
+    ) -> Result<RemoteFile, String> {
         let is_hash = |it: &String| {
             matches!(it.len(), 40 | 64) && it.bytes().all(|it| it.is_ascii_hexdigit())
         };
@@ -68,7 +68,7 @@ impl Described {
                 "{file} has {n_bytes} bytes there, at most {most} are taken"
             ));
         }
-        Ok(Found {
+        Ok(RemoteFile {
             url,
             commit,
             etag,
@@ -79,7 +79,7 @@ impl Described {
 
 /// A file that a hub has; commit and etag can stand in a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RemoteFile {
     pub(super) url: String,
     pub(super) commit: String,
     pub(super) etag: String,
@@ -169,7 +169,7 @@ pub(super) struct Download {
     pub(super) agent: ureq::Agent,
     pub(super) endpoint: String,
     pub(super) token: Option<String>,
-    pub(super) found: Found,
+    pub(super) found: RemoteFile,
     /// Where the files of the cache lie under their etags.
     pub(super) blobs: PathBuf,
     /// The name of the file in the repository.
@@ -300,8 +300,8 @@ mod tests {
         headers
     }
 
-    fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<Found, String> {
-        let mut described = Described::default();
+    fn found(commit: &str, etag: &str, n_bytes: Option<u64>) -> Result<RemoteFile, String> {
+        let mut described = FileDescription::default();
         described.read(&headers(&[("x-repo-commit", commit), ("etag", etag)]));
         described.found("https://hub/a".to_owned(), "config.json", n_bytes)
     }
