@@ -134,9 +134,16 @@ pub(crate) enum Error {
     Conflict { reason: String },
 
     // Everybody at once.
-    /// More requests to score texts than wait for their turn.
-    #[error("{n_before} requests to score texts wait already; try again in {retry_after_s} s")]
-    Crowded { n_before: u64, retry_after_s: u64 },
+    /// More requests to score texts than wait for their turn, of all or of one address.
+    #[error(
+        "too many requests to score texts wait already ({most} at most, {most_of_one} of one \
+         address); try again in {retry_after_s} s"
+    )]
+    Crowded {
+        most: usize,
+        most_of_one: usize,
+        retry_after_s: u64,
+    },
 
     /// All places are taken.
     #[error("the server is busy with {what}; try again in {retry_after_s} s")]

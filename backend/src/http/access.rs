@@ -194,6 +194,11 @@ impl Caller {
         }
     }
 
+    /// As whom their scorings in flight are counted; none for operators, who may have any number.
+    pub(super) fn scoring_asker(&self) -> Option<Asker> {
+        (!self.may(Role::Operator)).then(|| self.asker())
+    }
+
     /// What the server tells a page of who is at it.
     pub(super) fn who(&self) -> Who {
         Who {

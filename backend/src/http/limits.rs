@@ -37,6 +37,9 @@ const HEAVY: usize = 4;
 /// Requests to score texts that wait or are worked on; more are told to come again.
 const SCORINGS: usize = 32;
 
+/// Those of one address at once: somebody who sends many has no more of the places.
+pub(super) const SCORINGS_OF_ONE: usize = 4;
+
 /// When whoever is told so should come again: some batches of others later.
 const SCORINGS_AGAIN_S: u64 = 5;
 
@@ -113,7 +116,7 @@ pub(super) struct Limits {
     exports: Arc<Semaphore>,
     compressors: Arc<Semaphore>,
     heavy: Arc<Semaphore>,
-    scorings: Arc<Semaphore>,
+    scorings: Arc<Places>,
     /// Batches of texts that are scored at once: one, which has all threads below.
     turn: Arc<Semaphore>,
     /// Threads of these batches: all cores but one, so that everything else has a core.
@@ -152,7 +155,7 @@ impl Limits {
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
             heavy: Arc::new(Semaphore::new(HEAVY)),
-            scorings: Arc::new(Semaphore::new(SCORINGS)),
+            scorings: Places::new(SCORINGS, SCORINGS_OF_ONE),
             turn: Arc::new(Semaphore::new(1)),
             // Where there are no threads to be had, the usual ones do.
             scoring_threads: rayon::ThreadPoolBuilder::new()
@@ -164,12 +167,13 @@ impl Limits {
     }
 
     /// A place among those who have texts scored, kept as long as what is returned.
-    pub(super) fn scoring(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let crowded = |_| Error::Crowded {
-            n_before: SCORINGS as u64,
+    /// No asker is an operator, who is not counted as one.
+    pub(super) fn scoring(&self, asker: Option<Asker>) -> Result<Place, Error> {
+        self.scorings.take(asker).ok_or(Error::Crowded {
+            most: SCORINGS,
+            most_of_one: SCORINGS_OF_ONE,
             retry_after_s: SCORINGS_AGAIN_S,
-        };
-        self.scorings.clone().try_acquire_owned().map_err(crowded)
+        })
     }
 
     /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one

@@ -116,7 +116,7 @@ pub(super) async fn attention(
     ApiCall { app, caller, asked }: ApiCall<Attend>,
 ) -> JsonResult<Attention> {
     Bounds::of(&caller).check(&asked.query, std::slice::from_ref(&asked.text))?;
-    let _place = app.limits.scoring()?;
+    let _place = app.limits.scoring(caller.scoring_asker())?;
     let wanted = WantedRanker {
         field: "ranker",
         spec: asked.ranker.clone(),
@@ -165,7 +165,7 @@ pub(super) async fn score_in_turns(
     wanted: WantedRanker,
     request: ScoringRequest,
 ) -> Result<ScoredTexts, Error> {
-    let _place = app.limits.scoring()?;
+    let _place = app.limits.scoring(caller.scoring_asker())?;
     let since = Instant::now();
     let mut leaving = Leaving { answered: false };
     let scored = take_turns(app, caller, wanted, request).await;

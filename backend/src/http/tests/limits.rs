@@ -6,7 +6,7 @@ use futures_util::stream;
 
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
-use crate::http::limits::DOWNLOADS_OF_ONE;
+use crate::http::limits::{DOWNLOADS_OF_ONE, SCORINGS_OF_ONE};
 
 /// A request of somebody who is elsewhere.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -66,6 +66,49 @@ async fn downloads_of_one_address_are_few_at_once() {
     assert_eq!(site.send(studies).await.status, StatusCode::OK);
     held.pop();
     assert_eq!(ask().await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn scorings_of_one_address_are_few_at_once() {
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../neural/tests/fixtures");
+    let models = models::Models::new(&[format!("{fixtures}/cross-tiny")], neural::Device::Cpu);
+    let site = Site::with(Door::Open, models.unwrap()).await;
+    let asked = |peer: &str, path: &str| {
+        let body = json!({
+            "ranker": "cross-tiny:cross", "query": "a", "texts": ["b"], "text": "b",
+        });
+        let peer: IpAddr = peer.parse().unwrap();
+        from(peer, request("POST", path, &body.to_string()))
+    };
+    // As if another ranking were computed: all others wait.
+    let turn = site.app.limits.turn().await;
+    let mut waiting = tokio::task::JoinSet::new();
+    for n in 0..=SCORINGS_OF_ONE {
+        let peer = format!("2001:db8::{n}");
+        waiting.spawn(site.router.clone().oneshot(asked(&peer, "/rerank")));
+    }
+    let refused = tokio::time::timeout(Duration::from_secs(60), waiting.join_next()).await;
+    let refused = refused.unwrap().unwrap().unwrap().unwrap();
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers()[header::RETRY_AFTER], "5");
+    for path in ["/rerank", "/api/score", "/api/attention"] {
+        let (status, error) = site.send(asked("2001:db8::1", path)).await.problem();
+        assert_eq!(status, 429, "{path}");
+        assert!(error.contains("4 of one address"), "{path}: {error}");
+    }
+    // Others have places, and the operator too, who may be at the same address.
+    let operator = with_token(asked("2001:db8::1", "/rerank"), &site.token);
+    for asked in [asked("2001:db8:0:1::1", "/rerank"), operator] {
+        waiting.spawn(site.router.clone().oneshot(asked));
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(waiting.try_join_next().is_none(), "all of them wait");
+    drop(turn);
+    while let Some(answer) = waiting.join_next().await {
+        assert_eq!(answer.unwrap().unwrap().status(), StatusCode::OK);
+    }
+    let again = site.send(asked("2001:db8::1", "/rerank")).await;
+    assert_eq!(again.status, StatusCode::OK);
 }
 
 #[tokio::test]
