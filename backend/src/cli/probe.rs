@@ -306,6 +306,25 @@ impl CollectionVersionArgs {
     }
 }
 
+/// Refuses instances of manipulations: `mine` derives their documents to count them, and no
+/// collection holds these.
+fn refuse_manipulations(file: &Path, origin: &Origin) -> Result<(), Error> {
+    let is_derived = |(probe, _, found): &&(Probe, Mode, Vec<u32>)| {
+        matches!(probe, Probe::Manipulation(_)) && found.iter().any(|&it| it > 0)
+    };
+    let Some((probe, ..)) = origin.found.iter().find(is_derived) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "has instances of the manipulation `{}`, whose documents are derived and stand in no \
+         collection; name the manipulations in `probes` of a study file, whose pairs are listed \
+         by `pairs --study` and scored by `study run`, or mine again without them",
+        probe.slug()
+    );
+    let field = Field::shown("instances", file.display());
+    Err(InputError::unsupported(field, reason).into())
+}
+
 /// Instances or pairs, with the collection they are of.
 struct Work {
     loaded: Loaded,
@@ -338,7 +357,9 @@ impl Work {
         version: &CollectionVersionArgs,
     ) -> Result<Work, Error> {
         let mut loaded = import::load(named, data)?;
-        let (mined, origin) = instances::read(file, &ids(&loaded.collection))?;
+        let reader = instances::Reader::open(file, &ids(&loaded.collection))?;
+        refuse_manipulations(file, &reader.origin)?;
+        let (mined, origin) = reader.read(&ids(&loaded.collection))?;
         version.check(&mut loaded, file, &origin)?;
         let pairs = Pairs::of_mined(&mined);
         Ok(Work {

@@ -225,48 +225,7 @@ fn write_groups(
 
 /// Reads a file over the queries and documents it was mined from. `pools` stay empty.
 pub(crate) fn read(path: &Path, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
-    let reader = Reader::open(path, ids)?;
-    let mut texts: Vec<Text> = Vec::new();
-    reader.scan(|group| {
-        texts.extend(&group.texts);
-        texts.sort_unstable();
-        texts.dedup();
-        Ok(())
-    })?;
-    let number = |text: &Text| texts.binary_search(text).unwrap_or(0) as u32;
-    let origin = &reader.origin;
-    let mut by_query: Vec<Vec<Vec<u32>>> = origin
-        .found
-        .iter()
-        .map(|_| vec![Vec::new(); origin.n_queries])
-        .collect();
-    reader.scan(|group| {
-        let numbers: Vec<u32> = group.texts.iter().map(number).collect();
-        for (rows, &query) in group.rows.chunks(group.claim.arity()).zip(&group.queries) {
-            let of_query = &mut by_query[group.probe][query as usize];
-            of_query.extend(rows.iter().map(|&it| numbers[it as usize]));
-        }
-        Ok(())
-    })?;
-    let mut instances = Vec::new();
-    for ((probe, mode, found), by_query) in origin.found.iter().zip(by_query) {
-        let mut all = Instances::new(*probe, *mode);
-        for (texts, &n_found) in by_query.into_iter().zip(found) {
-            all.push_query(texts, n_found);
-        }
-        instances.push(all);
-    }
-    let mined = Mined {
-        texts,
-        pools: vec![Vec::new(); origin.n_queries],
-        instances,
-    };
-    let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
-    let mut hashing = Hashing::new(asked);
-    let queries = &ids.queries[..origin.n_queries];
-    hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
-    reader.check(hashing)?;
-    Ok((mined, reader.origin))
+    Reader::open(path, ids)?.read(ids)
 }
 
 /// Instances of one axiom and mode that stand after each other in a file.
@@ -351,6 +310,51 @@ impl Reader {
             return Ok(());
         }
         Err(self.damaged("its rows are not those that were written".to_owned()))
+    }
+
+    /// Reads all groups; `ids` are those it was opened with.
+    pub(crate) fn read(self, ids: &Ids<'_>) -> Result<(Mined, Origin), Error> {
+        let mut texts: Vec<Text> = Vec::new();
+        self.scan(|group| {
+            texts.extend(&group.texts);
+            texts.sort_unstable();
+            texts.dedup();
+            Ok(())
+        })?;
+        let number = |text: &Text| texts.binary_search(text).unwrap_or(0) as u32;
+        let origin = &self.origin;
+        let mut by_query: Vec<Vec<Vec<u32>>> = origin
+            .found
+            .iter()
+            .map(|_| vec![Vec::new(); origin.n_queries])
+            .collect();
+        self.scan(|group| {
+            let numbers: Vec<u32> = group.texts.iter().map(number).collect();
+            for (rows, &query) in group.rows.chunks(group.claim.arity()).zip(&group.queries) {
+                let of_query = &mut by_query[group.probe][query as usize];
+                of_query.extend(rows.iter().map(|&it| numbers[it as usize]));
+            }
+            Ok(())
+        })?;
+        let mut instances = Vec::new();
+        for ((probe, mode, found), by_query) in origin.found.iter().zip(by_query) {
+            let mut all = Instances::new(*probe, *mode);
+            for (texts, &n_found) in by_query.into_iter().zip(found) {
+                all.push_query(texts, n_found);
+            }
+            instances.push(all);
+        }
+        let mined = Mined {
+            texts,
+            pools: vec![Vec::new(); origin.n_queries],
+            instances,
+        };
+        let asked = mined.instances.iter().map(|it| (it.probe, it.mode));
+        let mut hashing = Hashing::new(asked);
+        let queries = &ids.queries[..origin.n_queries];
+        hashing.add(&mined, queries, |doc| ids.docs[doc as usize].to_owned());
+        self.check(hashing)?;
+        Ok((mined, self.origin))
     }
 
     /// Calls `take` with each group, in order.

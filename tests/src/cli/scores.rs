@@ -190,3 +190,27 @@ fn instances_of_another_version_of_the_collection_are_refused() {
         forced.done();
     }
 }
+
+#[test]
+fn instances_of_manipulations_are_left_to_studies() {
+    let home = Home::new();
+    let mine = format!("mine --collection {} --pool all --out", tiny());
+    home.run(&format!(
+        "{mine} derived.parquet --probes tfc1,reverse-words"
+    ))
+    .done();
+    // One that finds nothing derives nothing.
+    home.run(&format!("{mine} none.parquet --probes tfc1,truncate:500"))
+        .done();
+    let expected = "derived.parquet: has instances of the manipulation `reverse-words`";
+    for line in [
+        "judge --ranker bm25",
+        "judge --ranker bm25 --force",
+        "score --ranker bm25 --out scores.tsv",
+        "pairs --out pairs.jsonl",
+    ] {
+        let line = format!("{line} --collection {} --instances", tiny());
+        home.expect_refused(&format!("{line} derived.parquet"), expected);
+        home.run(&format!("{line} none.parquet")).done();
+    }
+}

@@ -9,7 +9,7 @@ use shared::score::{Pairs, Scores};
 use shared::study::overview;
 use shared::verdict;
 
-use super::{CollectionVersionArgs, Work, ids};
+use super::{CollectionVersionArgs, Work, ids, refuse_manipulations};
 use crate::cli::computing::ComputingArgs;
 use crate::cli::{Exit, print_json};
 use crate::config::{RankerSpec, tie_width};
@@ -49,6 +49,7 @@ impl Judge {
         let width = self.delta_score.as_deref().map(tie_width).transpose()?;
         let mut loaded = import::load(&self.collection, data)?;
         let file = instances::Reader::open(&self.instances, &ids(&loaded.collection))?;
+        refuse_manipulations(&self.instances, &file.origin)?;
         self.version
             .check(&mut loaded, &self.instances, &file.origin)?;
         let (texts, pairs) = unique(&file)?;
