@@ -7,6 +7,7 @@ use std::sync::Arc;
 use shared::collection::{Collection, beir, trec};
 use shared::study::{Definition, Study};
 use shared::whitebox::Head;
+use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::models::Models;
@@ -99,19 +100,27 @@ pub(crate) struct NeuralPart {
 
 impl NeuralPart {
     /// Adds it in a thread of its own, which ends with the process. The next start goes on where it
-    /// was interrupted.
-    pub(crate) fn add_in_background(self) {
-        std::thread::spawn(move || {
-            if let Err(error) = self.add() {
-                eprintln!("the neural rankers of the demo study are not complete: {error}");
-            }
-        });
-    }
-
-    fn add(mut self) -> Result<(), Error> {
+    /// was interrupted. What is returned hears of the end, if there was anything to tell.
+    pub(crate) fn add_in_background(self) -> oneshot::Receiver<()> {
         if self.study.n_unscored_rankers() > 0 {
             eprintln!("scoring the demo study with a neural model; this takes a few minutes, once");
         }
+        let (told, lines_below) = oneshot::channel();
+        std::thread::spawn(move || {
+            let added = self.add();
+            if let Err(error) = &added {
+                eprintln!("the neural rankers of the demo study are not complete: {error}");
+            }
+            if !matches!(added, Ok(0)) {
+                // The server may have ended.
+                let _ = told.send(());
+            }
+        });
+        lines_below
+    }
+
+    /// Returns how many rankers were scored.
+    fn add(mut self) -> Result<usize, Error> {
         let (folder, models) = (&self.folder, &self.models);
         let n_added = pipeline::complete_study(&mut self.study, &folder.demo()?, folder, models)?;
         if n_added > 0 {
@@ -122,7 +131,7 @@ impl NeuralPart {
         if n_added > 0 {
             eprintln!("the demo study has its neural rankers now; reload its page");
         }
-        Ok(())
+        Ok(n_added)
     }
 
     /// Looks into the rankers of the study that compare piece by piece: all of them if they were

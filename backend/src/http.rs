@@ -21,6 +21,7 @@ mod health;
 mod openapi;
 mod pages;
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::error::{Error, off_thread};
@@ -62,6 +63,8 @@ pub(crate) struct Settings {
     pub models: Arc<Models>,
     /// The operator's token.
     pub token: Token,
+    /// Hears once when work in the background has put the last of its lines below the link.
+    pub lines_below: Option<oneshot::Receiver<()>>,
 }
 
 /// Which token the operator has.
@@ -118,7 +121,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
         address: settings.listen,
         source,
     })?;
-    let operator_link = announce(&exposure, address);
+    let (operator_link, link_line) = announce(&exposure, address);
 
     let worker = tokio::spawn(work::work(jobs.clone(), lock, stopping.clone()));
     let app = App(Arc::new(Parts {
@@ -135,6 +138,14 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), Error> {
         health: health::Canary::default(),
         stopping: stopping.clone(),
     }));
+    if let Some(lines_below) = settings.lines_below {
+        tokio::spawn(announce_again(
+            app.clone(),
+            link_line,
+            lines_below,
+            std::io::stdout(),
+        ));
+    }
     tokio::spawn(warm_up(models));
     tokio::spawn(stop_on_signal(stop));
     let mut late = stopping.clone();
@@ -202,23 +213,38 @@ async fn operator(
     Ok(Some(TokenHash::of(&token)))
 }
 
-/// Prints where the server is and, as the last line, the link that lets the operator in.
-fn announce(exposure: &Exposure, address: SocketAddr) -> OperatorLink {
+/// Prints where the server is and, as the last line, the link that lets the operator in. Returns
+/// the link and this line.
+fn announce(exposure: &Exposure, address: SocketAddr) -> (OperatorLink, String) {
     println!("Axioscope is at http://{address}/");
     if exposure.no_auth_on_loopback {
         tracing::warn!(
             "every program and every proxy on this machine is the operator \
              (--no-auth-on-loopback)"
         );
-        return OperatorLink::closed();
+        return (OperatorLink::closed(), String::new());
     }
     let (link, token) = OperatorLink::new();
     let origin = exposure.origin(address);
-    println!(
+    let line = format!(
         "To be its operator open this link, which works once: {origin}/operator#{}",
         token.reveal()
     );
-    link
+    println!("{line}");
+    (link, line)
+}
+
+/// Writes the line of the link again when other lines stand below it, unless the link is used up.
+async fn announce_again(
+    app: App,
+    link_line: String,
+    lines_below: oneshot::Receiver<()>,
+    mut out: impl Write,
+) {
+    if lines_below.await.is_ok() && app.operator_link.is_open() {
+        // Whoever has closed standard output does not read it.
+        let _ = writeln!(out, "{link_line}");
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Error> {

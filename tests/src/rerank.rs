@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use shared::api::rerank::{RankedDocuments, RankedText, Rerank, RerankDocuments};
-use shared::api::{Endpoint, Look, Score, Studies};
+use shared::api::{Endpoint, Look, Score, Scored, Studies};
 
 use crate::harness::{Home, PATIENCE, Server, reply, tiny_model};
 
@@ -205,14 +205,16 @@ fn whoever_leaves_is_not_worked_for() {
 fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     let home = Home::new();
     let model = tiny_model().to_string_lossy().into_owned();
-    let server = home.serve(&["--listen", "0.0.0.0:0", "--demo", "--model", &model]);
+    let open = ["--listen", "0.0.0.0:0", "--trusted-proxy", "127.0.0.1"];
+    let server = home.serve(&[&open[..], &["--demo", "--model", &model]].concat());
     let texts = vec!["a ".repeat(1_999); 8];
-    let score = |ranker: &str| {
-        server.try_ask(&Score {
+    let score = |ranker: &str, address: &str| {
+        let asked = server.asking(&Score {
             ranker: ranker.to_owned(),
             query: "river".to_owned(),
             texts: texts.clone(),
-        })
+        });
+        reply::<Scored>(asked.header("x-forwarded-for", address).send().unwrap())
     };
     let look = Look {
         study: "demo".to_owned(),
@@ -220,7 +222,11 @@ fn five_visitors_who_have_texts_scored_are_in_nobodys_way() {
     };
     let ask = |ranker: &str| {
         std::thread::scope(|scope| {
-            let asked: Vec<_> = (0..5).map(|_| scope.spawn(|| score(ranker))).collect();
+            let asked = (0..5).map(|n| {
+                let address = format!("192.0.2.{n}");
+                scope.spawn(move || score(ranker, &address))
+            });
+            let asked: Vec<_> = asked.collect();
             assert_eq!(server.ask(&look).name, "demo");
             let replies = asked.into_iter().map(|it| it.join().unwrap());
             replies.collect::<Vec<_>>()

@@ -1,6 +1,7 @@
 //! From a fresh clone to the demo study in a browser.
 //!
-//! The last line is the server's own: the link that makes a browser the operator's.
+//! The last line is the server's own: the link that makes a browser the operator's. It comes again
+//! when the neural rankers are scored, unless it was used.
 
 use crate::place::Place;
 use crate::{dist, process, setup, web};

@@ -10,7 +10,7 @@ use shared::error::Error as InputError;
 
 use super::Exit;
 use super::computing::ComputingArgs;
-use crate::demo;
+use crate::demo::{self, NeuralPart};
 use crate::error::Error;
 use crate::http::{self, Door, Exposure, PublicUrl, Settings, Token};
 use crate::models::{Models, Ranker};
@@ -79,11 +79,10 @@ impl Serve {
         }
         let folder = DataFolder::open(data)?;
         let models = Arc::new(Models::new(&self.model, computing)?);
-        if self.demo
-            && let Some(neural) = demo::prepare(&folder, &models)?
-        {
-            neural.add_in_background();
-        }
+        let neural = match self.demo {
+            true => demo::prepare(&folder, &models)?,
+            false => None,
+        };
         runtime()?.block_on(http::serve(Settings {
             data: data.to_owned(),
             listen: self.listen,
@@ -94,6 +93,7 @@ impl Serve {
             } else {
                 Token::AsBefore
             },
+            lines_below: neural.map(NeuralPart::add_in_background),
         }))?;
         Ok(Exit::Done)
     }

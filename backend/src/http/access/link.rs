@@ -9,7 +9,7 @@ use crate::store::secret::Secret;
 pub(crate) struct OperatorLink(Mutex<Option<TokenHash>>);
 
 impl OperatorLink {
-    /// Makes a link. Its token is returned beside it, to be printed, and kept nowhere.
+    /// Makes a link. Its token is returned beside it, to be printed, and stored nowhere.
     pub(crate) fn new() -> (OperatorLink, Secret) {
         let token = Secret::new();
         let hash = TokenHash::of(token.reveal());
@@ -19,6 +19,12 @@ impl OperatorLink {
     /// Returns a link that lets in nobody.
     pub(crate) fn closed() -> OperatorLink {
         OperatorLink(Mutex::default())
+    }
+
+    /// Returns whether it still lets somebody in.
+    pub(crate) fn is_open(&self) -> bool {
+        let hash = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hash.is_some()
     }
 
     /// Returns whether a token is that of the link, which then lets in nobody else.
@@ -37,7 +43,9 @@ mod tests {
         let (link, token) = OperatorLink::new();
         assert!(!link.use_up(""));
         assert!(!link.use_up("wrong"));
+        assert!(link.is_open());
         assert!(link.use_up(token.reveal()));
+        assert!(!link.is_open());
         assert!(!link.use_up(token.reveal()));
         assert!(!OperatorLink::closed().use_up(""));
     }

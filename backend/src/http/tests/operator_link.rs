@@ -108,3 +108,25 @@ async fn a_new_token_signs_the_operator_out() {
         Who::default()
     );
 }
+
+#[tokio::test]
+async fn the_line_of_the_link_comes_again_below_other_lines_until_it_is_used() {
+    let site = site().await;
+    let again = async |has_lines_below: bool| {
+        let (told, lines_below) = oneshot::channel();
+        if has_lines_below {
+            told.send(()).unwrap();
+        } else {
+            drop(told);
+        }
+        let (app, line) = (site.app.clone(), "the link".to_owned());
+        let mut out = Vec::new();
+        announce_again(app, line, lines_below, &mut out).await;
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(again(true).await, "the link\n");
+    assert_eq!(again(false).await, "");
+    let signed_in = site.ask(&sign_in(&site.link)).await;
+    assert_eq!(signed_in.status, StatusCode::OK);
+    assert_eq!(again(true).await, "");
+}
