@@ -3,8 +3,10 @@
 //! A parser may take such an input or refuse it. It neither panics nor takes more time or memory
 //! than [`MOST_TIME`] and [`MOST_MEMORY`]. [`PARSERS`] has one entry for each; a new parser is a
 //! new entry there. `cargo xtask test` gives each a fraction of a second. `AXIOSCOPE_FUZZ_SECONDS`
-//! says how many seconds each gets; `cargo xtask regress` runs it too. Inputs are drawn from a
-//! seed, so that a longer run begins with those of a shorter one.
+//! says how many seconds each gets; `cargo xtask regress` runs it too. `AXIOSCOPE_FUZZ_PARSERS`
+//! names the parsers that are tried, with commas between them. Inputs are drawn from a seed, so
+//! that a longer run begins with those of a shorter one. With `--nocapture`, a line for each parser
+//! says how many inputs it has taken and refused.
 
 mod parsers;
 
@@ -35,19 +37,32 @@ struct Parser {
     takes: fn(&[u8]) -> bool,
 }
 
+/// How many mutated inputs a parser was given, and how many of them it took.
+#[derive(Default)]
+struct InputCounts {
+    n_inputs: u64,
+    n_taken: u64,
+}
+
 #[test]
 fn no_parser_panics_or_takes_more_than_its_bounds() {
     let seconds = std::env::var("AXIOSCOPE_FUZZ_SECONDS");
     let seconds = seconds.map_or(0.1, |it| it.parse::<f64>().expect("a number of seconds"));
     let time = Duration::from_secs_f64(seconds);
+    let names = std::env::var("AXIOSCOPE_FUZZ_PARSERS").ok();
+    let parsers = chosen_parsers(names.as_deref()).unwrap_or_else(|it| panic!("{it}"));
     // What aborts the process is found there.
     let folder = std::env::temp_dir().join("axioscope-mutated-input");
     fs::create_dir_all(&folder).unwrap();
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some(parser) = PARSERS.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(parser) = parsers.get(next.fetch_add(1, Ordering::Relaxed)) {
             match check(parser, time, &folder) {
-                Ok(n_inputs) => println!("{}: {n_inputs} inputs", parser.name),
+                Ok(InputCounts { n_inputs, n_taken }) => println!(
+                    "{}: {n_inputs} inputs, {n_taken} taken, {} refused",
+                    parser.name,
+                    n_inputs - n_taken
+                ),
                 Err(reason) => failures
                     .lock()
                     .unwrap()
@@ -64,8 +79,42 @@ fn no_parser_panics_or_takes_more_than_its_bounds() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The parsers with these names, which have commas between them, or all without names.
+fn chosen_parsers(names: Option<&str>) -> Result<Vec<&'static Parser>, String> {
+    let Some(names) = names else {
+        return Ok(PARSERS.iter().collect());
+    };
+    let names: Vec<&str> = names.split(',').map(str::trim).collect();
+    let known: Vec<&str> = PARSERS.iter().map(|it| it.name).collect();
+    if let Some(unknown) = names.iter().find(|it| !known.contains(it)) {
+        let known = known.join(", ");
+        return Err(format!(
+            "AXIOSCOPE_FUZZ_PARSERS: there is no parser `{unknown}` among {known}"
+        ));
+    }
+    let chosen = PARSERS.iter().filter(|it| names.contains(&it.name));
+    Ok(chosen.collect())
+}
+
+#[test]
+fn parsers_are_chosen_by_name() {
+    let names = |given| {
+        let chosen = chosen_parsers(given)?;
+        Ok::<Vec<&str>, String>(chosen.iter().map(|it| it.name).collect())
+    };
+    assert_eq!(names(None).unwrap().len(), PARSERS.len());
+    assert_eq!(
+        names(Some("wnc, trec-run,wnc")).unwrap(),
+        ["trec-run", "wnc"]
+    );
+    for unknown in ["wnc,trec", ""] {
+        let error = names(Some(unknown)).unwrap_err();
+        assert!(error.contains("trec-qrels, trec-run"), "{error}");
+    }
+}
+
 /// Tries one parser for some time; how many inputs it was given, or what it did.
-fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<u64, String> {
+fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<InputCounts, String> {
     let seeds = (parser.seeds)();
     for seed in &seeds {
         if !(parser.takes)(seed) {
@@ -73,27 +122,29 @@ fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<u64, String> 
         }
     }
     let mut dice = Dice::of(parser.name);
-    let (began, mut n_inputs) = (Instant::now(), 0);
-    while n_inputs == 0 || began.elapsed() < time {
+    let (began, mut counts) = (Instant::now(), InputCounts::default());
+    while counts.n_inputs == 0 || began.elapsed() < time {
         let input = mutate(&seeds, &mut dice);
         let kept = folder.join(parser.name);
         fs::write(&kept, &input).map_err(|it| it.to_string())?;
         let since = Instant::now();
         let ended = catch_unwind(AssertUnwindSafe(|| (parser.takes)(&input)));
-        let what = match (ended, since.elapsed(), peak_memory()) {
+        let what = match (&ended, since.elapsed(), peak_memory()) {
             (Err(_), ..) => "panics".to_owned(),
             (_, took, _) if took > MOST_TIME => format!("takes {took:?}"),
             (.., Some(peak)) if peak > MOST_MEMORY => format!("takes {} MB", peak >> 20),
-            _ => {
-                n_inputs += 1;
+            (Ok(is_taken), ..) => {
+                counts.n_inputs += 1;
+                counts.n_taken += u64::from(*is_taken);
                 continue;
             }
         };
         let keep: PathBuf = folder.join(format!("{}.failed", parser.name));
         fs::rename(kept, &keep).map_err(|it| it.to_string())?;
-        return Err(format!("{what} on input {n_inputs}, {}", keep.display()));
+        let n_before = counts.n_inputs;
+        return Err(format!("{what} on input {n_before}, {}", keep.display()));
     }
-    Ok(n_inputs)
+    Ok(counts)
 }
 
 /// The most bytes that this process has held; none where the system does not say it.
