@@ -471,18 +471,30 @@ impl Fill<'_> {
         }
     }
 
-    /// The next line without its end; none at the end of the table.
+    /// The next line without its end; none at the end of the table. What it holds, other than
+    /// texts, is bounded by the number of columns.
     fn line(&self, lines: &mut impl BufRead, at: u64) -> Result<Option<Vec<u8>>, Error> {
-        /// Above the pairs of the largest job.
-        const MAX_BYTES: u64 = 1 << 28;
+        /// Above the pairs of the largest job: 5,000,000 of 8 bytes, in base64.
+        const MAX_BYTES: u64 = 1 << 26;
+        /// Without such a column: above a text of 1 MiB, every character of it escaped.
+        const MAX_BYTES_OF_TEXTS: u64 = 1 << 24;
 
+        let columns = self.table.columns;
+        let most = match columns.iter().any(|it| it.1 == Bytes) {
+            true => MAX_BYTES,
+            false => MAX_BYTES_OF_TEXTS,
+        };
         let mut line = Vec::new();
-        let read = lines.take(MAX_BYTES).read_until(b'\n', &mut line);
+        let read = lines.take(most).read_until(b'\n', &mut line);
         read.map_err(|it| self.wrong(at, &it.to_string()))?;
         match line.pop() {
             None => Ok(None),
-            Some(b'\n') => Ok(Some(line)),
-            Some(_) => Err(self.wrong(at, "the line has no end")),
+            Some(b'\n') if is_flat(&line, columns.len()) => Ok(Some(line)),
+            Some(b'\n') => Err(self.wrong(at, "this is no row of it")),
+            Some(_) => Err(self.wrong(
+                at,
+                "the line has no end, or is longer than a row of it can be",
+            )),
         }
     }
 
@@ -494,6 +506,24 @@ impl Fill<'_> {
             &format!("{member}, line {}: {reason}", line + 1),
         )
     }
+}
+
+/// Whether a line of JSON holds at most so many values, and none that holds others: a million
+/// zeros take more memory than their line.
+fn is_flat(line: &[u8], n_columns: usize) -> bool {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let (mut n_commas, mut n_lists) = (0, 0);
+    for &byte in line {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b',' if !in_text => n_commas += 1,
+            b'[' | b'{' if !in_text => n_lists += 1,
+            _ => {}
+        }
+    }
+    n_commas < n_columns && n_lists <= 1
 }
 
 /// A value for a column.
@@ -535,6 +565,17 @@ impl Field {
 mod tests {
     use super::*;
     use crate::store::tests::Place;
+
+    #[test]
+    fn a_row_has_one_value_a_column_and_no_lists() {
+        let is_flat = |line: &str| is_flat(line.as_bytes(), 3);
+        assert!(is_flat(r#"[1,"a, [b], \"{c}, \\",null]"#));
+        assert!(is_flat(r#"["a","b"]"#) && is_flat(""));
+        assert!(!is_flat("[1,2,3,4]"));
+        assert!(!is_flat(r#"["a\\",2,3,4]"#));
+        assert!(!is_flat("[[1],2]"));
+        assert!(!is_flat(r#"[{"a":1}]"#));
+    }
 
     /// A table or a column that is forgotten here would be missing from every backup.
     #[tokio::test]

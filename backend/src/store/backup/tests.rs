@@ -338,6 +338,36 @@ async fn a_name_without_end_is_refused_before_it_is_in_memory() {
 }
 
 #[tokio::test]
+async fn a_row_that_no_table_can_hold_is_refused_before_it_is_in_memory() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("backup.tar.gz");
+    let to = empty(Place::sqlite());
+    let head = r#"{"format":1,"software":"9.9","layout":1,"made":"2030"}"#;
+    let title = "x".repeat(1 << 24);
+    for (row, reason) in [
+        (
+            format!("[\"s\",\"{title}\"]\n"),
+            "line 2: the line has no end, or is longer than a row of it can be",
+        ),
+        (
+            format!("[{}0]\n", "0,".repeat(1 << 20)),
+            "line 2: this is no row",
+        ),
+    ] {
+        let mut out = unchecked(&path);
+        out.add(HEAD, head);
+        out.add(
+            "database/studies.jsonl",
+            &format!("[\"name\",\"title\"]\n{row}"),
+        );
+        out.finish();
+        let error = restored(&to, &path).await.unwrap_err().to_string();
+        assert!(error.contains(reason), "{error:.200}");
+        assert_eq!(left_in(&to), ["axioscope.lock"]);
+    }
+}
+
+#[tokio::test]
 async fn a_backup_that_leads_elsewhere_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("backup.tar.gz");
