@@ -32,7 +32,8 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
                 model: asked.model,
                 numbers: Numbers::of(asked.raw_scores, asked.use_activation),
                 cut,
-                max_text_tokens: max_text_tokens(asked.max_tokens_per_doc)?,
+                max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
+                max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
             };
             let ranked = rank(&app, &caller, wanted, asked.query, texts).await?;
             Ranking::Texts(ranked.texts(most(asked.top_n), Back::of(back)))
@@ -47,6 +48,7 @@ pub(super) async fn rerank(ApiCall { app, caller, asked }: ApiCall<Rerank>) -> J
                 raw_scores: asked.raw_scores,
                 use_activation: asked.use_activation,
                 max_tokens_per_doc: asked.max_tokens_per_doc,
+                max_chunks_per_doc: asked.max_chunks_per_doc,
                 rank_fields: asked.rank_fields,
             };
             let call = ApiCall { app, caller, asked };
@@ -90,7 +92,8 @@ async fn rank_documents(
         model: asked.model,
         numbers: Numbers::of(asked.raw_scores, asked.use_activation),
         cut,
-        max_text_tokens: max_text_tokens(asked.max_tokens_per_doc)?,
+        max_text_tokens: at_least_one("max_tokens_per_doc", asked.max_tokens_per_doc)?,
+        max_passages: at_least_one("max_chunks_per_doc", asked.max_chunks_per_doc)?,
     };
     let fields = asked.rank_fields.unwrap_or_default();
     let texts = asked.documents.into_iter().enumerate();
@@ -112,13 +115,14 @@ struct Wanted {
     numbers: Numbers,
     cut: Cut,
     max_text_tokens: Option<usize>,
+    max_passages: Option<usize>,
 }
 
-/// Cohere's `max_tokens_per_doc`.
-fn max_text_tokens(asked: Option<u64>) -> Result<Option<usize>, Error> {
+/// A bound of what is read of a document, as Cohere has them.
+fn at_least_one(field: &str, asked: Option<u64>) -> Result<Option<usize>, Error> {
     if asked == Some(0) {
         let reason = "is 0; it is at least 1, or left out";
-        return Err(InputError::out_of_range("max_tokens_per_doc", reason).into());
+        return Err(InputError::out_of_range(field, reason).into());
     }
     Ok(asked.map(|it| usize::try_from(it).unwrap_or(usize::MAX)))
 }
@@ -288,6 +292,7 @@ async fn rank(
         query,
         texts,
         max_text_tokens: wanted.max_text_tokens,
+        max_passages: wanted.max_passages,
         max_tokens: bounds.tokens,
         detail: ScoreDetail::Scores,
         // What is refused is refused before the model computes anything.

@@ -98,6 +98,7 @@ pub(super) async fn score(ApiCall { app, caller, asked }: ApiCall<Score>) -> Jso
         query: asked.query,
         texts: asked.texts,
         max_text_tokens: None,
+        max_passages: None,
         max_tokens: bounds.tokens,
         detail: ScoreDetail::Matches,
         too_long: Box::new(|_| Ok(())),

@@ -32,6 +32,8 @@ pub(crate) struct ScoringRequest {
     pub texts: Vec<String>,
     /// Of each text only so many tokens are read, at least 1; only of texts that are read whole.
     pub max_text_tokens: Option<usize>,
+    /// Of each text only so many passages are read, at least 1.
+    pub max_passages: Option<usize>,
     /// Tokens to encode at most, those of the query counted once for each passage.
     pub max_tokens: u64,
     /// What comes with the scores.
@@ -187,7 +189,8 @@ impl StepwiseScoring {
             };
             let read = self.ranker.reading.of(read);
             let from = self.passages.len();
-            for passage in read.passages {
+            let most = self.request.max_passages.unwrap_or(usize::MAX);
+            for passage in read.passages.into_iter().take(most) {
                 let begin = passage.as_ptr() as usize - text.as_ptr() as usize;
                 n_bytes += passage.len();
                 self.passages.push(Passage {
@@ -289,6 +292,7 @@ mod tests {
             query: "where do rivers end".to_owned(),
             texts: texts.to_vec(),
             max_text_tokens: None,
+            max_passages: None,
             max_tokens: u64::MAX,
             detail: ScoreDetail::Matches,
             too_long: Box::new(|_| Ok(())),

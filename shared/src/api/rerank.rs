@@ -63,6 +63,9 @@ pub struct Rerank {
     /// As in [`RerankDocuments`], for `texts` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_doc: Option<u64>,
+    /// As in [`RerankDocuments`], for `texts` too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_chunks_per_doc: Option<u64>,
     /// As in [`RerankDocuments`]; refused with `texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_fields: Option<Vec<String>>,
@@ -96,6 +99,10 @@ pub struct RerankDocuments {
     /// What is more than the model reads changes nothing. Refused for models that read passages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_doc: Option<u64>,
+    /// Only so many passages of each document are read, from its beginning; at least 1. It changes
+    /// nothing for models that read documents whole, which is one passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_chunks_per_doc: Option<u64>,
     /// Which fields of documents that are objects are ranked, a line `NAME: VALUE` for each, in
     /// this order, as in the YAML that Cohere recommends. Left out, or empty, it is `text` alone
     /// without its name.

@@ -210,10 +210,12 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
         let (status, error) = send(path, body).await.problem();
         assert_eq!(status, 422);
         assert!(error.contains("place 1, from 0 on, has no text in the field `body`"));
-        let body = asked(json!({"documents": documents, "max_tokens_per_doc": 0}));
-        let (status, error) = send(path, body).await.problem();
-        assert_eq!(status, 422);
-        assert!(error.contains("max_tokens_per_doc: is 0"), "{error}");
+        for field in ["max_tokens_per_doc", "max_chunks_per_doc"] {
+            let body = asked(json!({"documents": documents, (field): 0}));
+            let (status, error) = send(path, body).await.problem();
+            assert_eq!(status, 422);
+            assert!(error.contains(&format!("{field}: is 0")), "{error}");
+        }
     }
     let body = asked(json!({"texts": ["river sea hill"], "max_tokens_per_doc": 1}));
     let ranked: Vec<RankedText> = send("/rerank", body).await.json();
@@ -221,6 +223,41 @@ async fn documents_are_cut_and_their_fields_joined_as_cohere_does() {
     assert!((ranked[0].score - said[0]).abs() < 1e-6);
     let body = asked(json!({"texts": ["river"], "rank_fields": ["title"]}));
     assert_eq!(send("/rerank", body).await.problem().0, 422);
+}
+
+#[tokio::test]
+async fn only_so_many_passages_of_a_document_are_read_as_are_asked_for() {
+    let site = Site::new(Door::Loopback).await;
+    let said = said(&site, "tiny:bi", "rivers", &["river", "sea", "hill"]);
+    let whole = self::said(&site, "tiny:bi", "rivers", &["river sea hill"])[0];
+    for (model, most, expected) in [
+        ("tiny:bi+meanp=1/1", 1, said[0]),
+        ("tiny:bi+meanp=1/1", 2, (said[0] + said[1]) / 2.0),
+        ("tiny:bi+meanp=1/1", 10, said.iter().sum::<f64>() / 3.0),
+        ("tiny:bi", 1, whole),
+    ] {
+        let mut body = json!({
+            "model": model, "query": "rivers", "raw_scores": true, "max_chunks_per_doc": most,
+            "documents": ["river sea hill"],
+        });
+        for path in ["/rerank", "/v1/rerank", "/v2/rerank"] {
+            let answer = site.send(request("POST", path, &body.to_string())).await;
+            let ranked: RankedDocuments = answer.json();
+            let score = ranked.results[0].relevance_score;
+            assert!(
+                (score - expected).abs() < 1e-5,
+                "{path} {model} {most}: {score}"
+            );
+        }
+        let fields = body.as_object_mut().unwrap();
+        let documents = fields.remove("documents").unwrap();
+        fields.insert("texts".to_owned(), documents);
+        let answer = site
+            .send(request("POST", "/rerank", &body.to_string()))
+            .await;
+        let ranked: Vec<RankedText> = answer.json();
+        assert!((ranked[0].score - expected).abs() < 1e-5, "{model} {most}");
+    }
 }
 
 #[tokio::test]
