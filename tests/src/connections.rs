@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::rerank::Rerank;
@@ -13,6 +14,9 @@ use crate::harness::Home;
 
 /// More than requests are answered at once, and than one address has connections.
 const N_SLOW: usize = 300;
+
+/// One test at a time: the connections of both could be more than a process may have files.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Connects from another address than everybody else here has.
 fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
@@ -30,6 +34,7 @@ fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
 
 #[test]
 fn slow_bodies_of_one_address_leave_the_server_to_others() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let home = Home::new();
     let server = home.serve(&[]);
     let host = server.address.strip_prefix("http://").unwrap();
@@ -68,6 +73,7 @@ fn slow_bodies_behind_nginx_leave_the_server_to_others() {
     let Some((_home, _server, proxy)) = deployed_behind_nginx() else {
         return;
     };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let address = SocketAddr::from(([127, 0, 0, 1], proxy.port));
     let body = br#"{"query": "river", "texts": ["a river"]}"#;
     let head = format!(
