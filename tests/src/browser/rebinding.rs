@@ -22,7 +22,7 @@ fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
     let (_, port) = server.address.rsplit_once(':').unwrap();
     with_tab(&server.address, |tab| {
         tab.open(path);
-        tab.until("the link to be used", "return !location.hash");
+        tab.until("the studies", "return location.pathname === '/'");
         tab.open("/operator");
         tab.see("This server has no neural model");
         assert_eq!(n_cookies(tab, &server.address), 1);
