@@ -22,6 +22,7 @@ mod inside;
 mod about;
 mod files_only;
 mod operator;
+mod rebinding;
 mod looks;
 mod tasks;
 mod review;

@@ -2,16 +2,21 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use shared::api::rerank::Rerank;
-use shared::api::{About, Endpoint, Score};
+use shared::api::{About, Endpoint, Score, Studies};
 use tokio::net::TcpSocket;
 
+use crate::exposure::{HOST, Visitor, deployed_behind_nginx};
 use crate::harness::Home;
 
 /// More than requests are answered at once, and than one address has connections.
 const N_SLOW: usize = 300;
+
+/// One test at a time: the connections of both could be more than a process may have files.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Connects from another address than everybody else here has.
 fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
@@ -29,6 +34,7 @@ fn connect_from_elsewhere(to: SocketAddr) -> TcpStream {
 
 #[test]
 fn slow_bodies_of_one_address_leave_the_server_to_others() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let home = Home::new();
     let server = home.serve(&[]);
     let host = server.address.strip_prefix("http://").unwrap();
@@ -59,4 +65,49 @@ fn slow_bodies_of_one_address_leave_the_server_to_others() {
     let mut answer = String::new();
     refused.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+}
+
+/// nginx sends a body on when it has the whole of it.
+#[test]
+fn slow_bodies_behind_nginx_leave_the_server_to_others() {
+    let Some((_home, _server, proxy)) = deployed_behind_nginx() else {
+        return;
+    };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = SocketAddr::from(([127, 0, 0, 1], proxy.port));
+    let body = br#"{"query": "river", "texts": ["a river"]}"#;
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: {HOST}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        Rerank::PATH,
+        body.len()
+    );
+    let begin = |_| {
+        let mut stream = connect_from_elsewhere(address);
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let mut slow: Vec<TcpStream> = (0..N_SLOW).map(begin).collect();
+    let reader = Visitor::new(&proxy, 3);
+    let (first, rest) = body.split_at(4);
+    for byte in first {
+        for stream in &mut slow {
+            stream.write_all(&[*byte]).unwrap();
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        for path in [About::PATH, Studies::PATH] {
+            let since = Instant::now();
+            assert_eq!(reader.get(path, &[]), 200, "{path}");
+            assert!(since.elapsed() < Duration::from_secs(2), "{path}");
+        }
+    }
+    // None was turned away: whoever ends is answered.
+    for stream in slow.iter_mut().take(4) {
+        stream.write_all(rest).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(10)))
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
 }

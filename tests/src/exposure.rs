@@ -4,6 +4,8 @@
 //! `NGINX` names nginx; without it and without `nginx` on `PATH` its tests are skipped, as are
 //! those of Caddy without `caddy`.
 
+mod tls;
+
 use std::fs;
 use std::net::{IpAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -20,10 +22,13 @@ use crate::harness::{Dependency, Home, PATIENCE, Server, named, or_skip, reply, 
 const GUIDE: &str = include_str!("../../docs/deployment.md");
 
 /// The host that the page has for an example.
-const HOST: &str = "axioscope.example";
+pub(crate) const HOST: &str = "axioscope.example";
 
 /// Where the page has the server.
 const SERVER: &str = "127.0.0.1:8017";
+
+/// By which browsers are told to come by https alone, for a year.
+const HSTS: &str = "max-age=31536000";
 
 /// Requests that score, of one client at once; what comes later is let in at two seconds each.
 const BURST: usize = 10;
@@ -110,25 +115,9 @@ fn without_auth_there_is_no_other_machine_and_no_proxy() {
 
 #[test]
 fn behind_nginx_as_the_guide_has_it_each_client_has_limits_of_their_own() {
-    let Some(program) = nginx() else { return };
-    let (_home, server) = deployed();
-    let block = block("nginx");
-    let without_tls: Vec<&str> = block
-        .lines()
-        .filter(|it| !it.trim_start().starts_with("ssl_certificate"))
-        .collect();
-    assert_eq!(without_tls.len() + 2, block.lines().count());
-    let port = free_port();
-    let config = without_tls.join("\n");
-    let config = replaced(
-        &config,
-        "listen 443 ssl;",
-        &format!("listen 127.0.0.1:{port};"),
-    );
-    let redirect = format!("listen 127.0.0.1:{};", free_port());
-    let config = replaced(&config, "listen 80;", &redirect);
-    let config = replaced(&config, SERVER, &host_of(&server));
-    let proxy = Proxy::nginx(&program, &config, port);
+    let Some((_home, server, proxy)) = deployed_behind_nginx() else {
+        return;
+    };
     expect_separate_limits(&proxy);
     expect_no_way_in(&proxy, &server);
 }
@@ -166,6 +155,29 @@ fn nginx_by_default_makes_nobody_the_operator() {
     for path in [Jobs::PATH, "/api/models", "/api/people", "/metrics"] {
         assert_eq!(visitor.get(path, &[]), 401, "{path}");
     }
+}
+
+/// A server behind nginx as the guide has it, but without TLS; none without nginx.
+pub(crate) fn deployed_behind_nginx() -> Option<(Home, Server, Proxy)> {
+    let program = nginx()?;
+    let (home, server) = deployed();
+    let port = free_port();
+    let config = guide_config(&server, port, free_port());
+    let is_certificate = |it: &&str| it.trim_start().starts_with("ssl_certificate");
+    assert_eq!(config.lines().filter(is_certificate).count(), 2);
+    let kept: Vec<&str> = config.lines().filter(|it| !is_certificate(it)).collect();
+    let config = replaced(&kept.join("\n"), " ssl;", ";");
+    Some((home, server, Proxy::nginx(&program, &config, port)))
+}
+
+/// The guide's configuration of nginx in front of a server: with TLS at `port`, and at
+/// `plain_port` the redirect there.
+fn guide_config(server: &Server, port: u16, plain_port: u16) -> String {
+    let config = block("nginx");
+    let config = replaced(&config, "listen 443", &format!("listen 127.0.0.1:{port}"));
+    let plain = format!("listen 127.0.0.1:{plain_port};");
+    let config = replaced(&config, "listen 80;", &plain);
+    replaced(&config, SERVER, &host_of(server))
 }
 
 /// A server with a model, told what the guide's unit of systemd tells it.
@@ -237,15 +249,10 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
     let guesses = (0..12).map(|_| sign_in(&visitor, "wrong").status().as_u16());
     let guesses: Vec<u16> = guesses.collect();
     assert_eq!((guesses[0], guesses[11]), (401, 429), "{guesses:?}");
-    let link = server.link.as_deref().expect("each start prints it");
-    let token = link.strip_prefix(&format!("{origin}/operator#"));
     let operator = Visitor::new(proxy, 6);
-    let answer = sign_in(&operator, token.expect("it leads to the public address"));
+    let answer = sign_in(&operator, link_token(server));
     assert_eq!(answer.status().as_u16(), 200);
-    assert_eq!(
-        answer.headers()["strict-transport-security"],
-        "max-age=31536000"
-    );
+    assert_eq!(answer.headers()["strict-transport-security"], HSTS);
     let kept = answer.headers()["set-cookie"].to_str().unwrap();
     assert!(
         kept.starts_with("__Host-axioscope=") && kept.ends_with("; Secure"),
@@ -269,15 +276,22 @@ fn expect_no_way_in(proxy: &Proxy, server: &Server) {
     assert_eq!(create(&origin), 422, "an empty job, but let in");
 }
 
+/// What stands behind `#` in the link of a server that is deployed as the guide says.
+fn link_token(server: &Server) -> &str {
+    let link = server.link.as_deref().expect("each start prints it");
+    let token = link.strip_prefix(&format!("https://{HOST}/operator#"));
+    token.expect("it leads to the public address")
+}
+
 /// Somebody at an address of their own, who asks through a proxy.
-struct Visitor<'a> {
+pub(crate) struct Visitor<'a> {
     proxy: &'a Proxy,
     client: Client,
 }
 
 impl Visitor<'_> {
     /// At 127.0.0.`last`, which is no trusted proxy unless it is 1.
-    fn new(proxy: &Proxy, last: u8) -> Visitor<'_> {
+    pub(crate) fn new(proxy: &Proxy, last: u8) -> Visitor<'_> {
         let client = Client::builder().local_address(IpAddr::from([127, 0, 0, last]));
         let client = client.timeout(PATIENCE).build().unwrap();
         Visitor { proxy, client }
@@ -295,7 +309,7 @@ impl Visitor<'_> {
         headers.fold(asked, |it, (name, value)| it.header(*name, *value))
     }
 
-    fn get(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
+    pub(crate) fn get(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
         let answer = self.request("GET", path, headers).send().unwrap();
         answer.status().as_u16()
     }
@@ -324,9 +338,9 @@ impl Visitor<'_> {
 }
 
 /// A proxy that runs in a folder of its own until its test ends.
-struct Proxy {
+pub(crate) struct Proxy {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
     _folder: tempfile::TempDir,
 }
 

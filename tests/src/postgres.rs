@@ -73,6 +73,22 @@ impl Database {
         run(&self.url, sql.to_owned());
     }
 
+    /// How many connections others have to it.
+    pub fn n_connections(&self) -> i64 {
+        const OTHERS: &str = "SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND pid <> pg_backend_pid()
+             AND backend_type = 'client backend'";
+
+        let url = self.url.clone();
+        wait(async move {
+            let mut connection = PgConnection::connect(&url).await?;
+            let n = sqlx::query_scalar(OTHERS);
+            let n: i64 = n.fetch_one(&mut connection).await?;
+            connection.close().await?;
+            Ok(n)
+        })
+    }
+
     fn tell_server(&self, sql: String) {
         run(&self.server, sql);
     }
@@ -99,12 +115,16 @@ fn run(url: &str, sql: String) {
 }
 
 /// On a thread of its own, since a test may be within a runtime already.
-fn wait(work: impl Future<Output = Result<(), sqlx::Error>> + Send + 'static) {
+fn wait<T, W>(work: W) -> T
+where
+    T: Send + 'static,
+    W: Future<Output = Result<T, sqlx::Error>> + Send + 'static,
+{
     let runtime = || {
         let built = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
-        built.unwrap().block_on(work).unwrap();
+        built.unwrap().block_on(work).unwrap()
     };
-    std::thread::scope(|it| it.spawn(runtime).join().unwrap());
+    std::thread::scope(|it| it.spawn(runtime).join().unwrap())
 }

@@ -8,6 +8,7 @@ mod scripted;
 pub(crate) mod answers;
 pub(crate) mod loss;
 mod disk;
+mod guesses;
 mod life;
 
 use serde_json::json;

@@ -558,3 +558,47 @@ fn a_study_becomes_a_data_set_with_texts_or_without() {
     );
     assert!(home.read("with/queries.jsonl").lines().count() > 60);
 }
+
+#[test]
+fn an_export_without_texts_holds_none_of_them() {
+    let home = Home::new();
+    let rest = r#"n_queries = 12
+pool = "rank:bm25:20"
+probes = ["tfc1", "lnc2", "reverse-sentences"]
+modes = ["fixed"]
+rankers = ["bm25", "ql"]"#;
+    home.make_study(study_file("bare", "Bare", demo(), rest));
+    home.run("study export bare --out with").done();
+    home.run("study export bare --out without --without-texts")
+        .done();
+    let whole = home.read("with/bare.json");
+    let study: Value = serde_json::from_str(&whole).unwrap();
+    let docs = study["docs"].as_array().unwrap();
+    assert!(study["added"]["n_docs"].as_u64().unwrap() > 0);
+    let parts: Vec<String> = docs
+        .iter()
+        .flat_map(|it| {
+            let text: Vec<char> = it["text"].as_str().unwrap().chars().collect();
+            let n = text.len().min(40);
+            [&text[..n], &text[text.len() - n..]].map(|it| as_json(&it.iter().collect::<String>()))
+        })
+        .collect();
+    assert!(parts.iter().all(|it| whole.contains(it)));
+    for file in home.files() {
+        if file.starts_with("without/") {
+            let told = home.read(&file);
+            let told = parts.iter().find(|it| told.contains(*it));
+            assert_eq!(told, None, "{file}");
+        }
+    }
+    let bare: Value = serde_json::from_str(&home.read("without/bare.json")).unwrap();
+    let bare = bare["docs"].as_array().unwrap();
+    assert_eq!(bare.len(), docs.len());
+    assert!(bare.iter().all(|it| it["text"] == "" && it["title"] == ""));
+}
+
+/// A text as it stands within a string of JSON.
+fn as_json(text: &str) -> String {
+    let json = json!(text).to_string();
+    json[1..json.len() - 1].to_owned()
+}

@@ -33,9 +33,9 @@ pub(super) static DRIVER: LazyLock<Driver> = LazyLock::new(|| {
     }
 });
 
-/// A browser without a window, with a profile of its own.
+/// A browser without a window, with a profile of its own. Hosts below `.example` are this machine.
 pub(super) fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
-    const FLAGS: [&str; 12] = [
+    const FLAGS: [&str; 14] = [
         "--headless",
         "--no-sandbox",
         "--disable-gpu",
@@ -48,6 +48,8 @@ pub(super) fn capabilities(profile: &Path) -> WebDriverResult<Capabilities> {
         "--hide-scrollbars",
         "--lang=en",
         "--window-size=1440,900",
+        "--host-resolver-rules=MAP *.example 127.0.0.1",
+        "--no-proxy-server",
     ];
     let mut asked = DesiredCapabilities::chrome();
     let chromium = named("CHROMIUM").unwrap();

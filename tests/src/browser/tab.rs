@@ -126,10 +126,14 @@ impl Tab {
 
     /// Goes to a path of the site, from nothing.
     pub(crate) fn open(&self, path: &str) {
-        let address = format!("{}{path}", self.origin);
-        let gone = self.runtime.block_on(self.driver().goto(address));
-        gone.unwrap_or_else(|it| panic!("opening {path}: {it}"));
+        self.visit(&format!("{}{path}", self.origin));
         self.until_there("the page is drawn", "main h1, main .failure");
+    }
+
+    /// Goes to an address, of this site or another.
+    pub(super) fn visit(&self, address: &str) {
+        let gone = self.runtime.block_on(self.driver().goto(address));
+        gone.unwrap_or_else(|it| panic!("opening {address}: {it}"));
     }
 
     /// Runs a script with `arguments`; it may return a value.

@@ -1,4 +1,4 @@
-//! Ten minutes of readers and attackers at once, each from an address of its own.
+//! Minutes of readers and attackers at once, each from an address of its own; with each database.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,6 +13,9 @@ use serde_json::json;
 use crate::harness::{Home, PATIENCE, Server, model};
 
 const TIME: Duration = Duration::from_secs(600);
+
+/// What differs with another database shows sooner.
+const TIME_ON_POSTGRES: Duration = Duration::from_secs(180);
 
 /// Readers at each of their addresses, which may read ten times in a second.
 const READERS: usize = 10;
@@ -40,11 +43,21 @@ const SCORERS: Kind = ("long scorings", 5, 2);
 const EXPORTERS: Kind = ("exports", 6, 1);
 const KINDS: [Kind; 5] = [READERS_HERE, READERS_THERE, SLOW, SCORERS, EXPORTERS];
 
-/// 20 readers, 3 clients with slow bodies, 2 with long texts to score, and one that exports.
 #[test]
 fn readers_are_answered_while_others_attack() {
+    expect_readers_answered(&Home::new(), TIME);
+}
+
+#[test]
+fn readers_are_answered_from_postgres_while_others_attack() {
+    if let Some(home) = Home::with_postgres() {
+        expect_readers_answered(&home, TIME_ON_POSTGRES);
+    }
+}
+
+/// 20 readers, 3 clients with slow bodies, 2 with long texts to score, and one that exports.
+fn expect_readers_answered(home: &Home, time: Duration) {
     let model = model().expect("the model is set up by `cargo xtask regress`");
-    let home = Home::new();
     // Made without the model, which would be scoring the study meanwhile.
     drop(home.serve(&["--demo"]));
     let name = model.file_name().unwrap().to_string_lossy().into_owned();
@@ -53,7 +66,7 @@ fn readers_are_answered_while_others_attack() {
     let spec = format!("{name}:bi");
     warm_up(&server, &spec);
 
-    let until = Instant::now() + TIME;
+    let until = Instant::now() + time;
     let seen: Vec<Mutex<Seen>> = KINDS.iter().map(|_| Mutex::default()).collect();
     let mut memory = Vec::new();
     std::thread::scope(|scope| {

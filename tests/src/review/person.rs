@@ -143,7 +143,7 @@ impl Cookie {
 
 /// Everybody comes from an address of their own, since the server counts how often an address
 /// brings invitations. Only Linux has all of 127.0.0.0/8 without being told.
-fn own_address() -> Option<IpAddr> {
+pub(super) fn own_address() -> Option<IpAddr> {
     static N_PEOPLE: AtomicU32 = AtomicU32::new(0);
     let number = N_PEOPLE.fetch_add(1, Ordering::Relaxed);
     let [.., third, fourth] = number.to_be_bytes();

@@ -1,0 +1,82 @@
+//! DNS rebinding: a page of another site whose name leads to this machine by now.
+
+use serde_json::{Value, json};
+use shared::api::operator::Models;
+use shared::api::people::{Invite, Me, People, SignInAsOperator, SignOut};
+use shared::api::{About, CreateJob, Endpoint, Jobs, Method, Studies};
+
+use super::front_end;
+use super::tab::{Tab, with_tab};
+use crate::harness::Home;
+
+#[test]
+fn a_page_under_another_name_of_this_machine_reads_and_changes_nothing() {
+    if front_end().is_none() {
+        return;
+    }
+    let home = Home::new();
+    let server = home.serve_with_auth(home.program(), &[]);
+    let link = server.link.clone().expect("each start prints it");
+    let path = link.strip_prefix(&server.address).expect("it leads here");
+    let rebound = server.address.replace("127.0.0.1", "rebound.example");
+    let (_, port) = server.address.rsplit_once(':').unwrap();
+    with_tab(&server.address, |tab| {
+        tab.open(path);
+        tab.until("the studies", "return location.pathname === '/'");
+        tab.open("/operator");
+        tab.see("This server has no neural model");
+        assert_eq!(n_cookies(tab, &server.address), 1);
+        // That page came from a server of its own, so that no policy of ours holds for it.
+        tab.tool("Page.setBypassCSP", json!({"enabled": true}));
+        tab.visit(&rebound);
+        tab.see("this server answers on this machine only");
+        assert_eq!(tab.js("return location.origin", &[]), json!(rebound));
+
+        assert_eq!(n_cookies(tab, &rebound), 0);
+        let asked = [
+            request::<About>(),
+            request::<Me>(),
+            request::<Studies>(),
+            request::<Jobs>(),
+            request::<Models>(),
+            request::<People>(),
+            request::<CreateJob>(),
+            request::<Invite>(),
+            request::<SignInAsOperator>(),
+            request::<SignOut>(),
+            json!({"method": "GET", "path": "/metrics"}),
+        ];
+        let statuses = "return Promise.all(arguments[0].map(async ({method, path}) => {
+            const body = method === 'POST' ? '{}' : undefined;
+            const answer = await fetch(path, {method, body, credentials: 'include'});
+            return answer.status;
+        }))";
+        let expected = vec![403; asked.len()];
+        assert_eq!(tab.js_async(statuses, &[json!(asked)]), json!(expected));
+
+        // Under the name that the cookie is of, it may ask without being told the answer.
+        let sign_out = format!("{}{}", server.address, SignOut::PATH);
+        let blindly = "const request = {method: 'POST', mode: 'no-cors', body: '{}'};
+            request.credentials = 'include';
+            return fetch(arguments[0], request).then(it => it.status, () => 0)";
+        assert_eq!(tab.js_async(blindly, &[json!(sign_out)]), json!(0));
+        tab.expect_in_console(&format!(":{port}"));
+
+        tab.open("/operator");
+        tab.see("This server has no neural model");
+    });
+}
+
+fn request<E: Endpoint>() -> Value {
+    let method = match E::METHOD {
+        Method::Get => "GET",
+        Method::Post => "POST",
+    };
+    json!({"method": method, "path": E::PATH})
+}
+
+/// How many cookies the browser would send to a site.
+fn n_cookies(tab: &Tab, origin: &str) -> usize {
+    let told = tab.tool("Network.getCookies", json!({"urls": [origin]}));
+    told["cookies"].as_array().unwrap().len()
+}
