@@ -183,6 +183,8 @@ impl<'a> Bench<'a> {
             Step::Tidy => tidy::check(&self.place.root),
             Step::Deny => {
                 let mut deny = Command::new(setup::deny(self.place)?);
+                // It also reads the packages that only other systems compile.
+                process::run(&mut cargo(&["fetch", "--locked"]))?;
                 deny.args(["--offline", "--locked", "check", "--hide-inclusion-graph"])
                     .args(["bans", "licenses", "sources"]);
                 check(deny)
