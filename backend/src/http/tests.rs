@@ -122,6 +122,11 @@ impl Site {
         }
     }
 
+    /// The status of the answer to a request.
+    async fn status(&self, request: Request<Body>) -> u16 {
+        self.send(request).await.status.as_u16()
+    }
+
     async fn get(&self, path: &str) -> Answer {
         self.send(request("GET", path, "")).await
     }

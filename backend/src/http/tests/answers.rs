@@ -6,12 +6,8 @@ use super::*;
 async fn pages_of_other_sites_are_kept_out_on_loopback() {
     let site = Site::new(Door::Loopback).await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
-        let mut request = request(method, "/api/jobs", "{}");
-        for (name, value) in headers {
-            let name: header::HeaderName = name.parse().unwrap();
-            request.headers_mut().insert(name, value.parse().unwrap());
-        }
-        site.send(request).await.status.as_u16()
+        let asked = request(method, "/api/jobs", "{}");
+        site.status(with_headers(asked, headers)).await
     };
     assert_eq!(send("GET", &[]).await, 200);
     assert_eq!(send("GET", &[("host", "rebound.example")]).await, 403);

@@ -161,10 +161,7 @@ async fn only_pages_of_the_public_address_and_of_this_machine_change_something()
     let site = site().await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
         let asked = with_token(request(method, "/api/jobs", "{}"), &site.token);
-        site.send(with_headers(asked, headers))
-            .await
-            .status
-            .as_u16()
+        site.status(with_headers(asked, headers)).await
     };
     let own = [("host", SITE), ("origin", "https://axioscope.example")];
     assert_eq!(send("POST", &own).await, 422, "an empty job, but let in");
