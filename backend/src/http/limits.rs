@@ -175,9 +175,8 @@ impl Limits {
     /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
     /// batch of each other one, and not for their ends.
     pub(super) async fn turn(&self) -> Turn {
-        let place = self.turn.clone().acquire_owned().await;
         Turn {
-            _place: place.expect("the semaphore is never closed"),
+            _place: wait_for(&self.turn).await,
             threads: self.scoring_threads.clone(),
         }
     }
@@ -202,39 +201,29 @@ impl Limits {
 
     /// A place for a whole study to be written, kept as long as what is returned.
     pub(super) async fn export(&self) -> OwnedSemaphorePermit {
-        self.exports
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.exports).await
     }
 
     /// A place for a large answer to be compressed, kept as long as what is returned.
     pub(super) async fn compressor(&self) -> OwnedSemaphorePermit {
-        self.compressors
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.compressors).await
     }
 
     /// A place for a password, kept as long as what is returned.
     pub(super) async fn password(&self) -> OwnedSemaphorePermit {
-        self.passwords
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.passwords).await
     }
 
     /// A place for what keeps a core busy without a model, kept as long as what is returned.
     pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
-        self.heavy
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.heavy).await
     }
+}
+
+/// Waits for one of some places, kept as long as what is returned.
+async fn wait_for(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let place = places.clone().acquire_owned().await;
+    place.expect("the semaphore is never closed")
 }
 
 /// Reads the body of a request, of at most so many bytes, and then turns it away when too many are

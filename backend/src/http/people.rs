@@ -119,13 +119,15 @@ struct Guess<'a> {
 async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<(), Error> {
     let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
     let from_here = (name.clone(), caller.address());
-    app.limits.guesses_from_address.check(&from_here)?;
     app.limits.guesses_of_name.check(&name)?;
+    app.limits.guesses_from_address.take(from_here.clone())?;
     let hash = guess.known.and_then(|it| it.password_hash.clone());
     match password::is_right(app, guess.password, hash).await? {
-        true => Ok(()),
+        true => {
+            app.limits.guesses_from_address.forgive(&from_here);
+            Ok(())
+        }
         false => {
-            app.limits.guesses_from_address.count(from_here);
             app.limits.guesses_of_name.count(name);
             Err(Error::WrongPassword)
         }

@@ -216,11 +216,6 @@ fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
     request
 }
 
-fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
-    request.headers_mut().insert(name, value.parse().unwrap());
-    request
-}
-
 /// Somebody who is signed in.
 struct Signed {
     person: Person,

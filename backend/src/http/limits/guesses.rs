@@ -46,9 +46,41 @@ impl<K: Eq + Hash> Guesses<K> {
         self.count_at(whom, Instant::now());
     }
 
+    /// They guess. It counts as wrong until it is forgiven, so that of many at the same moment no
+    /// more are looked at than one after the other.
+    pub(in crate::http) fn take(&self, whom: K) -> Result<(), Error> {
+        self.take_at(whom, Instant::now())
+    }
+
+    /// What they took was right.
+    pub(in crate::http) fn forgive(&self, whom: &K) {
+        if let Some(wrong) = self.locked().get_mut(whom) {
+            wrong.n -= 1.0;
+        }
+    }
+
+    fn take_at(&self, whom: K, now: Instant) -> Result<(), Error> {
+        let mut by_whom = self.locked();
+        self.check_among(&by_whom, &whom, now)?;
+        self.count_among(&mut by_whom, whom, now);
+        Ok(())
+    }
+
     fn check_at(&self, whom: &K, now: Instant) -> Result<(), Error> {
-        let wrong = self.locked().get(whom).copied();
-        let left = wrong.map_or(0.0, |it| self.left(it, now));
+        self.check_among(&self.locked(), whom, now)
+    }
+
+    fn count_at(&self, whom: K, now: Instant) {
+        self.count_among(&mut self.locked(), whom, now);
+    }
+
+    fn check_among(
+        &self,
+        by_whom: &HashMap<K, Wrong>,
+        whom: &K,
+        now: Instant,
+    ) -> Result<(), Error> {
+        let left = by_whom.get(whom).map_or(0.0, |it| self.left(*it, now));
         if left + 1.0 <= self.burst {
             return Ok(());
         }
@@ -58,8 +90,7 @@ impl<K: Eq + Hash> Guesses<K> {
         })
     }
 
-    fn count_at(&self, whom: K, now: Instant) {
-        let mut by_whom = self.locked();
+    fn count_among(&self, by_whom: &mut HashMap<K, Wrong>, whom: K, now: Instant) {
         if by_whom.len() > REMEMBERED {
             by_whom.retain(|_, it| self.left(*it, now) > 0.0);
         }
@@ -113,13 +144,22 @@ mod tests {
         let start = Instant::now();
         for s in 0..7_200 {
             let now = start + Duration::from_secs(s);
-            while from_address.check_at(&"here", now).is_ok() {
-                from_address.count_at("here", now);
+            while from_address.take_at("here", now).is_ok() {
                 of_name.count_at("ada", now);
             }
             // From elsewhere a password is still looked at.
             of_name.check_at(&"ada", now).unwrap();
         }
+    }
+
+    #[test]
+    fn of_many_that_are_taken_at_the_same_moment_few_are_looked_at() {
+        let guesses = Guesses::new(Allowance::new(3, Duration::from_secs(6)));
+        let now = Instant::now();
+        let take = || guesses.take_at("one", now).is_ok();
+        assert_eq!((0..100).filter(|_| take()).count(), 3);
+        guesses.forgive(&"one");
+        assert_eq!((0..100).filter(|_| take()).count(), 1);
     }
 
     #[test]

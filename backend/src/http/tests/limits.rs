@@ -75,7 +75,9 @@ async fn a_study_is_written_once() {
         study: "open".to_owned(),
     };
     let asked = as_request(Export::METHOD, Export::PATH, &asked);
-    let answer = site.send(with_header(asked, "accept-encoding", "br")).await;
+    let answer = site
+        .send(with_headers(asked, &[("accept-encoding", "br")]))
+        .await;
     let listed = site.app.store.study("open").await.unwrap();
     let what = "writing it again";
     let again = async { Err(Error::Crashed { what }) };
@@ -98,7 +100,7 @@ async fn large_answers_are_compressed_beside_others() {
             site.app.clone(),
             content_coding::compress,
         ));
-    let asked = with_header(request("GET", "/", ""), "accept-encoding", "br");
+    let asked = with_headers(request("GET", "/", ""), &[("accept-encoding", "br")]);
     let compressing = tokio::spawn(async move {
         let answer = router.oneshot(asked).await.unwrap();
         assert_eq!(answer.headers()["content-encoding"], "br");
