@@ -187,7 +187,7 @@ impl Caller {
     }
 
     /// As whom they are counted.
-    fn asker(&self) -> Asker {
+    pub(super) fn asker(&self) -> Asker {
         match &self.person {
             Some(person) => Asker::Person(person.no),
             None => Asker::Address(self.ip),

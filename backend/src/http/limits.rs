@@ -14,11 +14,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use shared::api::people::Role;
 use shared::review::PersonNo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 use crate::http::App;
+use crate::http::access::Caller;
 
 use body::read_body;
 use guesses::Guesses;
@@ -54,6 +56,18 @@ const EXPORTS: usize = 1;
 
 /// Large answers that are compressed at once; more wait.
 const COMPRESSORS: usize = 2;
+
+/// Bytes of bodies that are held at once, from when they come until the request is answered.
+const BODIES: usize = 256 << 20;
+
+/// Those of one asker: a few of the largest bodies.
+const BODIES_OF_ONE: usize = 16 << 20;
+
+/// Those of operators, beside those of all others: two jobs of the largest size.
+const BODIES_OF_OPERATORS: usize = 512 << 20;
+
+/// When whoever is told so should send a body again.
+const BODIES_AGAIN_S: u64 = 10;
 
 /// How often something may be done.
 #[derive(Clone, Copy)]
@@ -109,6 +123,8 @@ pub(super) struct Limits {
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
+    bodies: Arc<Places>,
+    bodies_of_operators: Arc<Places>,
     downloads: Arc<Places>,
     exports: Arc<Semaphore>,
     compressors: Arc<Semaphore>,
@@ -148,6 +164,8 @@ impl Limits {
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
+            bodies: Places::new(BODIES, BODIES_OF_ONE),
+            bodies_of_operators: Places::new(BODIES_OF_OPERATORS, BODIES_OF_OPERATORS),
             downloads: Places::new(DOWNLOADS, DOWNLOADS_OF_ONE),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
@@ -199,6 +217,14 @@ impl Limits {
         })
     }
 
+    /// Places for the bytes of a body, none of them taken yet.
+    fn body(&self, caller: &Caller) -> Place {
+        match caller.may(Role::Operator) {
+            true => self.bodies_of_operators.take_none(None),
+            false => self.bodies.take_none(Some(caller.asker())),
+        }
+    }
+
     /// A place for a whole study to be written, kept as long as what is returned.
     pub(super) async fn export(&self) -> OwnedSemaphorePermit {
         wait_for(&self.exports).await
@@ -233,8 +259,8 @@ pub(super) async fn shed(
     request: Request,
     next: Next,
 ) -> Response {
-    let request = match read_body(request, max_body).await {
-        Ok(request) => request,
+    let (request, _body) = match read_body(&app.limits, request, max_body).await {
+        Ok(read) => read,
         Err(error) => return error.into_response(),
     };
     match app.limits.requests.try_acquire() {

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use axum::routing::get;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
@@ -39,6 +39,54 @@ async fn only_operators_send_large_bodies() {
     assert!(error.contains("1 MiB"), "{error}");
     let (status, error) = site.send(with_token(large(), &site.token)).await.problem();
     assert_eq!(status, 400, "{error}");
+}
+
+#[tokio::test]
+async fn bodies_of_one_person_leave_memory_to_others() {
+    const SEND: &str = "/api/review/send";
+    let site = Site::new(Door::Open).await;
+    let ada = site.somebody(Role::Annotator, "Ada").await;
+    let ben = site.somebody(Role::Annotator, "Ben").await;
+    let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
+    let mut sending = Vec::new();
+    for _ in 0..16 {
+        let heard = heard.clone();
+        let largest = async { Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20])) };
+        // The next part is asked for when the first one has been counted.
+        let rest = async move {
+            heard.send(()).unwrap();
+            std::future::pending::<Result<Bytes, std::io::Error>>().await
+        };
+        let mut unfinished = site.by(request("POST", SEND, ""), &ada.session);
+        let body = stream::once(largest).chain(stream::once(rest));
+        *unfinished.body_mut() = Body::from_stream(body);
+        sending.push(tokio::spawn(site.router.clone().oneshot(unfinished)));
+    }
+    drop(heard);
+    for _ in 0..16 {
+        let heard = tokio::time::timeout(Duration::from_secs(60), hearing.recv()).await;
+        assert_eq!(heard.unwrap(), Some(()));
+    }
+    let one_byte = |session| site.by(request("POST", SEND, " "), session);
+    let refused = site.send(one_byte(&ada.session)).await;
+    assert_eq!(refused.header("retry-after"), "10");
+    let (status, error) = refused.problem();
+    assert_eq!(status, 503);
+    assert!(
+        error.contains("bodies") && error.contains("try again"),
+        "{error}"
+    );
+    for other in [
+        one_byte(&ben.session),
+        with_token(request("POST", SEND, " "), &site.token),
+    ] {
+        assert_eq!(site.status(other).await, 400, "read, and no JSON");
+    }
+    for it in sending {
+        it.abort();
+        assert!(it.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(site.status(one_byte(&ada.session)).await, 400);
 }
 
 #[tokio::test]
