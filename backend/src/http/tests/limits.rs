@@ -7,6 +7,7 @@ use futures_util::{StreamExt, stream};
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::DOWNLOADS_OF_ONE;
+use crate::store::studies::Listed;
 
 /// A request of somebody who is elsewhere.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -132,6 +133,54 @@ async fn a_study_is_written_once() {
     let shelf = &site.app.shelf;
     let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
     assert_eq!(kept.unwrap(), answer.body);
+}
+
+#[tokio::test]
+async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
+    let site = Site::new(Door::Loopback).await;
+    let listed = site.app.store.study("open").await.unwrap();
+    let ask = || {
+        let asked = Export {
+            study: "open".to_owned(),
+        };
+        let asked = as_request(Export::METHOD, Export::PATH, &asked);
+        site.router.clone().oneshot(asked)
+    };
+    let kept = || site.app.shelf.kept_export(&listed, ContentCoding::Gzip);
+    let turn = site.app.limits.export().await;
+    let waiting = tokio::spawn(ask());
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    drop(turn);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(kept().is_none());
+    assert_eq!(ask().await.unwrap().status(), StatusCode::OK);
+    assert!(kept().is_some());
+}
+
+#[tokio::test]
+async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
+    let site = Site::new(Door::Loopback).await;
+    let shelf = &site.app.shelf;
+    let before = site.app.store.study("open").await.unwrap();
+    let mut other = site.app.store.study("hidden").await.unwrap();
+    other.revision = before.revision;
+    let mut now = site.app.store.study("open").await.unwrap();
+    now.revision += 1;
+    let write = async |listed: &Listed, coding| {
+        let make = async { Ok(Bytes::from("a study")) };
+        shelf.export(listed, coding, make).await.unwrap();
+    };
+    write(&before, ContentCoding::Gzip).await;
+    write(&before, ContentCoding::Brotli).await;
+    write(&other, ContentCoding::Gzip).await;
+    write(&now, ContentCoding::Gzip).await;
+    let kept = |listed, coding| shelf.kept_export(listed, coding).is_some();
+    assert!(!kept(&before, ContentCoding::Gzip));
+    assert!(!kept(&before, ContentCoding::Brotli));
+    assert!(kept(&other, ContentCoding::Gzip));
+    assert!(kept(&now, ContentCoding::Gzip));
 }
 
 /// All tasks have one thread here, as all have when each thread compresses.
