@@ -190,7 +190,7 @@ impl Caller {
     pub(super) fn asker(&self) -> Asker {
         match &self.person {
             Some(person) => Asker::Person(person.no),
-            None => Asker::Address(self.ip),
+            None => self.address(),
         }
     }
 
@@ -342,8 +342,8 @@ fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
     }
     match (access, &caller.person) {
         (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
-        (_, Some(person)) => app.limits.people.take(Asker::Person(person.no)),
-        (_, None) => app.limits.reads.take(Asker::Address(caller.ip)),
+        (_, Some(_)) => app.limits.people.take(caller.asker()),
+        (_, None) => app.limits.reads.take(caller.asker()),
     }
 }
 

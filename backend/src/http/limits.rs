@@ -1,19 +1,17 @@
 //! How much is done at once, and for one visitor.
 
 mod body;
-mod guesses;
 mod places;
+mod rate_limit;
+mod recent;
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use shared::api::people::Role;
 use shared::review::PersonNo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,7 +21,7 @@ use crate::http::App;
 use crate::http::access::Caller;
 
 use body::read_body;
-use guesses::Guesses;
+use rate_limit::RateLimit;
 
 pub(super) use places::{Place, Places};
 
@@ -109,17 +107,18 @@ const GUESSES_OF_NAME_FROM_ADDRESS: Allowance = Allowance::new(5, Duration::from
 /// milliseconds.
 const PASSWORDS: usize = 2;
 
-/// Addresses and people that are remembered before those that have been quiet are forgotten.
+/// Addresses, people and names of each limit that are remembered; of more, those that were quiet
+/// longest are forgotten.
 const REMEMBERED: usize = 10_000;
 
 /// All of them.
 pub(super) struct Limits {
-    pub(super) reads: Rate,
-    pub(super) scores: Rate,
-    pub(super) people: Rate,
-    pub(super) guesses: Guesses<Asker>,
-    pub(super) guesses_of_name: Guesses<String>,
-    pub(super) guesses_from_address: Guesses<(String, Asker)>,
+    pub(super) reads: RateLimit<Asker>,
+    pub(super) scores: RateLimit<Asker>,
+    pub(super) people: RateLimit<Asker>,
+    pub(super) guesses: RateLimit<Asker>,
+    pub(super) guesses_of_name: RateLimit<String>,
+    pub(super) guesses_from_address: RateLimit<(String, Asker)>,
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
@@ -155,12 +154,12 @@ impl Turn {
 impl Limits {
     pub(super) fn new() -> Limits {
         Limits {
-            reads: Rate::new(READS),
-            scores: Rate::new(SCORES),
-            people: Rate::new(PEOPLE),
-            guesses: Guesses::new(GUESSES),
-            guesses_of_name: Guesses::new(GUESSES_OF_NAME),
-            guesses_from_address: Guesses::new(GUESSES_OF_NAME_FROM_ADDRESS),
+            reads: RateLimit::new(READS),
+            scores: RateLimit::new(SCORES),
+            people: RateLimit::new(PEOPLE),
+            guesses: RateLimit::new(GUESSES),
+            guesses_of_name: RateLimit::new(GUESSES_OF_NAME),
+            guesses_from_address: RateLimit::new(GUESSES_OF_NAME_FROM_ADDRESS),
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
@@ -292,71 +291,5 @@ impl Asker {
             }
             Asker::Address(IpAddr::V4(_)) | Asker::Person(_) => self,
         }
-    }
-}
-
-/// How often one may ask.
-pub(super) struct Rate {
-    by_asker: DefaultKeyedRateLimiter<Asker>,
-    clock: DefaultClock,
-}
-
-impl Rate {
-    fn new(Allowance { burst, every }: Allowance) -> Rate {
-        let quota = Quota::with_period(every).expect("a period is not zero");
-        let burst = NonZeroU32::new(burst).expect("a burst is not zero");
-        Rate {
-            by_asker: RateLimiter::keyed(quota.allow_burst(burst)),
-            clock: DefaultClock::default(),
-        }
-    }
-
-    /// One request.
-    pub(super) fn take(&self, asker: Asker) -> Result<(), Error> {
-        if self.by_asker.len() > REMEMBERED {
-            self.by_asker.retain_recent();
-        }
-        self.by_asker.check_key(&asker.key()).map_err(|until| {
-            let wait = until.wait_time_from(self.clock.now());
-            Error::TooOften {
-                retry_after_s: wait.as_secs() + 1,
-            }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_burst_is_fine_and_then_one_address_waits_alone() {
-        let rate = Rate::new(Allowance::new(2, Duration::from_secs(60)));
-        let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
-        let [one, other] = [one, other].map(|it| Asker::Address(it.into()));
-        let person = Asker::Person(PersonNo(1));
-        assert!(rate.take(one).is_ok());
-        assert!(rate.take(one).is_ok());
-        let refused = rate.take(one).unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::TooOften {
-                    retry_after_s: 1..=61
-                }
-            ),
-            "{refused}"
-        );
-        assert!(rate.take(other).is_ok());
-        assert!(rate.take(person).is_ok());
-    }
-
-    #[test]
-    fn neighbours_in_ipv6_are_one() {
-        let rate = Rate::new(Allowance::new(1, Duration::from_secs(60)));
-        let take = |ip: &str| rate.take(Asker::Address(ip.parse().unwrap()));
-        assert!(take("2001:db8::1").is_ok());
-        assert!(take("2001:db8::2").is_err());
-        assert!(take("2001:db8:0:1::1").is_ok());
     }
 }
