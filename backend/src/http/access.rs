@@ -105,12 +105,14 @@ impl Exposure {
     fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         static TOLD: Once = Once::new();
 
-        if proxy::has_address(headers) && !self.is_proxy(peer) {
+        let is_untrusted_proxy = proxy::has_address(headers) && !self.is_proxy(peer);
+        // Anybody elsewhere can send these headers, and would use up the warning.
+        if is_untrusted_proxy && proxy::is_nearby(peer) {
             TOLD.call_once(|| {
                 tracing::warn!(
-                    "{peer} says for whom it passes on requests, and is not trusted, so that all \
-                     of them share its limits; if it is your proxy, start with \
-                     `--trusted-proxy {peer}`"
+                    "{peer} says that it passes on requests of others, and is not trusted, so that \
+                     all of them share its limits; if this is the address of your proxy, name it \
+                     with `--trusted-proxy`, and otherwise do not"
                 );
             });
         }
