@@ -129,6 +129,11 @@ impl Exposure {
         }
     }
 
+    /// Returns the public address if it has TLS.
+    pub(super) fn https_url(&self) -> Option<&PublicUrl> {
+        self.public_url.as_ref().filter(|it| it.is_https)
+    }
+
     /// Returns the address to open in a browser, as far as the server knows it.
     pub(super) fn origin(&self, address: SocketAddr) -> String {
         if let Some(url) = &self.public_url {
@@ -229,7 +234,7 @@ impl Caller {
             return Ok(Caller::unnamed(Role::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
-        let by_session = match cookie::shown(app.exposure.door, headers) {
+        let by_session = match cookie::shown(&app.exposure, headers) {
             Some(session) => Caller::by_session(app, session, ip).await?,
             None => None,
         };

@@ -249,9 +249,9 @@ impl Site {
 
     /// The name of the cookie.
     fn cookie(&self) -> &'static str {
-        match self.app.exposure.door {
-            Door::Loopback => "axioscope-8080",
-            Door::Open => "__Host-axioscope",
+        match (self.app.exposure.door, self.app.exposure.https_url()) {
+            (Door::Loopback, None) => "axioscope-8080",
+            (Door::Loopback, Some(_)) | (Door::Open, _) => "__Host-axioscope",
         }
     }
 
