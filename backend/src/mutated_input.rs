@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 1 << 20;
 struct Parser {
     /// Also the name of a file.
     name: &'static str,
-    seeds: fn() -> Vec<Vec<u8>>,
+    seeds: Seeds,
     /// Whether an input is taken.
     takes: fn(&[u8]) -> bool,
 }
@@ -42,6 +42,21 @@ struct Parser {
 struct InputCounts {
     n_inputs: u64,
     n_taken: u64,
+}
+
+/// The valid inputs that the others are made from.
+enum Seeds {
+    Texts(&'static [&'static str]),
+    Made(fn() -> Vec<Vec<u8>>),
+}
+
+impl Seeds {
+    fn inputs(&self) -> Vec<Vec<u8>> {
+        match self {
+            Seeds::Texts(texts) => texts.iter().map(|it| it.as_bytes().to_vec()).collect(),
+            Seeds::Made(make) => make(),
+        }
+    }
 }
 
 #[test]
@@ -115,7 +130,7 @@ fn parsers_are_chosen_by_name() {
 
 /// Tries one parser for some time; how many inputs it was given, or what it did.
 fn check(parser: &Parser, time: Duration, folder: &Path) -> Result<InputCounts, String> {
-    let seeds = (parser.seeds)();
+    let seeds = parser.seeds.inputs();
     for seed in &seeds {
         if !(parser.takes)(seed) {
             return Err(format!("refuses {:?}", String::from_utf8_lossy(seed)));

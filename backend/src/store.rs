@@ -200,22 +200,14 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     // As any other new file.
-    write_beside(path, 0o666, way_out, write)
+    write_with_mode(path, 0o666, way_out, write)
 }
 
-/// Writes a file as [`write_whole`] does, for its owner alone.
-pub(crate) fn write_private<E>(
-    path: &Path,
-    way_out: &'static str,
-    write: impl FnOnce(&File) -> Result<(), E>,
-) -> Result<(), Error>
-where
-    E: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    write_beside(path, 0o600, way_out, write)
-}
+/// The mode of a file that its owner alone reads and writes.
+pub(crate) const OWNER_ALONE: u32 = 0o600;
 
-fn write_beside<E>(
+/// Writes a file as [`write_whole`] does, with a mode of Unix.
+pub(crate) fn write_with_mode<E>(
     path: &Path,
     #[cfg_attr(not(unix), expect(unused_variables))] mode: u32,
     way_out: &'static str,

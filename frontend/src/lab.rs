@@ -77,17 +77,7 @@ fn view(page: Page) -> AnyView {
         Page::Playground => view! { <Playground/> }.into_any(),
         Page::Operator => view! { <Operator/> }.into_any(),
         Page::About => view! { <About/> }.into_any(),
-        // The page has these itself.
-        Page::Studies | Page::Study { .. } | Page::Instances { .. } | Page::Workbench => {
-            ().into_any()
-        }
-        Page::Review
-        | Page::Annotate { .. }
-        | Page::Curate { .. }
-        | Page::MakeTask
-        | Page::Try { .. }
-        | Page::Join
-        | Page::People => review::view(page),
+        page => review::view(page),
     }
 }
 

@@ -93,7 +93,7 @@ pub struct About {
     pub name: &'static str,
     /// Two or three words for a column head.
     pub gist: &'static str,
-    /// One sentence.
+    /// What the axiom says, in one sentence.
     pub statement: &'static str,
     /// Premises and claim as a formula.
     pub formula: &'static str,

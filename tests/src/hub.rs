@@ -219,7 +219,8 @@ fn a_fault_of_the_network_makes_no_other_model() {
 struct Trick {
     /// The file that is asked for when it does so.
     file: &'static str,
-    reply: fn(&Asked) -> Reply,
+    /// Each of these in turn.
+    replies: &'static [fn(&Asked) -> Reply],
     told: &'static str,
 }
 
@@ -255,107 +256,100 @@ fn is_size_asked(asked: &Asked) -> bool {
 const TRICKS: &[Trick] = &[
     Trick {
         file: "config.json",
-        reply: |asked| with_header(asked, "x-repo-commit", "../../../../../evil"),
+        replies: &[
+            |asked| with_header(asked, "x-repo-commit", "../../../../../evil"),
+            |asked| with_header(asked, "x-repo-commit", "/tmp/axioscope-evil"),
+            |_| answer(206, "[1]"),
+        ],
         told: "of which commit",
     },
     Trick {
         file: "config.json",
-        reply: |asked| with_header(asked, "x-repo-commit", "/tmp/axioscope-evil"),
-        told: "of which commit",
-    },
-    Trick {
-        file: "config.json",
-        reply: |asked| with_header(asked, "etag", "\"../../../../../evil\""),
+        replies: &[
+            |asked| with_header(asked, "etag", "\"../../../../../evil\""),
+            |asked| with_header(asked, "x-linked-etag", "\"/tmp/axioscope-evil\""),
+        ],
         told: "no etag, or one that cannot be the name of a file",
     },
     Trick {
         file: "config.json",
-        reply: |asked| with_header(asked, "x-linked-etag", "\"/tmp/axioscope-evil\""),
-        told: "no etag, or one that cannot be the name of a file",
-    },
-    Trick {
-        file: "config.json",
-        reply: |_| answer(206, "[1]"),
-        told: "of which commit",
-    },
-    Trick {
-        file: "config.json",
-        reply: |_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' ']),
+        replies: &[|_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
         told: "config.json has 100000000000000 bytes there, at most",
     },
     Trick {
         file: "model.safetensors",
-        reply: |_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' ']),
+        replies: &[|_| Reply::Answer(206, promise(100_000_000_000_000), vec![b' '])],
         told: "model.safetensors has 100000000000000 bytes there, at most",
     },
     Trick {
         file: "config.json",
-        reply: |_| Reply::Endless(206, promise(1_000)),
+        replies: &[|_| Reply::Endless(206, promise(1_000))],
         told: "it sends more than the 1000 bytes it promised",
     },
     Trick {
         file: "config.json",
-        reply: |asked| match is_size_asked(asked) {
+        replies: &[|asked| match is_size_asked(asked) {
             true => Reply::Answer(206, promise(1_000), vec![b' ']),
             false => Reply::Answer(206, promise(1_000), vec![b' '; 10]),
-        },
+        }],
         told: "it sent 10 of the 1000 bytes it promised",
     },
     Trick {
         file: "config.json",
-        reply: |_| Reply::Answer(206, promise(10), b"<html> </html>"[..10].to_vec()),
+        replies: &[|_| Reply::Answer(206, promise(10), b"<html> </html>"[..10].to_vec())],
         told: "what it sends is not JSON",
     },
     Trick {
         file: "config.json",
-        reply: |_| {
+        replies: &[|_| {
             let headers = promise(9) + "content-type: text/html; charset=utf-8\r\n";
             Reply::Answer(206, headers, b"<p>no</p>".to_vec())
-        },
+        }],
         told: "it sends a page of HTML",
     },
     Trick {
         file: "config.json",
-        reply: |_| redirect("file:///etc/passwd"),
+        replies: &[|_| redirect("file:///etc/passwd")],
         told: "it redirects to `file:///etc/passwd`",
     },
     Trick {
         file: "config.json",
-        reply: |_| redirect("http://127.0.0.1:9/config.json"),
+        replies: &[|_| redirect("http://127.0.0.1:9/config.json")],
         told: "it redirects to `http://127.0.0.1:9/config.json`",
     },
     Trick {
         file: "config.json",
-        reply: |_| redirect("//evil.example/config.json"),
+        replies: &[|_| redirect("//evil.example/config.json")],
         told: "it redirects to `//evil.example/config.json`",
     },
     Trick {
         file: "config.json",
-        reply: |_| redirect("/again"),
+        replies: &[|_| redirect("/again")],
         told: "it redirects more than 5 times",
     },
     Trick {
         file: "config.json",
-        reply: |_| Reply::Answer(302, String::new(), Vec::new()),
+        replies: &[|_| Reply::Answer(302, String::new(), Vec::new())],
         told: "it redirects to nowhere",
     },
     Trick {
         file: "modules.json",
-        reply: |_| {
+        replies: &[|_| {
             let modules =
                 r#"[{"path": "../../evil", "type": "sentence_transformers.models.Dense"}]"#;
             Reply::Answer(206, promise(modules.len() as u64), modules.into())
-        },
+        }],
         told: "modules.json names `../../evil`, which is no folder inside the model's",
     },
 ];
 
 #[test]
 fn a_malicious_hub_is_an_error_and_writes_nothing_outside_of_the_cache() {
-    for trick in TRICKS {
+    let tricks = TRICKS.iter();
+    for (trick, reply) in tricks.flat_map(|trick| trick.replies.iter().map(move |it| (trick, it))) {
         let home = Home::new();
         let hub = Peer::new(move |asked| match asked.line.ends_with(trick.file) {
-            true => (trick.reply)(asked),
+            true => reply(asked),
             // Where the redirect without an end leads.
             false if asked.line.ends_with("/again") => redirect("/again"),
             false => file(asked),

@@ -105,12 +105,14 @@ impl Exposure {
     fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         static TOLD: Once = Once::new();
 
-        if proxy::has_address(headers) && !self.is_proxy(peer) {
+        let is_untrusted_proxy = proxy::has_address(headers) && !self.is_proxy(peer);
+        // Anybody elsewhere can send these headers, and would use up the warning.
+        if is_untrusted_proxy && proxy::is_nearby(peer) {
             TOLD.call_once(|| {
                 tracing::warn!(
-                    "{peer} says for whom it passes on requests, and is not trusted, so that all \
-                     of them share its limits; if it is your proxy, start with \
-                     `--trusted-proxy {peer}`"
+                    "{peer} says that it passes on requests of others, and is not trusted, so that \
+                     all of them share its limits; if this is the address of your proxy, name it \
+                     with `--trusted-proxy`, and otherwise do not"
                 );
             });
         }
@@ -125,6 +127,11 @@ impl Exposure {
             }
             Door::Loopback | Door::Open => Role::Visitor,
         }
+    }
+
+    /// Returns the public address if it has TLS.
+    pub(super) fn https_url(&self) -> Option<&PublicUrl> {
+        self.public_url.as_ref().filter(|it| it.is_https)
     }
 
     /// Returns the address to open in a browser, as far as the server knows it.
@@ -187,10 +194,10 @@ impl Caller {
     }
 
     /// As whom they are counted.
-    fn asker(&self) -> Asker {
+    pub(super) fn asker(&self) -> Asker {
         match &self.person {
             Some(person) => Asker::Person(person.no),
-            None => Asker::Address(self.ip),
+            None => self.address(),
         }
     }
 
@@ -232,7 +239,7 @@ impl Caller {
             return Ok(Caller::unnamed(Role::Operator, ip));
         }
         let unnamed = app.exposure.unnamed_role(headers);
-        let by_session = match cookie::shown(app.exposure.door, headers) {
+        let by_session = match cookie::shown(&app.exposure, headers) {
             Some(session) => Caller::by_session(app, session, ip).await?,
             None => None,
         };
@@ -347,8 +354,8 @@ fn let_in(app: &App, access: Access, caller: &Caller) -> Result<(), Error> {
     }
     match (access, &caller.person) {
         (Access::Scorers, _) => app.limits.scores.take(caller.asker()),
-        (_, Some(person)) => app.limits.people.take(Asker::Person(person.no)),
-        (_, None) => app.limits.reads.take(Asker::Address(caller.ip)),
+        (_, Some(_)) => app.limits.people.take(caller.asker()),
+        (_, None) => app.limits.reads.take(caller.asker()),
     }
 }
 

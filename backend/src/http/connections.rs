@@ -137,6 +137,13 @@ mod tests {
     const REQUEST: &str = "GET /small HTTP/1.1\r\nhost: a\r\n\r\n";
     const LAST: &str = "GET /small HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
+    /// What administrators are told to set.
+    #[test]
+    fn the_guide_names_as_many_files_as_all_connections_need() {
+        let guide = include_str!("../../../docs/deployment.md");
+        assert!(guide.contains(&format!("\nLimitNOFILE={}\n", 2 * MOST)));
+    }
+
     /// A server with so many places.
     struct Site {
         address: SocketAddr,

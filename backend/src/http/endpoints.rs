@@ -32,10 +32,10 @@ use crate::http::openapi::Operation;
 use crate::http::review::{self, curate};
 use crate::http::{App, about, jobs, operator, people, rerank, score, studies};
 
-/// A request is answered in this time, or not at all.
+/// A request is answered in this time after its body has been read, or not at all.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Sending and planning a job of the largest size takes longer.
+/// Planning a job of the largest size takes longer.
 const TIME_OF_A_JOB: Duration = Duration::from_secs(600);
 
 /// Body of a request, in bytes, unless it is said otherwise.
@@ -132,8 +132,8 @@ impl Endpoints {
             let body = (app.clone(), it.max_body);
             let route = it
                 .route
-                .route_layer(middleware::from_fn_with_state(body, limits::shed))
                 .route_layer(middleware::from_fn_with_state(it.time, in_time))
+                .route_layer(middleware::from_fn_with_state(body, limits::shed))
                 .route_layer(middleware::from_fn_with_state(access, access::check));
             router.route(it.operation.path, route)
         })

@@ -1,27 +1,27 @@
 //! How much is done at once, and for one visitor.
 
 mod body;
-mod guesses;
 mod places;
+mod rate_limit;
+mod recent;
 
 use std::net::{IpAddr, Ipv6Addr};
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use shared::api::people::Role;
 use shared::review::PersonNo;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
 use crate::http::App;
+use crate::http::access::Caller;
 
 use body::read_body;
-use guesses::Guesses;
+use rate_limit::RateLimit;
 
 pub(super) use places::{Place, Places};
 
@@ -57,6 +57,18 @@ const EXPORTS: usize = 1;
 
 /// Large answers that are compressed at once; more wait.
 const COMPRESSORS: usize = 2;
+
+/// Bytes of bodies that are held at once, from when they come until the request is answered.
+const BODIES: usize = 256 << 20;
+
+/// Those of one asker: a few of the largest bodies.
+const BODIES_OF_ONE: usize = 16 << 20;
+
+/// Those of operators, beside those of all others: two jobs of the largest size.
+const BODIES_OF_OPERATORS: usize = 512 << 20;
+
+/// When whoever is told so should send a body again.
+const BODIES_AGAIN_S: u64 = 10;
 
 /// How often something may be done.
 #[derive(Clone, Copy)]
@@ -98,20 +110,23 @@ const GUESSES_OF_NAME_FROM_ADDRESS: Allowance = Allowance::new(5, Duration::from
 /// milliseconds.
 const PASSWORDS: usize = 2;
 
-/// Addresses and people that are remembered before those that have been quiet are forgotten.
+/// Addresses, people and names of each limit that are remembered; of more, those that were quiet
+/// longest are forgotten.
 const REMEMBERED: usize = 10_000;
 
 /// All of them.
 pub(super) struct Limits {
-    pub(super) reads: Rate,
-    pub(super) scores: Rate,
-    pub(super) people: Rate,
-    pub(super) guesses: Guesses<Asker>,
-    pub(super) guesses_of_name: Guesses<String>,
-    pub(super) guesses_from_address: Guesses<(String, Asker)>,
+    pub(super) reads: RateLimit<Asker>,
+    pub(super) scores: RateLimit<Asker>,
+    pub(super) people: RateLimit<Asker>,
+    pub(super) guesses: RateLimit<Asker>,
+    pub(super) guesses_of_name: RateLimit<String>,
+    pub(super) guesses_from_address: RateLimit<(String, Asker)>,
     passwords: Arc<Semaphore>,
     requests: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
+    bodies: Arc<Places>,
+    bodies_of_operators: Arc<Places>,
     downloads: Arc<Places>,
     exports: Arc<Semaphore>,
     compressors: Arc<Semaphore>,
@@ -142,15 +157,17 @@ impl Turn {
 impl Limits {
     pub(super) fn new() -> Limits {
         Limits {
-            reads: Rate::new(READS),
-            scores: Rate::new(SCORES),
-            people: Rate::new(PEOPLE),
-            guesses: Guesses::new(GUESSES),
-            guesses_of_name: Guesses::new(GUESSES_OF_NAME),
-            guesses_from_address: Guesses::new(GUESSES_OF_NAME_FROM_ADDRESS),
+            reads: RateLimit::new(READS),
+            scores: RateLimit::new(SCORES),
+            people: RateLimit::new(PEOPLE),
+            guesses: RateLimit::new(GUESSES),
+            guesses_of_name: RateLimit::new(GUESSES_OF_NAME),
+            guesses_from_address: RateLimit::new(GUESSES_OF_NAME_FROM_ADDRESS),
             passwords: Arc::new(Semaphore::new(PASSWORDS)),
             requests: Arc::new(Semaphore::new(REQUESTS)),
             watchers: Arc::new(Semaphore::new(WATCHERS)),
+            bodies: Places::new(BODIES, BODIES_OF_ONE),
+            bodies_of_operators: Places::new(BODIES_OF_OPERATORS, BODIES_OF_OPERATORS),
             downloads: Places::new(DOWNLOADS, DOWNLOADS_OF_ONE),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             compressors: Arc::new(Semaphore::new(COMPRESSORS)),
@@ -179,9 +196,8 @@ impl Limits {
     /// The turn of a batch. Whoever asks first has it first, so that a small request waits for one
     /// batch of each other one, and not for their ends.
     pub(super) async fn turn(&self) -> Turn {
-        let place = self.turn.clone().acquire_owned().await;
         Turn {
-            _place: place.expect("the semaphore is never closed"),
+            _place: wait_for(&self.turn).await,
             threads: self.scoring_threads.clone(),
         }
     }
@@ -204,41 +220,39 @@ impl Limits {
         })
     }
 
+    /// Places for the bytes of a body, none of them taken yet.
+    fn body(&self, caller: &Caller) -> Place {
+        match caller.may(Role::Operator) {
+            true => self.bodies_of_operators.take_none(None),
+            false => self.bodies.take_none(Some(caller.asker())),
+        }
+    }
+
     /// A place for a whole study to be written, kept as long as what is returned.
     pub(super) async fn export(&self) -> OwnedSemaphorePermit {
-        self.exports
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.exports).await
     }
 
     /// A place for a large answer to be compressed, kept as long as what is returned.
     pub(super) async fn compressor(&self) -> OwnedSemaphorePermit {
-        self.compressors
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.compressors).await
     }
 
     /// A place for a password, kept as long as what is returned.
     pub(super) async fn password(&self) -> OwnedSemaphorePermit {
-        self.passwords
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.passwords).await
     }
 
     /// A place for what keeps a core busy without a model, kept as long as what is returned.
     pub(super) async fn heavy(&self) -> OwnedSemaphorePermit {
-        self.heavy
-            .clone()
-            .acquire_owned()
-            .await
-            .expect("the semaphore is never closed")
+        wait_for(&self.heavy).await
     }
+}
+
+/// Waits for one of some places, kept as long as what is returned.
+async fn wait_for(places: &Arc<Semaphore>) -> OwnedSemaphorePermit {
+    let place = places.clone().acquire_owned().await;
+    place.expect("the semaphore is never closed")
 }
 
 /// Reads the body of a request, of at most so many bytes, and then turns it away when too many are
@@ -248,8 +262,8 @@ pub(super) async fn shed(
     request: Request,
     next: Next,
 ) -> Response {
-    let request = match read_body(request, max_body).await {
-        Ok(request) => request,
+    let (request, _body) = match read_body(&app.limits, request, max_body).await {
+        Ok(read) => read,
         Err(error) => return error.into_response(),
     };
     match app.limits.requests.try_acquire() {
@@ -281,71 +295,5 @@ impl Asker {
             }
             Asker::Address(IpAddr::V4(_)) | Asker::Person(_) => self,
         }
-    }
-}
-
-/// How often one may ask.
-pub(super) struct Rate {
-    by_asker: DefaultKeyedRateLimiter<Asker>,
-    clock: DefaultClock,
-}
-
-impl Rate {
-    fn new(Allowance { burst, every }: Allowance) -> Rate {
-        let quota = Quota::with_period(every).expect("a period is not zero");
-        let burst = NonZeroU32::new(burst).expect("a burst is not zero");
-        Rate {
-            by_asker: RateLimiter::keyed(quota.allow_burst(burst)),
-            clock: DefaultClock::default(),
-        }
-    }
-
-    /// One request.
-    pub(super) fn take(&self, asker: Asker) -> Result<(), Error> {
-        if self.by_asker.len() > REMEMBERED {
-            self.by_asker.retain_recent();
-        }
-        self.by_asker.check_key(&asker.key()).map_err(|until| {
-            let wait = until.wait_time_from(self.clock.now());
-            Error::TooOften {
-                retry_after_s: wait.as_secs() + 1,
-            }
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_burst_is_fine_and_then_one_address_waits_alone() {
-        let rate = Rate::new(Allowance::new(2, Duration::from_secs(60)));
-        let (one, other) = ([192, 0, 2, 1], [192, 0, 2, 2]);
-        let [one, other] = [one, other].map(|it| Asker::Address(it.into()));
-        let person = Asker::Person(PersonNo(1));
-        assert!(rate.take(one).is_ok());
-        assert!(rate.take(one).is_ok());
-        let refused = rate.take(one).unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::TooOften {
-                    retry_after_s: 1..=61
-                }
-            ),
-            "{refused}"
-        );
-        assert!(rate.take(other).is_ok());
-        assert!(rate.take(person).is_ok());
-    }
-
-    #[test]
-    fn neighbours_in_ipv6_are_one() {
-        let rate = Rate::new(Allowance::new(1, Duration::from_secs(60)));
-        let take = |ip: &str| rate.take(Asker::Address(ip.parse().unwrap()));
-        assert!(take("2001:db8::1").is_ok());
-        assert!(take("2001:db8::2").is_err());
-        assert!(take("2001:db8:0:1::1").is_ok());
     }
 }

@@ -37,7 +37,7 @@ pub(super) async fn join(
     headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<Join>,
 ) -> Result<Welcome, Error> {
-    can_be_kept(&headers)?;
+    can_be_kept(&app, &headers)?;
     let token = asked.token.as_deref().map(Secret::shown);
     match &token {
         // Before a password is hashed, which takes long.
@@ -79,7 +79,7 @@ pub(super) async fn sign_in(
     headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<SignIn>,
 ) -> Result<Welcome, Error> {
-    can_be_kept(&headers)?;
+    can_be_kept(&app, &headers)?;
     let found = app.store.person_named(&asked.name).await?;
     let known = found.filter(|it| !it.revoked);
     let guess = Guess {
@@ -99,7 +99,7 @@ pub(super) async fn sign_in_as_operator(
     headers: HeaderMap,
     ApiCall { app, caller, asked }: ApiCall<SignInAsOperator>,
 ) -> Result<Welcome, Error> {
-    can_be_kept(&headers)?;
+    can_be_kept(&app, &headers)?;
     if !app.operator_link.use_up(&asked.token) {
         return Err(Error::OperatorLinkOver);
     }
@@ -119,13 +119,15 @@ struct Guess<'a> {
 async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<(), Error> {
     let name: String = name_key(guess.name).chars().take(LONGEST_NAME).collect();
     let from_here = (name.clone(), caller.address());
-    app.limits.guesses_from_address.check(&from_here)?;
     app.limits.guesses_of_name.check(&name)?;
+    app.limits.guesses_from_address.take(from_here.clone())?;
     let hash = guess.known.and_then(|it| it.password_hash.clone());
     match password::is_right(app, guess.password, hash).await? {
-        true => Ok(()),
+        true => {
+            app.limits.guesses_from_address.forgive(&from_here);
+            Ok(())
+        }
         false => {
-            app.limits.guesses_from_address.count(from_here);
             app.limits.guesses_of_name.count(name);
             Err(Error::WrongPassword)
         }
@@ -134,16 +136,22 @@ async fn check_password(app: &App, caller: &Caller, guess: Guess<'_>) -> Result<
 
 /// A browser that came without TLS would not keep the cookie, and an invitation would be used for
 /// nothing.
-fn can_be_kept(headers: &HeaderMap) -> Result<(), Error> {
+fn can_be_kept(app: &App, headers: &HeaderMap) -> Result<(), Error> {
     let origin = headers.get(header::ORIGIN).and_then(|it| it.to_str().ok());
-    match origin.and_then(|it| it.strip_prefix("http://")) {
-        Some(host) if !access::names_loopback(host) => Err(Error::Refused {
-            reason: "a browser keeps a session only over https; whoever runs this server puts a \
-                     proxy with TLS before it, and the link is opened there"
-                .to_owned(),
-        }),
-        Some(_) | None => Ok(()),
-    }
+    let Some(host) = origin.and_then(|it| it.strip_prefix("http://")) else {
+        return Ok(());
+    };
+    let reason = match app.exposure.https_url() {
+        Some(url) => format!(
+            "a browser keeps a session only over https; open this page at {}",
+            url.origin()
+        ),
+        None if access::names_loopback(host) => return Ok(()),
+        None => "a browser keeps a session only over https; whoever runs this server puts a proxy \
+                 with TLS before it, and the link is opened there"
+            .to_owned(),
+    };
+    Err(Error::Refused { reason })
 }
 
 /// The session that the browser had before ends: nobody goes on in one that somebody else began.
@@ -156,7 +164,7 @@ async fn welcome(
     if let Some(before) = &caller.session {
         app.store.end_session(before).await?;
     }
-    let cookie = access::keep(app.exposure.door, headers, &session);
+    let cookie = access::keep(&app.exposure, headers, &session);
     let caller = caller.with(app, Some(session)).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }
@@ -171,7 +179,7 @@ pub(super) async fn sign_out(
         (Some(session), _) => app.store.end_session(session).await?,
         (None, _) => {}
     }
-    let cookie = access::forget(app.exposure.door, &headers);
+    let cookie = access::forget(&app.exposure, &headers);
     let caller = caller.with(&app, None).await?;
     Ok(([(header::SET_COOKIE, cookie)], Json(caller.who())))
 }

@@ -101,17 +101,10 @@ pub(super) async fn export(
     let place = app.limits.download(caller.ip)?;
     let accepted = ContentCoding::accepted(&headers);
     let coding = accepted.unwrap_or(ContentCoding::Gzip);
-    // Whoever leaves does not undo it for those who wait for it.
-    let making = tokio::spawn(async move {
-        let make = async {
-            let _place = app.limits.export().await;
-            let write = move |study: &Study| compressed(study, coding);
-            app.shelf.of(&listed, write).await
-        };
-        app.shelf.export(&listed, coding, make).await
-    });
-    let what = "writing a study";
-    let file = making.await.unwrap_or(Err(Error::Crashed { what }))?;
+    let file = match app.shelf.kept_export(&listed, coding) {
+        Some(file) => file,
+        None => write_export(app, listed, coding).await?,
+    };
     let file = Cursor::new(file);
     let body = match accepted {
         Some(_) => read_in_chunks(file, place),
@@ -128,6 +121,21 @@ pub(super) async fn export(
         headers.insert(header::CONTENT_ENCODING, coding.header());
     }
     Ok(response)
+}
+
+/// Writes a study when it has its turn, unless somebody did meanwhile. Whoever leaves waits no
+/// more, but does not undo what has begun for those who wait for it too.
+async fn write_export(app: App, listed: Listed, coding: ContentCoding) -> Result<Bytes, Error> {
+    let turn = app.limits.export().await;
+    let making = tokio::spawn(async move {
+        let _turn = turn;
+        let make = app
+            .shelf
+            .of(&listed, move |study| compressed(study, coding));
+        app.shelf.export(&listed, coding, make).await
+    });
+    let what = "writing a study";
+    making.await.unwrap_or(Err(Error::Crashed { what }))
 }
 
 fn compressed(study: &Study, coding: ContentCoding) -> Result<Bytes, Error> {

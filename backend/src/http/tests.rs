@@ -122,6 +122,11 @@ impl Site {
         }
     }
 
+    /// The status of the answer to a request.
+    async fn status(&self, request: Request<Body>) -> u16 {
+        self.send(request).await.status.as_u16()
+    }
+
     async fn get(&self, path: &str) -> Answer {
         self.send(request("GET", path, "")).await
     }
@@ -211,11 +216,6 @@ fn with_token(mut request: Request<Body>, token: &str) -> Request<Body> {
     request
 }
 
-fn with_header(mut request: Request<Body>, name: &'static str, value: &str) -> Request<Body> {
-    request.headers_mut().insert(name, value.parse().unwrap());
-    request
-}
-
 /// Somebody who is signed in.
 struct Signed {
     person: Person,
@@ -249,9 +249,9 @@ impl Site {
 
     /// The name of the cookie.
     fn cookie(&self) -> &'static str {
-        match self.app.exposure.door {
-            Door::Loopback => "axioscope-8080",
-            Door::Open => "__Host-axioscope",
+        match (self.app.exposure.door, self.app.exposure.https_url()) {
+            (Door::Loopback, None) => "axioscope-8080",
+            (Door::Loopback, Some(_)) | (Door::Open, _) => "__Host-axioscope",
         }
     }
 

@@ -19,7 +19,7 @@ use shared::study::prepare::{InputFiles, run_at_once};
 use shared::study::{Definition, Study};
 use shared::text::{Analyzer, Pieces, Tokenizer, linguistics};
 
-use super::Parser;
+use super::{Parser, Seeds};
 use crate::cli::Cli;
 use crate::config::RankerSpec;
 use crate::models::tests::TINY;
@@ -32,205 +32,165 @@ use crate::{http, service, store};
 
 /// Every parser of files and requests.
 pub(super) const PARSERS: &[Parser] = &[
-    of(
+    seeded(
         "beir-corpus",
         || packed(CORPUS),
         |it| rows(beir::read_corpus("a", it, &mut |_| ())),
     ),
-    of(
-        "beir-queries",
-        || texts(&[QUERIES]),
-        |it| rows(beir::read_queries("a", it, &mut |_| ())),
-    ),
-    of(
-        "passages",
-        || texts(&["d1\triver bank\nd2\tmud\n"]),
-        |it| rows(tables::read_passages("a", it, &mut |_| ())),
-    ),
-    of(
-        "documents",
-        || texts(&["d1\thttp://a\triver\tbank\n"]),
-        |it| rows(tables::read_documents("a", it, &mut |_| ())),
-    ),
-    of(
-        "plain-lines",
-        || texts(&["river bank\n\nmud\n"]),
-        |it| rows(tables::read_plain("a", it, &mut |_| ())),
-    ),
-    of(
-        "splits",
-        || texts(&["q1\ttrain\nq2\ttest\n"]),
-        |it| rows(tables::read_splits("a", it, &mut |_| ())),
-    ),
+    of("beir-queries", &[QUERIES], |it| {
+        rows(beir::read_queries("a", it, &mut |_| ()))
+    }),
+    of("passages", &["d1\triver bank\nd2\tmud\n"], |it| {
+        rows(tables::read_passages("a", it, &mut |_| ()))
+    }),
+    of("documents", &["d1\thttp://a\triver\tbank\n"], |it| {
+        rows(tables::read_documents("a", it, &mut |_| ()))
+    }),
+    of("plain-lines", &["river bank\n\nmud\n"], |it| {
+        rows(tables::read_plain("a", it, &mut |_| ()))
+    }),
+    of("splits", &["q1\ttrain\nq2\ttest\n"], |it| {
+        rows(tables::read_splits("a", it, &mut |_| ()))
+    }),
     of(
         "wikipassageqa-passages",
-        || texts(&[r#"{"1": {"0": "river", "1": "bank"}}"#]),
+        &[r#"{"1": {"0": "river", "1": "bank"}}"#],
         |it| rows(wikipassageqa::read_passages("a", it, &mut |_| ())),
     ),
-    of(
-        "wikipassageqa-questions",
-        || texts(&[QUESTIONS]),
-        |it| wikipassageqa::read_questions("a", "test", it, &mut |_| ()).is_ok(),
-    ),
+    of("wikipassageqa-questions", &[QUESTIONS], |it| {
+        wikipassageqa::read_questions("a", "test", it, &mut |_| ()).is_ok()
+    }),
     of(
         "trec-qrels",
-        || {
-            texts(&[
-                "q1 0 d1 1\nq1 0 d2 0\n",
-                "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
-            ])
-        },
+        &[
+            "q1 0 d1 1\nq1 0 d2 0\n",
+            "query-id\tcorpus-id\tscore\nq1\td1\t2\n",
+        ],
         |it| rows(trec::read_qrels("a", it, &mut |_| ())),
     ),
-    of(
-        "trec-run",
-        || texts(&[RUN, METADATA]),
-        |it| rows(trec::read_run("a", it, &mut |_| ())),
-    ),
+    of("trec-run", &[RUN, METADATA], |it| {
+        rows(trec::read_run("a", it, &mut |_| ()))
+    }),
     of(
         "trec-labelled-run",
-        || texts(&["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"]),
+        &["q1 Q0 d1 1 2.5 a 1\nq1 Q0 d2 2 1e-3 a 0\n"],
         |it| trec::read_labelled_run("a", it, &mut |_| ()).is_ok(),
     ),
-    of(
-        "scores",
-        || texts(&["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN]),
-        |it| trec::read_scores("a", it, &mut |_| ()).is_ok(),
-    ),
-    of(
-        "trec-topics",
-        || texts(&[TOPICS, "q1\triver bank\n"]),
-        |it| rows(trec::topics::read_topics("a", it, &mut |_| ())),
-    ),
-    of(
-        "text-pairs",
-        || texts(&[PAIRS]),
-        |it| rows(pairs::read("a", it, &mut |_| ())),
-    ),
+    of("scores", &["qid\tdocid\tscore\nq1\td1\t0.5\n", RUN], |it| {
+        trec::read_scores("a", it, &mut |_| ()).is_ok()
+    }),
+    of("trec-topics", &[TOPICS, "q1\triver bank\n"], |it| {
+        rows(trec::topics::read_topics("a", it, &mut |_| ()))
+    }),
+    of("text-pairs", &[PAIRS], |it| {
+        rows(pairs::read("a", it, &mut |_| ()))
+    }),
     of(
         "expansions",
-        || texts(&[r#"{"_id": "d1", "queries": ["river", "bank"]}"#]),
+        &[r#"{"_id": "d1", "queries": ["river", "bank"]}"#],
         |it| pairs::expansions("a", &text(it)).is_ok(),
     ),
     of(
         "misspellings",
-        || texts(&["rivver\triver\nbnak\tbank, banks\n"]),
+        &["rivver\triver\nbnak\tbank, banks\n"],
         |it| Tools::default().set_misspellings("a", &text(it)).is_ok(),
     ),
-    of(
-        "mspc",
-        || texts(&[MSPC]),
-        |it| layouts::tables::read_mspc("train", "a", it, &mut |_| ()).is_ok(),
-    ),
+    of("mspc", &[MSPC], |it| {
+        layouts::tables::read_mspc("train", "a", it, &mut |_| ()).is_ok()
+    }),
     of(
         "wikiturk",
-        || texts(&["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"]),
+        &["1\ta -LRB- b -RRB-\tc\td\te\tf\tg\th\ti\tj\n"],
         |it| layouts::tables::read_wikiturk("tune", "a", it, &mut |_| ()).is_ok(),
     ),
     of(
         "wnc",
-        || texts(&["1\ta\tb\tthe biased one\tthe neutral one\n"]),
+        &["1\ta\tb\tthe biased one\tthe neutral one\n"],
         |it| layouts::tables::read_wnc("a", it, &mut |_| ()).is_ok(),
     ),
-    of(
-        "factuality",
-        || texts(&[FACTUALITY]),
-        |it| layouts::factuality::read("a", 42, it, &mut |_| ()).is_ok(),
-    ),
-    of(
-        "titles",
-        || texts(&["1\tRiver\n2\tBank\n"]),
-        |it| rows(layouts::read_titles("a", it, &mut |_| ())),
-    ),
+    of("factuality", &[FACTUALITY], |it| {
+        layouts::factuality::read("a", 42, it, &mut |_| ()).is_ok()
+    }),
+    of("titles", &["1\tRiver\n2\tBank\n"], |it| {
+        rows(layouts::read_titles("a", it, &mut |_| ()))
+    }),
     of(
         "word-vectors",
-        || {
-            texts(&[
-                "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
-                "2 3\nriver 1 0 0\nbank 0 1 0\n",
-            ])
-        },
+        &[
+            "river 1.0 0.5 -2e-3\nbank 0 1 0\n",
+            "2 3\nriver 1 0 0\nbank 0 1 0\n",
+        ],
         |it| rows(shared::vectors::read("a", it, &mut |_| ())),
     ),
     of(
         "vocabulary",
-        || texts(&["[UNK]\nriver\n##s\nbank\n", VOCABULARY]),
+        &["[UNK]\nriver\n##s\nbank\n", VOCABULARY],
         reads_pieces,
     ),
-    of(
-        "analyzer",
-        || texts(&["{}", ANALYZER]),
-        |it| serde_json::from_slice::<Analyzer>(it).is_ok_and(|it| it.check().is_ok()),
-    ),
-    of("analyzed-text", || texts(&[ANALYZED]), analyzes),
+    of("analyzer", &["{}", ANALYZER], |it| {
+        serde_json::from_slice::<Analyzer>(it).is_ok_and(|it| it.check().is_ok())
+    }),
+    of("analyzed-text", &[ANALYZED], analyzes),
     of(
         "study-toml",
-        || texts(&[STUDY, include_str!("../../../demo/study.toml")]),
+        &[STUDY, include_str!("../../../demo/study.toml")],
         |it| Definition::from_toml("a", &text(it)).is_ok(),
     ),
-    of(
+    seeded(
         "study-json",
         || vec![serde_json::to_vec(&*SMALL).unwrap()],
         |it| Study::from_json("a", &text(it)).is_ok(),
     ),
     of(
         "probes",
-        || {
-            texts(&[
-                "tfc1,prox1,stmc1",
-                "tfc1 & (prox1 | -tp) % m_and if len",
-                "tp - 2 * tfc1",
-                "tp if undecided(tfc1)",
-                "match:length~5:tf,repeat:3,typos",
-            ])
-        },
+        &[
+            "tfc1,prox1,stmc1",
+            "tfc1 & (prox1 | -tp) % m_and if len",
+            "tp - 2 * tfc1",
+            "tp if undecided(tfc1)",
+            "match:length~5:tf,repeat:3,typos",
+        ],
         |it| Probe::parse_list(&text(it), true).is_ok(),
     ),
     of(
         "ranker",
-        || {
-            texts(&[
-                "bm25:k1=1.2,b=0.75,k3=inf,idf=rsj",
-                "ql:mu=750",
-                "scores:own.tsv",
-                "https://host:80/v1/rerank?model=m&texts=3&per_s=0.5",
-                "tiny:bi+maxp=100/50",
-            ])
-        },
+        &[
+            "bm25:k1=1.2,b=0.75,k3=inf,idf=rsj",
+            "ql:mu=750",
+            "scores:own.tsv",
+            "https://host:80/v1/rerank?model=m&texts=3&per_s=0.5",
+            "tiny:bi+maxp=100/50",
+        ],
         |it| text(it).parse::<RankerSpec>().is_ok(),
     ),
     of(
         "pool",
-        || texts(&["rank:bm25:k1=1:50", "run:a.run:5", "group"]),
+        &["rank:bm25:k1=1:50", "run:a.run:5", "group"],
         |it| text(it).parse::<Pool>().is_ok(),
     ),
     of(
         "measure",
-        || texts(&["nDCG@10", "AP(rel=2)@100", "ndcg_cut_10", "P_5"]),
+        &["nDCG@10", "AP(rel=2)@100", "ndcg_cut_10", "P_5"],
         |it| text(it).parse::<Measure>().is_ok(),
     ),
     of(
         "command-line",
-        || {
-            texts(&[
-                "mine --collection c --pool all --out m.parquet --delta 3",
-                "eval a b -m nDCG@10,P@5 --json",
-                "study run a.toml --replace",
-            ])
-        },
+        &[
+            "mine --collection c --pool all --out m.parquet --delta 3",
+            "eval a b -m nDCG@10,P@5 --json",
+            "study run a.toml --replace",
+        ],
         |it| Cli::try_parse_from(format!("axioscope {}", text(it)).split(' ')).is_ok(),
     ),
-    of(
-        "review-task",
-        || texts(&[TASK]),
-        |it| serde_json::from_slice::<Task>(it).is_ok_and(|it| it.checked().is_ok()),
-    ),
-    of(
+    of("review-task", &[TASK], |it| {
+        serde_json::from_slice::<Task>(it).is_ok_and(|it| it.checked().is_ok())
+    }),
+    seeded(
         "instances-parquet",
         || stored("instances-", ".parquet"),
         reads_instances,
     ),
-    of(
+    seeded(
         "scores-parquet",
         || stored("scores-", ".parquet"),
         |it| {
@@ -240,54 +200,62 @@ pub(super) const PARSERS: &[Parser] = &[
             })
         },
     ),
-    of(
+    seeded(
         "stored-head",
         || stored("study", ".json"),
         |it| loads("study", ".json", it),
     ),
-    of(
+    seeded(
         "stored-columns",
         || stored("instances-", ".columns"),
         |it| loads("instances-", ".columns", it),
     ),
-    of(
+    seeded(
         "backup",
         store::backup::tests::archives,
         store::backup::tests::unpacks,
     ),
-    of(
+    seeded(
         "model-config",
         || model("config.json"),
         |it| loads_model("config.json", it),
     ),
-    of(
+    seeded(
         "model-tokenizer",
         || model("tokenizer.json"),
         |it| loads_model("tokenizer.json", it),
     ),
-    of(
+    seeded(
         "model-weights",
         || model("model.safetensors"),
         |it| loads_model("model.safetensors", it),
     ),
     of(
         "ranker-toml",
-        || texts(&["architecture = \"bi-encoder\"\nquery_pieces = 32\n"]),
+        &["architecture = \"bi-encoder\"\nquery_pieces = 32\n"],
         |it| Declared::read(it).is_ok(),
     ),
     of(
         "service-answer",
-        || texts(&[r#"[{"index": 1, "score": 0.5}, {"index": 0, "score": -1}]"#]),
+        &[r#"[{"index": 1, "score": 0.5}, {"index": 0, "score": -1}]"#],
         service::tests::takes_answer,
     ),
     of(
         "api-request",
-        || texts(http::tests::mutated::REQUESTS),
+        http::tests::mutated::REQUESTS,
         http::tests::mutated::takes,
     ),
 ];
 
-const fn of(name: &'static str, seeds: fn() -> Vec<Vec<u8>>, takes: fn(&[u8]) -> bool) -> Parser {
+type Takes = fn(&[u8]) -> bool;
+
+const fn of(name: &'static str, seeds: &'static [&'static str], takes: Takes) -> Parser {
+    let seeds = Seeds::Texts(seeds);
+    Parser { name, seeds, takes }
+}
+
+const fn seeded(name: &'static str, seeds: fn() -> Vec<Vec<u8>>, takes: Takes) -> Parser {
+    let seeds = Seeds::Made(seeds);
     Parser { name, seeds, takes }
 }
 
@@ -379,10 +347,6 @@ fn rows<T>(read: Result<(T, Reading), Error>) -> bool {
 
 fn text(input: &[u8]) -> String {
     String::from_utf8_lossy(input).into_owned()
-}
-
-fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
-    texts.iter().map(|it| it.as_bytes().to_vec()).collect()
 }
 
 /// A text as it is, by gzip, and as one raw block of zstd (RFC 8878, 3.1.1).

@@ -27,7 +27,9 @@ use serde::{Deserialize, Serialize};
 use shared::error::{Error as InputError, Field};
 
 use crate::error::Error;
-use crate::store::{DataFolder, Database, Lock, Store, leftovers, sqlite, write_private};
+use crate::store::{
+    DataFolder, Database, Lock, OWNER_ALONE, Store, leftovers, sqlite, write_with_mode,
+};
 
 use archive::Writer;
 use tables::TABLES;
@@ -72,7 +74,7 @@ pub(crate) fn write(folder: &DataFolder, rows: Rows, path: &Path) -> Result<Size
     };
     let head = serde_json::to_vec(&head).expect("a head has no maps");
     let mut size = Size::default();
-    write_private(path, WAY_OUT, |file| {
+    write_with_mode(path, OWNER_ALONE, WAY_OUT, |file| {
         let mut out = Writer::new(BufWriter::new(file));
         out.add(HEAD, head.len() as u64, &*head)?;
         for mut table in rows.tables {

@@ -48,6 +48,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::tests::Place;
 
     #[test]
     fn only_the_token_itself_matches() {
@@ -55,6 +56,18 @@ mod tests {
         assert!(hash.matches("correct"));
         for wrong in ["", "correc", "correct ", "Correct"] {
             assert!(!hash.matches(wrong), "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_token_takes_the_place_of_the_one_before() {
+        for place in Place::each() {
+            let store = place.store().await;
+            assert_eq!(store.operator().await.unwrap(), None);
+            let first = store.new_operator_token().await.unwrap();
+            let second = store.new_operator_token().await.unwrap();
+            let kept = store.operator().await.unwrap().unwrap();
+            assert!(kept.matches(&second) && !kept.matches(&first));
         }
     }
 }

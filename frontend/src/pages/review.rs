@@ -36,6 +36,8 @@ pub(crate) fn view(page: Page) -> AnyView {
         Page::Try { study } => view! { <Trial study/> }.into_any(),
         Page::Join => view! { <Join/> }.into_any(),
         Page::People => view! { <People/> }.into_any(),
-        _ => view! { <Tasks/> }.into_any(),
+        Page::Review => view! { <Tasks/> }.into_any(),
+        // Pages of other modules and programs.
+        _ => ().into_any(),
     }
 }

@@ -47,7 +47,7 @@ pub enum Axiom {
     Stmc3,
     /// Another axiom of the package `ir_axioms`.
     Further(Further),
-    /// Several axioms as one.
+    /// A formula over several axioms, which is an axiom itself.
     Combined(Formula),
 }
 
@@ -244,7 +244,7 @@ fn length_gap(limits: &Limits, texts: &[Counted], a: u8, b: u8) -> MeasuredPremi
     }
 }
 
-/// Σ(text) ≥ least.
+/// Measures whether a text has enough occurrences of query terms: Σ(text) ≥ least.
 fn occurrences(texts: &[Counted], text: u8, least: u32) -> MeasuredPremise {
     MeasuredPremise {
         quantity: Quantity::Occurrences { text },

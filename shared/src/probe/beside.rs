@@ -21,13 +21,13 @@ use crate::text::linguistics::{Analysis, analyze};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Added {
-    /// Documents.
+    /// How many documents were added.
     pub n_docs: u32,
-    /// Queries.
+    /// How many queries were added.
     pub n_queries: u32,
 }
 
-/// A manipulated document.
+/// A document that a manipulation has made from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     /// Place among the probes that are asked for.
@@ -51,17 +51,17 @@ impl Bodies {
 /// Makes the texts of one query after the other.
 #[derive(Clone, Copy)]
 pub struct Workshop<'a> {
-    /// With the queries that count.
+    /// The collection, with the queries that count.
     pub collection: &'a Collection,
-    /// Of the whole collection.
+    /// The index of the whole collection.
     pub index: &'a Index,
-    /// [`Bodies::of`] the collection.
+    /// The bodies of the collection, as [`Bodies::of`] makes them.
     pub bodies: &'a Bodies,
     /// Which probes are asked for.
     pub asked: &'a [(Probe, Mode)],
-    /// What manipulations look up.
+    /// The lists that manipulations look words up in.
     pub tools: &'a Tools,
-    /// Of the study.
+    /// The limits of the study.
     pub limits: &'a Limits,
 }
 
@@ -150,7 +150,7 @@ pub struct Additions<'a> {
 /// its probe among those that are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// By query.
+    /// For each query its samples: the place of the probe, and the two texts.
     samples: Vec<Vec<(u32, [DocNo; 2])>>,
     /// How much was added to the collection.
     pub added: Added,
@@ -159,7 +159,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Samples of a query.
+    /// Returns the samples of a query, with the place of the probe of each.
     pub fn of(&self, query: usize) -> &[(u32, [DocNo; 2])] {
         self.samples.get(query).map_or(&[], Vec::as_slice)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Claim<T> {
-    /// `winner > loser`.
+    /// The winner scores higher: `winner > loser`.
     Above {
         /// The text that should score higher.
         winner: T,
@@ -71,7 +71,7 @@ impl<T: Copy> Claim<T> {
         }
     }
 
-    /// The kind of statement.
+    /// Returns the kind of the claim, without its texts.
     pub fn kind(self) -> ClaimKind {
         match self {
             Claim::Above { .. } => ClaimKind::Above,
@@ -110,11 +110,11 @@ impl<T: Copy> Claim<T> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimKind {
-    /// First `>` second.
+    /// The first scores higher: first `>` second.
     Above,
-    /// First `>=` second.
+    /// The first does not score lower: first `>=` second.
     NotBelow,
-    /// First and second differ.
+    /// The scores of the first and the second differ.
     Apart,
     /// Second − first `>` third − second.
     ShrinkingGain,
@@ -155,7 +155,7 @@ impl ClaimKind {
         }
     }
 
-    /// The name in files.
+    /// Returns the name that the kind has in files.
     pub fn name(self) -> &'static str {
         match self {
             ClaimKind::Above => "above",
@@ -171,8 +171,8 @@ impl ClaimKind {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TieAgrees {
-    /// The claim is `>=`.
+    /// The claim is `>=`, so that a tie agrees with it.
     Yes,
-    /// The claim is `>`.
+    /// The claim is `>`, so that a tie does not agree with it.
     No,
 }

@@ -11,11 +11,11 @@ use super::TextNo;
 
 /// Lends a column for as long as it is used; the numbers never change.
 pub trait Lender: Send + Sync {
-    /// The column.
+    /// Returns the numbers of the column.
     fn texts(&self) -> &[TextNo];
 }
 
-/// A column.
+/// A column of numbers of texts, held in memory or lent by a file.
 #[derive(Clone)]
 pub(super) enum Column {
     Held(Vec<TextNo>),

@@ -8,7 +8,7 @@ use crate::vectors::{Alike, Bag, Known, RowNo};
 /// A text, counted for one query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counted {
-    /// |d|, in terms.
+    /// The length of the text in terms, |d|.
     pub len: u32,
     /// c(w, d) for each distinct query term.
     pub counts: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct Counted {
 /// The words of a text outside of the query, d − Q, by their word vectors.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meaning {
-    /// d − Q.
+    /// The words of the text that are not in the query, d − Q.
     pub rest: Bag,
     /// cos(d − Q, Q); none if one of them has no word with a vector.
     pub to_query: Option<f64>,
@@ -106,7 +106,7 @@ impl Counted {
         self.len - self.total
     }
 
-    /// cos(d − Q, Q).
+    /// Returns how like the query the rest of the text is: cos(d − Q, Q).
     pub fn to_query(&self) -> Option<f64> {
         self.meaning.as_ref()?.to_query
     }
@@ -173,9 +173,9 @@ impl Counted {
 /// What axioms need to see of a text beside its counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// [`Counted::others`].
+    /// Whether [`Counted::others`] is to be filled.
     pub(crate) others: bool,
-    /// [`Counted::positions`].
+    /// Whether [`Counted::positions`] is to be filled.
     pub(crate) positions: bool,
     /// [`Meaning::words`], where there are word vectors.
     pub(crate) words: bool,
@@ -226,7 +226,7 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// A document.
+    /// Counts a document of the index for the query.
     pub(crate) fn document(&self, doc: DocNo) -> Counted {
         let body = self.index.terms(doc);
         let mut counted = if self.needs.others {
@@ -247,7 +247,7 @@ impl<'a> Counting<'a> {
         counted
     }
 
-    /// [`Case::alike`].
+    /// Returns how like each query term is to each, as [`Case::alike`] holds it.
     pub(crate) fn alike(&self) -> Vec<f64> {
         let known = self.known.as_ref();
         known.map_or(Vec::new(), |(known, _, words)| known.alike_in_query(words))
@@ -257,7 +257,7 @@ impl<'a> Counting<'a> {
 /// How many terms outside of the query a text holds exactly once more than another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnceMore {
-    /// All of them.
+    /// All terms outside of the query that occur once more.
     pub all: u32,
     /// Those that occur in the other text.
     pub shared: u32,
@@ -270,9 +270,9 @@ pub struct Case<'a> {
     pub query: &'a QueryTerms,
     /// The texts, in the order of the pool.
     pub pool: &'a [Counted],
-    /// Bounds.
+    /// The limits that premises are compared with.
     pub limits: &'a super::Limits,
-    /// Of the whole collection.
+    /// The totals of the whole collection.
     pub totals: Totals,
     /// How like each query term is to each, row by row; empty without word vectors.
     pub alike: &'a [f64],

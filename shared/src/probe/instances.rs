@@ -16,15 +16,15 @@ pub(crate) fn starts_fit(starts: &[u32], n_queries: usize, n_rows: usize) -> boo
         && starts[n_queries] as usize == n_rows
 }
 
-/// Instances without their texts.
+/// What [`Instances`] hold beside their texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstancesHead {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The mode in which they were found.
     pub mode: Mode,
-    /// [`Instances::found`].
+    /// How many each query had before a cap, as in [`Instances::found`].
     pub found: Vec<u32>,
     /// For each query where its instances begin, and at last their number.
     pub starts: Vec<u32>,
@@ -38,7 +38,7 @@ pub struct Instances {
     /// The probe that found them.
     #[serde(rename = "axiom")]
     pub probe: Probe,
-    /// In which reading.
+    /// The mode in which they were found.
     pub mode: Mode,
     /// Every instance of an axiom in a mode makes the same kind of claim.
     pub claim: ClaimKind,
@@ -52,7 +52,7 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// Without any query yet.
+    /// Makes the instances of a probe in a mode, without any query yet.
     pub fn new(probe: Probe, mode: Mode) -> Instances {
         Instances {
             probe,
@@ -89,7 +89,7 @@ impl Instances {
         }
     }
 
-    /// Everything but the texts.
+    /// Returns everything but the texts of the instances.
     pub fn head(&self) -> InstancesHead {
         InstancesHead {
             probe: self.probe,
@@ -138,7 +138,7 @@ impl Instances {
         self.texts.len() / self.claim.arity()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no instance.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -40,7 +40,7 @@ pub struct Limits {
     /// The most documents of a pool that are manipulated, drawn; none takes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manipulated: Option<u32>,
-    /// Seed of every draw.
+    /// The seed of everything that is drawn.
     pub seed: u64,
 }
 
@@ -167,7 +167,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode.
+    /// Every mode, in the order in which they are listed.
     pub const ALL: &[Mode] = &[
         Mode::Fixed,
         Mode::PaperRennings2019,

@@ -46,7 +46,7 @@ pub enum Manipulation {
     RemoveStopsPunctuation,
     /// Words become their base forms; stop words stay.
     Lemmatize,
-    /// Lower case.
+    /// Every letter becomes its lower case.
     CaseFold,
     /// Tokens in a drawn order.
     ShuffleWords,
@@ -75,11 +75,11 @@ pub enum Manipulation {
     Typos,
     /// The same of words that are not in the stop list.
     TyposOutsideStops,
-    /// Without its first sentence.
+    /// The document without its first sentence.
     DeleteFirstSentence,
-    /// Without its last sentence.
+    /// The document without its last sentence.
     DeleteLastSentence,
-    /// Without one sentence.
+    /// The document without one sentence, which is drawn.
     DeleteSentence,
     /// A sentence of a document that is not relevant to the query before it.
     AddSentenceFirst,
@@ -87,9 +87,9 @@ pub enum Manipulation {
     AddSentenceLast,
     /// The query in its place.
     Query,
-    /// The query before it.
+    /// The document with the query before it.
     PrependQuery,
-    /// The query after it.
+    /// The document with the query after it.
     AppendQuery,
     /// Queries that a model has written for it after it.
     Expand,
@@ -109,7 +109,7 @@ pub enum Manipulation {
     Negate,
 }
 
-/// What manipulations look up.
+/// The lists that manipulations look words up in.
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
     /// Lower-case, sorted; [`EN_FUNCTION`] where there is none.
@@ -179,21 +179,21 @@ impl Tools {
 /// A document in the pool of a query, before it is changed.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// Its id.
+    /// The id of the document.
     pub id: &'a str,
-    /// Its body.
+    /// The body of the document.
     pub text: &'a str,
-    /// Of the same body.
+    /// The linguistic analysis of the same body.
     pub analysis: &'a Analysis,
-    /// As written.
+    /// The text of the query, as written.
     pub query: &'a str,
     /// Bodies of the documents that are not relevant to the query, in the order of the pool.
     pub others: &'a [(&'a str, &'a Analysis)],
-    /// What is looked up.
+    /// The lists that the manipulation looks words up in.
     pub tools: &'a Tools,
-    /// Of the collection.
+    /// The vocabulary of the collection.
     pub vocabulary: &'a Vocabulary,
-    /// Of the study.
+    /// The seed of the study.
     pub seed: u64,
 }
 
@@ -299,7 +299,7 @@ impl Manipulation {
         }
     }
 
-    /// The name for people.
+    /// Returns the name that people read, with its number.
     pub fn name(self) -> Cow<'static, str> {
         match self.number() {
             Some(n) => Cow::Owned(format!("{}, {n}", self.about().name)),

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub enum Measure {
     /// Grade in the qrels; none where it is not judged.
     Relevance,
-    /// |d|, in terms.
+    /// The length of the text in terms, |d|.
     Length,
     /// c(w, d) of every distinct query term: equal where all are, larger where none is less and
     /// one is more.
@@ -58,10 +58,10 @@ impl Measure {
         Measure::Similarity,
     ];
 
-    /// Those of the paper.
+    /// The measures of the paper, which are the first five.
     pub const PUBLISHED: &[Measure] = Measure::ALL.split_at(5).0;
 
-    /// As it is typed.
+    /// Returns the name of the measure, as it is typed.
     pub fn slug(self) -> &'static str {
         match self {
             Measure::Relevance => "relevance",
@@ -147,7 +147,7 @@ pub struct Matching {
     pub control: Measure,
     /// In which the first text has the larger value.
     pub variable: Measure,
-    /// What counts as equal.
+    /// The most by which values that count as equal differ.
     pub tolerance: Tolerance,
 }
 

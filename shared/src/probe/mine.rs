@@ -24,14 +24,14 @@ use crate::vectors::Known;
 pub enum Text {
     /// A document as it is.
     Document {
-        /// Place among the documents.
+        /// The place of the document among those of the collection.
         doc: DocNo,
     },
     /// A document's body several times, joined by spaces (LNC2).
     Repeated {
-        /// Place among the documents.
+        /// The place of the document among those of the collection.
         doc: DocNo,
-        /// How often.
+        /// How often its body is repeated.
         times: u32,
     },
 }
@@ -158,18 +158,18 @@ pub struct Mined {
 /// What is looked for in the pool of every query.
 #[derive(Clone, Copy)]
 pub struct Miner<'a> {
-    /// Of the whole collection.
+    /// The index of the whole collection.
     pub index: &'a Index,
     /// Word vectors; axioms that need them find nothing without.
     pub known: Option<&'a Known<'a>>,
     /// Which axioms, in which modes.
     pub asked: &'a [(Probe, Mode)],
-    /// Bounds.
+    /// The limits that premises are compared with.
     pub limits: &'a Limits,
 }
 
 impl Miner<'_> {
-    /// Mines one query.
+    /// Finds the instances of one query in its pool.
     pub fn mine(&self, pooled: &Pooled<'_>) -> QueryMined {
         mine_query(self, pooled)
     }
@@ -178,7 +178,7 @@ impl Miner<'_> {
 /// What is known of one query before it is mined.
 #[derive(Debug, Clone, Copy)]
 pub struct Pooled<'a> {
-    /// As written.
+    /// The text of the query, as written.
     pub query: &'a str,
     /// The texts that are compared.
     pub docs: &'a [DocNo],
@@ -190,7 +190,7 @@ pub struct Pooled<'a> {
 }
 
 impl<'a> Pooled<'a> {
-    /// Without grades.
+    /// Pools documents for a query without grades and samples.
     pub fn unjudged(query: &'a str, docs: &'a [DocNo]) -> Pooled<'a> {
         Pooled {
             query,
@@ -382,7 +382,7 @@ impl Hashing {
         hash.update(line.as_bytes());
     }
 
-    /// In hex.
+    /// Returns the digest over all parts, in hexadecimal digits.
     pub fn finish(self) -> String {
         let mut whole = Sha256::new();
         for (_, _, part) in self.parts {

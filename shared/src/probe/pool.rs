@@ -19,14 +19,14 @@ pub enum Pool {
     Run {
         /// A file, looked up by whoever reads files.
         file: String,
-        /// How many.
+        /// How many documents are taken.
         k: usize,
     },
     /// The first `k` of a lexical ranker.
     Rank {
-        /// Which.
+        /// The ranker that orders the documents.
         ranker: Ranker,
-        /// How many.
+        /// How many documents are taken.
         k: usize,
     },
     /// The documents with the query's group.

@@ -26,7 +26,7 @@ pub enum Quantity {
         /// The text from whose number it is subtracted.
         b: u8,
     },
-    /// |text n|, in terms.
+    /// The length of a text in terms, |text n|.
     Length {
         /// The text that is counted.
         text: u8,
@@ -177,13 +177,13 @@ impl Quantity {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// `<=`.
+    /// The value is at most the bound: `<=`.
     AtMost,
-    /// `>=`.
+    /// The value is at least the bound: `>=`.
     AtLeast,
-    /// `>`.
+    /// The value is greater than the bound: `>`.
     Above,
-    /// `=`.
+    /// The value is equal to the bound: `=`.
     Equal,
 }
 
@@ -191,7 +191,7 @@ pub enum Relation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeasuredPremise {
-    /// What was counted.
+    /// The quantity that was measured, with the texts it is about.
     pub quantity: Quantity,
     /// What was found; none if it does not exist, as the distance of two terms in a text
     /// that has one.
@@ -203,7 +203,7 @@ pub struct MeasuredPremise {
 }
 
 impl MeasuredPremise {
-    /// Whether the premise holds.
+    /// Returns whether the measured value holds its bound.
     pub fn holds(&self) -> bool {
         let Some(bound) = self.bound else { return true };
         let Some(value) = self.value else {

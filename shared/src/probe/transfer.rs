@@ -32,7 +32,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// As it is written.
+    /// Returns the name as it is written.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.letters[..usize::from(self.len)]).unwrap_or_default()
     }
@@ -69,7 +69,7 @@ impl FromStr for Name {
 /// A set of pairs. Written as `transfer:fluency`, a symmetric one as `symmetric:paraphrase`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Transfer {
-    /// Of the set.
+    /// The name of the data set.
     pub name: Name,
     /// Whether neither text is the preferred one.
     pub symmetric: bool,
@@ -143,11 +143,11 @@ pub enum Inference {
 /// Pairs of one set, as a study takes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs {
-    /// Which set.
+    /// The set that the pairs are of.
     pub of: Transfer,
-    /// Where queries come from.
+    /// Where the queries of the pairs come from.
     pub inference: Inference,
-    /// In file order.
+    /// The pairs, in the order of the file.
     pub pairs: Vec<TextPair>,
 }
 
@@ -155,11 +155,11 @@ pub struct Pairs {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Kept {
-    /// In the file.
+    /// How many pairs the file has.
     pub n_pairs: u64,
-    /// Whose texts are the same: no sample.
+    /// How many have two equal texts and make no sample.
     pub n_identical: u64,
-    /// Without a query: no sample.
+    /// How many have no query and make no sample.
     pub n_without_query: u64,
 }
 

@@ -1,20 +1,20 @@
 //! The cookie of a session, which no script can read.
 //!
 //! Only a browser that speaks TLS keeps it, and no other host can set it (`__Host-`). Under a name
-//! of this machine, on loopback, there is no TLS; cookies do not know ports, so that its name has
-//! to.
+//! of this machine, on loopback, there is no TLS unless the public address has it: a proxy may ask
+//! for such a name too. Cookies do not know ports, so that the name of this one has to.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use super::{Door, names_loopback, text};
+use super::{Door, Exposure, names_loopback, text};
 use crate::store::secret::Secret;
 
 /// What browsers keep a cookie for at most, 400 days. When a session ends the server knows.
 const MAX_AGE_S: u32 = 400 * 24 * 3_600;
 
 /// The session that a browser shows.
-pub(super) fn shown(door: Door, headers: &HeaderMap) -> Option<Secret> {
-    let name = name(door, headers);
+pub(super) fn shown(exposure: &Exposure, headers: &HeaderMap) -> Option<Secret> {
+    let name = name(exposure, headers);
     let cookies = headers.get_all(header::COOKIE).iter();
     let cookies = cookies.filter_map(|it| it.to_str().ok());
     let mut pairs = cookies.flat_map(|it| it.split(';').filter_map(|it| it.trim().split_once('=')));
@@ -23,18 +23,22 @@ pub(super) fn shown(door: Door, headers: &HeaderMap) -> Option<Secret> {
 }
 
 /// Has a browser keep a session.
-pub(in crate::http) fn keep(door: Door, headers: &HeaderMap, session: &Secret) -> HeaderValue {
-    set(door, headers, session.reveal(), MAX_AGE_S)
+pub(in crate::http) fn keep(
+    exposure: &Exposure,
+    headers: &HeaderMap,
+    session: &Secret,
+) -> HeaderValue {
+    set(exposure, headers, session.reveal(), MAX_AGE_S)
 }
 
 /// Has a browser forget its session.
-pub(in crate::http) fn forget(door: Door, headers: &HeaderMap) -> HeaderValue {
-    set(door, headers, "", 0)
+pub(in crate::http) fn forget(exposure: &Exposure, headers: &HeaderMap) -> HeaderValue {
+    set(exposure, headers, "", 0)
 }
 
-fn set(door: Door, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
-    let name = name(door, headers);
-    let secure = if is_plain(door, headers) {
+fn set(exposure: &Exposure, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderValue {
+    let name = name(exposure, headers);
+    let secure = if is_plain(exposure, headers) {
         ""
     } else {
         "; Secure"
@@ -47,8 +51,8 @@ fn set(door: Door, headers: &HeaderMap, value: &str, max_age_s: u32) -> HeaderVa
 }
 
 /// The port is the one that the browser knows, which may be of a tunnel to this machine.
-fn name(door: Door, headers: &HeaderMap) -> String {
-    if !is_plain(door, headers) {
+fn name(exposure: &Exposure, headers: &HeaderMap) -> String {
+    if !is_plain(exposure, headers) {
         return "__Host-axioscope".to_owned();
     }
     let port = host(headers).rsplit_once(':').map(|it| it.1);
@@ -57,8 +61,10 @@ fn name(door: Door, headers: &HeaderMap) -> String {
 }
 
 /// Whether the browser is on this machine, or at the end of a tunnel to it, and so without TLS.
-fn is_plain(door: Door, headers: &HeaderMap) -> bool {
-    door == Door::Loopback && names_loopback(host(headers))
+fn is_plain(exposure: &Exposure, headers: &HeaderMap) -> bool {
+    exposure.door == Door::Loopback
+        && exposure.https_url().is_none()
+        && names_loopback(host(headers))
 }
 
 fn host(headers: &HeaderMap) -> &str {

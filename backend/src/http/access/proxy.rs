@@ -36,6 +36,16 @@ pub(super) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|it| it.contains(&address))
 }
 
+/// Returns whether an address is of this machine or of a private network, as that of a proxy is
+/// which somebody forgot to name.
+pub(super) fn is_nearby(address: IpAddr) -> bool {
+    address.is_loopback()
+        || match address {
+            IpAddr::V4(it) => it.is_private() || it.is_link_local(),
+            IpAddr::V6(it) => it.is_unique_local() || it.is_unicast_link_local(),
+        }
+}
+
 /// Returns whether a request says that a proxy passed it on.
 pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
     has_address(headers) || OTHERS.iter().any(|it| headers.contains_key(*it))
@@ -226,6 +236,25 @@ mod tests {
         );
         let same = client(PROXY, &[real, ("forwarded", "for=203.0.113.9")]);
         assert_eq!(same, "203.0.113.9");
+    }
+
+    #[test]
+    fn only_private_networks_are_nearby() {
+        for (address, expected) in [
+            ("127.0.0.1", true),
+            ("::1", true),
+            ("10.1.2.3", true),
+            ("172.17.0.1", true),
+            ("192.168.0.1", true),
+            ("169.254.0.1", true),
+            ("fd00::1", true),
+            ("fe80::1", true),
+            ("203.0.113.9", false),
+            ("172.32.0.1", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(is_nearby(address.parse().unwrap()), expected, "{address}");
+        }
     }
 
     #[test]

@@ -29,12 +29,7 @@ pub(in crate::http) async fn check_way(
         Ok(()) => next.run(request).await,
         Err(reason) => Error::Refused { reason }.into_response(),
     };
-    if app
-        .exposure
-        .public_url
-        .as_ref()
-        .is_some_and(|it| it.is_https)
-    {
+    if app.exposure.https_url().is_some() {
         let headers = response.headers_mut();
         let value = HeaderValue::from_static(HSTS);
         headers.insert(header::STRICT_TRANSPORT_SECURITY, value);

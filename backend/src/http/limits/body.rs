@@ -1,4 +1,7 @@
 //! Bodies of requests, which are read before a request takes a place among those at work.
+//!
+//! A body takes places for its bytes as they come, so that whoever announces much and sends little
+//! holds little.
 
 use std::time::Duration;
 
@@ -12,6 +15,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::Error;
 use crate::http::access::Caller;
 
+use super::{BODIES_AGAIN_S, Limits, Place};
+
 /// Body of whoever is not an operator, in bytes. It holds the texts that a visitor may have
 /// scored, every character of them escaped.
 const MOST_OF_OTHERS: usize = 1 << 20;
@@ -21,34 +26,52 @@ const MOST_OF_OTHERS: usize = 1 << 20;
 struct Pace {
     /// So many bytes, or the end,
     least: usize,
-    /// in this time, again and again.
+    /// in this time, again and again,
     within: Duration,
+    /// and the end in this time.
+    in_all: Duration,
 }
 
 /// A slow telephone is faster.
 const PACE: Pace = Pace {
     least: 16 << 10,
     within: Duration::from_secs(10),
+    in_all: Duration::from_secs(60),
 };
 
-/// Reads the body of a request, of at most so many bytes. What is not posted has none.
-pub(super) async fn read_body(request: Request, most: usize) -> Result<Request, Error> {
+/// The largest job over a slow line.
+const PACE_OF_OPERATORS: Pace = Pace {
+    in_all: Duration::from_secs(3_600),
+    ..PACE
+};
+
+/// Reads the body of a request, of at most so many bytes. What is not posted has none. Its bytes
+/// count as held as long as the place that is returned with it.
+pub(super) async fn read_body(
+    limits: &Limits,
+    request: Request,
+    most: usize,
+) -> Result<(Request, Option<Place>), Error> {
     if request.method() != Method::POST {
-        return Ok(request);
+        return Ok((request, None));
     }
-    let most = match Caller::of_request(&request)?.may(Role::Operator) {
-        true => most,
-        false => most.min(MOST_OF_OTHERS),
+    let caller = Caller::of_request(&request)?;
+    let mut held = limits.body(&caller);
+    let (most, pace) = match caller.may(Role::Operator) {
+        true => (most, PACE_OF_OPERATORS),
+        false => (most.min(MOST_OF_OTHERS), PACE),
     };
     let (parts, body) = request.into_parts();
-    let body = read(body, most, PACE).await?;
-    Ok(Request::from_parts(parts, Body::from(body)))
+    let body = read(body, most, pace, &mut held).await?;
+    Ok((Request::from_parts(parts, Body::from(body)), Some(held)))
 }
 
-async fn read(body: Body, most: usize, pace: Pace) -> Result<Bytes, Error> {
+async fn read(body: Body, most: usize, pace: Pace, held: &mut Place) -> Result<Bytes, Error> {
     let mut chunks = body.into_data_stream();
     let mut bytes = Vec::new();
-    let (mut due, mut until) = (pace.least, Instant::now() + pace.within);
+    let start = Instant::now();
+    let end = start + pace.in_all;
+    let (mut due, mut until) = (pace.least, end.min(start + pace.within));
     while let Some(chunk) = timeout_at(until, chunks.next())
         .await
         .map_err(|_| Error::SlowBody)?
@@ -60,10 +83,16 @@ async fn read(body: Body, most: usize, pace: Pace) -> Result<Bytes, Error> {
         if chunk.len() > most - bytes.len() {
             return Err(Error::BodyTooLarge);
         }
+        if !held.take_more(chunk.len()) {
+            return Err(Error::Busy {
+                what: "the bodies of other requests",
+                retry_after_s: BODIES_AGAIN_S,
+            });
+        }
         bytes.extend_from_slice(&chunk);
         if bytes.len() >= due {
             due = bytes.len() + pace.least;
-            until = Instant::now() + pace.within;
+            until = end.min(Instant::now() + pace.within);
         }
     }
     Ok(bytes.into())
@@ -76,11 +105,18 @@ mod tests {
     use futures_util::stream;
 
     use super::*;
+    use crate::http::limits::{Asker, Places};
 
     const QUICK: Pace = Pace {
         least: 100,
         within: Duration::from_millis(400),
+        in_all: Duration::from_secs(60),
     };
+
+    /// As many bytes as any body here has.
+    fn enough() -> Place {
+        Places::new(1 << 20, 1 << 20).take_none(None)
+    }
 
     /// Chunks of so many bytes, one each 20 ms.
     fn body(n_chunks: usize, n_bytes: usize) -> Body {
@@ -94,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_trickles_is_given_up() {
         let since = Instant::now();
-        let read = read(body(1_000, 1), 1_000, QUICK).await;
+        let read = read(body(1_000, 1), 1_000, QUICK, &mut enough()).await;
         assert!(matches!(read, Err(Error::SlowBody)), "{read:?}");
         assert!(since.elapsed() < Duration::from_secs(5));
     }
@@ -102,14 +138,49 @@ mod tests {
     #[tokio::test]
     async fn a_body_may_take_long_if_it_comes_on() {
         let since = Instant::now();
-        let read = read(body(40, 100), 4_000, QUICK).await.unwrap();
+        let read = read(body(40, 100), 4_000, QUICK, &mut enough()).await;
+        let read = read.unwrap();
         assert_eq!(read.len(), 4_000);
         assert!(since.elapsed() > 2 * QUICK.within);
     }
 
     #[tokio::test]
     async fn a_body_has_an_end() {
-        let read = read(body(40, 100), 250, QUICK).await;
+        let read = read(body(40, 100), 250, QUICK, &mut enough()).await;
         assert!(matches!(read, Err(Error::BodyTooLarge)), "{read:?}");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_comes_on_is_given_up_in_the_end() {
+        let pace = Pace {
+            in_all: Duration::from_millis(600),
+            ..QUICK
+        };
+        let since = Instant::now();
+        let read = read(body(1_000, 100), 100_000, pace, &mut enough()).await;
+        assert!(matches!(read, Err(Error::SlowBody)), "{read:?}");
+        assert!((pace.in_all..Duration::from_secs(10)).contains(&since.elapsed()));
+    }
+
+    #[tokio::test]
+    async fn bodies_hold_so_many_bytes_of_one_and_of_all() {
+        let bytes = Places::new(250, 150);
+        let of = |last: u8| bytes.take_none(Some(Asker::Address([192, 0, 2, last].into())));
+        let [mut first, mut again, mut other, mut third] = [of(1), of(1), of(2), of(3)];
+        let read_100 = async |held: &mut Place| read(body(1, 100), 1_000, QUICK, held).await;
+        read_100(&mut first).await.unwrap();
+        let refused = read_100(&mut again).await.unwrap_err();
+        assert!(
+            matches!(refused, Error::Busy { .. }),
+            "200 of one: {refused}"
+        );
+        read_100(&mut other).await.unwrap();
+        let refused = read_100(&mut third).await.unwrap_err();
+        assert!(
+            matches!(refused, Error::Busy { .. }),
+            "300 of all: {refused}"
+        );
+        drop(first);
+        read_100(&mut third).await.unwrap();
     }
 }

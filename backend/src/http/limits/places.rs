@@ -18,10 +18,11 @@ struct Taken {
     by_asker: HashMap<Asker, usize>,
 }
 
-/// A place that somebody has; it is free again when this is dropped.
+/// Places that somebody has, mostly one; they are free again when this is dropped.
 pub(in crate::http) struct Place {
     places: Arc<Places>,
     asker: Option<Asker>,
+    n: usize,
 }
 
 impl Places {
@@ -36,23 +37,17 @@ impl Places {
 
     /// Takes a place if there is one. No asker is somebody who is not counted as one.
     pub(in crate::http) fn take(self: &Arc<Places>, asker: Option<Asker>) -> Option<Place> {
-        let asker = asker.map(Asker::key);
-        let mut taken = self.taken();
-        if taken.n >= self.most {
-            return None;
-        }
-        if let Some(asker) = asker {
-            let n_of_one = taken.by_asker.entry(asker).or_default();
-            if *n_of_one >= self.most_of_one {
-                return None;
-            }
-            *n_of_one += 1;
-        }
-        taken.n += 1;
-        Some(Place {
+        let mut place = self.take_none(asker);
+        place.take_more(1).then_some(place)
+    }
+
+    /// Returns a place of nothing, which can take more.
+    pub(in crate::http) fn take_none(self: &Arc<Places>, asker: Option<Asker>) -> Place {
+        Place {
             places: self.clone(),
-            asker,
-        })
+            asker: asker.map(Asker::key),
+            n: 0,
+        }
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
@@ -60,14 +55,34 @@ impl Places {
     }
 }
 
+impl Place {
+    /// Takes so many places more, all of them or none, and returns whether they were free.
+    pub(in crate::http) fn take_more(&mut self, n: usize) -> bool {
+        let mut taken = self.places.taken();
+        let of_one = self.asker.and_then(|it| taken.by_asker.get(&it));
+        let n_of_one = of_one.copied().unwrap_or(0) + n;
+        let n_of_all = taken.n + n;
+        let is_too_many_of_one = self.asker.is_some() && n_of_one > self.places.most_of_one;
+        if n_of_all > self.places.most || is_too_many_of_one {
+            return false;
+        }
+        taken.n = n_of_all;
+        if let Some(asker) = self.asker {
+            taken.by_asker.insert(asker, n_of_one);
+        }
+        self.n += n;
+        true
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.places.taken();
-        taken.n -= 1;
+        taken.n -= self.n;
         if let Some(asker) = self.asker
             && let Some(n_of_one) = taken.by_asker.get_mut(&asker)
         {
-            *n_of_one -= 1;
+            *n_of_one -= self.n;
             if *n_of_one == 0 {
                 taken.by_asker.remove(&asker);
             }
@@ -96,6 +111,24 @@ mod tests {
         let third = places.take(one).unwrap();
         assert!(places.take(one).is_none());
         drop((second, third, other));
+        let taken = places.taken();
+        assert_eq!((taken.n, taken.by_asker.len()), (0, 0));
+    }
+
+    #[test]
+    fn more_places_are_taken_together_or_not_at_all() {
+        let places = Places::new(10, 6);
+        let one = asker("192.0.2.1");
+        let mut held = places.take_none(one);
+        assert!(held.take_more(4));
+        assert!(!held.take_more(3), "7 of one");
+        assert!(held.take_more(2));
+        let mut other = places.take_none(asker("192.0.2.2"));
+        assert!(!other.take_more(5), "11 of all");
+        assert!(other.take_more(4));
+        drop(held);
+        assert!(places.take_none(one).take_more(6));
+        drop(other);
         let taken = places.taken();
         assert_eq!((taken.n, taken.by_asker.len()), (0, 0));
     }

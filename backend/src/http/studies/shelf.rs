@@ -26,6 +26,9 @@ const CARDS: usize = 1_000;
 /// Whole studies that are kept compressed.
 const EXPORTS: usize = 32;
 
+/// Their bytes; the last one is kept even if it has more.
+const EXPORT_BYTES: usize = 256 << 20;
+
 /// Loads a study when it is first asked for, and again when it was made anew.
 pub(in crate::http) struct Shelf {
     folder: DataFolder,
@@ -45,7 +48,7 @@ impl Shelf {
             studies: Kept::new(STUDIES),
             cards: Kept::new(CARDS),
             overviews: Kept::new(OVERVIEWS),
-            exports: Kept::new(EXPORTS),
+            exports: Kept::weighed(EXPORTS, EXPORT_BYTES, Bytes::len),
         }
     }
 
@@ -71,7 +74,17 @@ impl Shelf {
             .await
     }
 
-    /// The file of a whole study, which `make` writes if it is not kept.
+    /// The file of a whole study, if it is kept.
+    pub(in crate::http) fn kept_export(
+        &self,
+        listed: &Listed,
+        coding: ContentCoding,
+    ) -> Option<Bytes> {
+        self.exports.get(&(version(listed), coding))
+    }
+
+    /// The file of a whole study, which `make` writes if it is not kept. Those of the
+    /// study as it was before go then.
     pub(in crate::http) async fn export(
         &self,
         listed: &Listed,
@@ -79,7 +92,10 @@ impl Shelf {
         make: impl Future<Output = Result<Bytes, Error>>,
     ) -> Result<Bytes, Error> {
         let key = (version(listed), coding);
-        self.exports.get_or_make(key, make).await
+        let file = self.exports.get_or_make(key, make).await?;
+        self.exports
+            .forget(|((name, revision), _)| *name == listed.name && *revision < listed.revision);
+        Ok(file)
     }
 
     /// A study.

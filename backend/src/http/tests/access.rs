@@ -280,12 +280,8 @@ async fn pages_of_other_sites_are_kept_out_at_the_open_door() {
     let site = Site::new(Door::Open).await;
     let it = site.somebody(Role::Operator, "Ada").await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
-        let mut request = site.by(request(method, "/api/jobs", "{}"), &it.session);
-        for (name, value) in headers {
-            let name: header::HeaderName = name.parse().unwrap();
-            request.headers_mut().insert(name, value.parse().unwrap());
-        }
-        site.send(request).await.status.as_u16()
+        let asked = site.by(request(method, "/api/jobs", "{}"), &it.session);
+        site.status(with_headers(asked, headers)).await
     };
     assert_eq!(send("POST", &[]).await, 422, "an empty job, but let in");
     let host = ("host", "axioscope.example");

@@ -6,12 +6,8 @@ use super::*;
 async fn pages_of_other_sites_are_kept_out_on_loopback() {
     let site = Site::new(Door::Loopback).await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
-        let mut request = request(method, "/api/jobs", "{}");
-        for (name, value) in headers {
-            let name: header::HeaderName = name.parse().unwrap();
-            request.headers_mut().insert(name, value.parse().unwrap());
-        }
-        site.send(request).await.status.as_u16()
+        let asked = request(method, "/api/jobs", "{}");
+        site.status(with_headers(asked, headers)).await
     };
     assert_eq!(send("GET", &[]).await, 200);
     assert_eq!(send("GET", &[("host", "rebound.example")]).await, 403);
@@ -358,7 +354,7 @@ async fn pages_come_with_what_keeps_them_safe() {
     assert_eq!(site.send(pressed).await.header("content-encoding"), "br");
     // Whatever tag it has, the caller has it.
     for path in ["/w.js", "/app-0123456789abcdef.js"] {
-        let known = with_header(request("GET", path, ""), "if-none-match", "*");
+        let known = with_headers(request("GET", path, ""), &[("if-none-match", "*")]);
         assert_eq!(site.send(known).await.status, StatusCode::NOT_MODIFIED);
     }
     let api = site.get("/api/about").await;
@@ -426,7 +422,7 @@ async fn health_is_a_score() {
 async fn answers_are_compressed_as_the_caller_takes_them() {
     let site = Site::new(Door::Loopback).await;
     let coding = async |path: &str, accepted: &str| {
-        let asked = with_header(request("GET", path, ""), "accept-encoding", accepted);
+        let asked = with_headers(request("GET", path, ""), &[("accept-encoding", accepted)]);
         let answer = site.send(asked).await;
         assert_eq!(answer.header("vary"), "accept-encoding", "{path}");
         answer.header("content-encoding").to_owned()
@@ -449,12 +445,12 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
     let plain = site.send(asked()).await;
     assert_eq!(plain.header("content-encoding"), "");
     assert_eq!(plain.json::<Study>(), study("open"));
-    let gzip = site.send(with_header(asked(), "accept-encoding", "gzip"));
+    let gzip = site.send(with_headers(asked(), &[("accept-encoding", "gzip")]));
     let gzip = gzip.await;
     assert_eq!(gzip.header("content-encoding"), "gzip");
     let unpacked = flate2::read::GzDecoder::new(&gzip.body[..]);
     assert_eq!(std::io::read_to_string(unpacked).unwrap(), plain.body);
-    let brotli = site.send(with_header(asked(), "accept-encoding", "br"));
+    let brotli = site.send(with_headers(asked(), &[("accept-encoding", "br")]));
     let brotli = brotli.await;
     assert_eq!(brotli.header("content-encoding"), "br");
     let mut unpacked = Vec::new();
@@ -466,7 +462,10 @@ async fn answers_are_compressed_as_the_caller_takes_them() {
 async fn whoever_takes_no_coding_is_told_so() {
     let site = Site::new(Door::Loopback).await;
     for path in ["/w.js", "/", "/api/studies", Export::PATH] {
-        let asked = with_header(request("GET", path, ""), "accept-encoding", "identity;q=0");
+        let asked = with_headers(
+            request("GET", path, ""),
+            &[("accept-encoding", "identity;q=0")],
+        );
         let answer = site.send(asked).await;
         let (status, error) = answer.problem();
         assert_eq!(status, 406, "{path}");

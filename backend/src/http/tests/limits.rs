@@ -2,11 +2,12 @@
 
 use axum::response::Response;
 use axum::routing::get;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 
 use super::*;
 use crate::http::content_coding::{self, ContentCoding};
 use crate::http::limits::{DOWNLOADS_OF_ONE, SCORINGS_OF_ONE};
+use crate::store::studies::Listed;
 
 /// A request of somebody who is elsewhere.
 fn from_elsewhere(mut request: Request<Body>) -> Request<Body> {
@@ -39,6 +40,54 @@ async fn only_operators_send_large_bodies() {
     assert!(error.contains("1 MiB"), "{error}");
     let (status, error) = site.send(with_token(large(), &site.token)).await.problem();
     assert_eq!(status, 400, "{error}");
+}
+
+#[tokio::test]
+async fn bodies_of_one_person_leave_memory_to_others() {
+    const SEND: &str = "/api/review/send";
+    let site = Site::new(Door::Open).await;
+    let ada = site.somebody(Role::Annotator, "Ada").await;
+    let ben = site.somebody(Role::Annotator, "Ben").await;
+    let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
+    let mut sending = Vec::new();
+    for _ in 0..16 {
+        let heard = heard.clone();
+        let largest = async { Ok::<_, std::io::Error>(Bytes::from(vec![b' '; 1 << 20])) };
+        // The next part is asked for when the first one has been counted.
+        let rest = async move {
+            heard.send(()).unwrap();
+            std::future::pending::<Result<Bytes, std::io::Error>>().await
+        };
+        let mut unfinished = site.by(request("POST", SEND, ""), &ada.session);
+        let body = stream::once(largest).chain(stream::once(rest));
+        *unfinished.body_mut() = Body::from_stream(body);
+        sending.push(tokio::spawn(site.router.clone().oneshot(unfinished)));
+    }
+    drop(heard);
+    for _ in 0..16 {
+        let heard = tokio::time::timeout(Duration::from_secs(60), hearing.recv()).await;
+        assert_eq!(heard.unwrap(), Some(()));
+    }
+    let one_byte = |session| site.by(request("POST", SEND, " "), session);
+    let refused = site.send(one_byte(&ada.session)).await;
+    assert_eq!(refused.header("retry-after"), "10");
+    let (status, error) = refused.problem();
+    assert_eq!(status, 503);
+    assert!(
+        error.contains("bodies") && error.contains("try again"),
+        "{error}"
+    );
+    for other in [
+        one_byte(&ben.session),
+        with_token(request("POST", SEND, " "), &site.token),
+    ] {
+        assert_eq!(site.status(other).await, 400, "read, and no JSON");
+    }
+    for it in sending {
+        it.abort();
+        assert!(it.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(site.status(one_byte(&ada.session)).await, 400);
 }
 
 #[tokio::test]
@@ -118,13 +167,63 @@ async fn a_study_is_written_once() {
         study: "open".to_owned(),
     };
     let asked = as_request(Export::METHOD, Export::PATH, &asked);
-    let answer = site.send(with_header(asked, "accept-encoding", "br")).await;
+    let answer = site
+        .send(with_headers(asked, &[("accept-encoding", "br")]))
+        .await;
     let listed = site.app.store.study("open").await.unwrap();
     let what = "writing it again";
     let again = async { Err(Error::Crashed { what }) };
     let shelf = &site.app.shelf;
     let kept = shelf.export(&listed, ContentCoding::Brotli, again).await;
     assert_eq!(kept.unwrap(), answer.body);
+}
+
+#[tokio::test]
+async fn whoever_leaves_no_longer_waits_for_a_study_to_be_written() {
+    let site = Site::new(Door::Loopback).await;
+    let listed = site.app.store.study("open").await.unwrap();
+    let ask = || {
+        let asked = Export {
+            study: "open".to_owned(),
+        };
+        let asked = as_request(Export::METHOD, Export::PATH, &asked);
+        site.router.clone().oneshot(asked)
+    };
+    let kept = || site.app.shelf.kept_export(&listed, ContentCoding::Gzip);
+    let turn = site.app.limits.export().await;
+    let waiting = tokio::spawn(ask());
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    drop(turn);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(kept().is_none());
+    assert_eq!(ask().await.unwrap().status(), StatusCode::OK);
+    assert!(kept().is_some());
+}
+
+#[tokio::test]
+async fn a_study_that_was_made_again_is_not_kept_as_it_was() {
+    let site = Site::new(Door::Loopback).await;
+    let shelf = &site.app.shelf;
+    let before = site.app.store.study("open").await.unwrap();
+    let mut other = site.app.store.study("hidden").await.unwrap();
+    other.revision = before.revision;
+    let mut now = site.app.store.study("open").await.unwrap();
+    now.revision += 1;
+    let write = async |listed: &Listed, coding| {
+        let make = async { Ok(Bytes::from("a study")) };
+        shelf.export(listed, coding, make).await.unwrap();
+    };
+    write(&before, ContentCoding::Gzip).await;
+    write(&before, ContentCoding::Brotli).await;
+    write(&other, ContentCoding::Gzip).await;
+    write(&now, ContentCoding::Gzip).await;
+    let kept = |listed, coding| shelf.kept_export(listed, coding).is_some();
+    assert!(!kept(&before, ContentCoding::Gzip));
+    assert!(!kept(&before, ContentCoding::Brotli));
+    assert!(kept(&other, ContentCoding::Gzip));
+    assert!(kept(&now, ContentCoding::Gzip));
 }
 
 /// All tasks have one thread here, as all have when each thread compresses.
@@ -141,7 +240,7 @@ async fn large_answers_are_compressed_beside_others() {
             site.app.clone(),
             content_coding::compress,
         ));
-    let asked = with_header(request("GET", "/", ""), "accept-encoding", "br");
+    let asked = with_headers(request("GET", "/", ""), &[("accept-encoding", "br")]);
     let compressing = tokio::spawn(async move {
         let answer = router.oneshot(asked).await.unwrap();
         assert_eq!(answer.headers()["content-encoding"], "br");

@@ -1,6 +1,6 @@
 //! The server behind a proxy: who is counted as whom, and what stays closed.
 
-use shared::api::people::{Join, Me, SignInAsOperator, Who};
+use shared::api::people::{Join, Me, SignInAsOperator, SignOut, Who};
 
 use super::people::kept;
 use super::*;
@@ -145,15 +145,36 @@ async fn a_session_that_begins_behind_the_proxy_is_kept_over_https_alone() {
         .await
         .json();
     assert_eq!(who.role, Role::Operator);
+}
 
-    // The operator at the machine itself has no TLS.
+#[tokio::test]
+async fn whatever_host_a_proxy_passes_on_a_session_is_kept_over_https_alone() {
+    let site = site().await;
     let token = site.link.reveal().to_owned();
-    let local = site.ask(&SignInAsOperator { token }).await;
-    let session = kept(&site, &local);
+    let sign_in = |origin: &str| {
+        let token = token.clone();
+        let asked = SignInAsOperator { token };
+        let asked = as_request(Method::Post, SignInAsOperator::PATH, &asked);
+        with_headers(from(PROXY, asked), &[("origin", origin)])
+    };
+    // A browser at the machine would not keep the cookie: the link is not used up.
+    let (status, error) = site.send(sign_in("http://localhost:8080")).await.problem();
+    assert_eq!(status, 403);
+    assert!(error.contains("https://axioscope.example"), "{error}");
+    // The header Host is `localhost:8080`.
+    let answer = site.send(sign_in("https://axioscope.example")).await;
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("__Host-axioscope="), "{cookie}");
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
+    let session = kept(&site, &answer);
     assert_eq!(
         site.ask_by(&Me {}, &session).await.json::<Who>().role,
         Role::Operator
     );
+    let out = site.ask_by(&SignOut { everywhere: false }, &session).await;
+    let cookie = out.header("set-cookie");
+    assert!(cookie.starts_with("__Host-axioscope=;"), "{cookie}");
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
 }
 
 #[tokio::test]
@@ -161,10 +182,7 @@ async fn only_pages_of_the_public_address_and_of_this_machine_change_something()
     let site = site().await;
     let send = async |method: &str, headers: &[(&str, &str)]| {
         let asked = with_token(request(method, "/api/jobs", "{}"), &site.token);
-        site.send(with_headers(asked, headers))
-            .await
-            .status
-            .as_u16()
+        site.status(with_headers(asked, headers)).await
     };
     let own = [("host", SITE), ("origin", "https://axioscope.example")];
     assert_eq!(send("POST", &own).await, 422, "an empty job, but let in");

@@ -21,7 +21,7 @@ use super::mapped;
 use crate::error::Error;
 use crate::store::instances::{self, Ids, Origin};
 use crate::store::scores::StudyScores;
-use crate::store::{DataFolder, checksum, write_private};
+use crate::store::{DataFolder, OWNER_ALONE, checksum, write_with_mode};
 
 pub(super) const WAY_OUT: &str = "make room, or take another data folder by `--data`";
 
@@ -287,7 +287,7 @@ pub(crate) fn origin(study: &Study) -> Origin {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_private(path, WAY_OUT, |mut file| file.write_all(bytes))
+    write_with_mode(path, OWNER_ALONE, WAY_OUT, |mut file| file.write_all(bytes))
 }
 
 #[cfg(test)]

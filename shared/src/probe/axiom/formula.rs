@@ -40,9 +40,9 @@ const LONGEST: usize = 48;
 /// A step of a formula; a list takes so many values off the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
-    /// Place in [`leaves`].
+    /// Pushes the value of an axiom, named by its place in [`leaves`].
     Axiom(u8),
-    /// In hundredths.
+    /// Pushes a number, written in hundredths.
     Number(u16),
     Plus,
     Minus,

@@ -33,7 +33,7 @@ use sight::Sight;
 
 use serde::{Deserialize, Serialize};
 
-/// Which of them.
+/// An axiom as the package `ir_axioms` defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -58,11 +58,11 @@ pub enum Further {
     AntiReg,
     /// More aspects of the query.
     AspectReg,
-    /// All query terms.
+    /// One text has all query terms, the other does not.
     And,
     /// The same, of texts equally long.
     LenAnd,
-    /// More distinct query terms.
+    /// One text has more distinct query terms than the other.
     Mand,
     /// The same, of texts equally long.
     LenMand,
@@ -72,7 +72,7 @@ pub enum Further {
     LenDiv,
     /// First occurrences closer to each other.
     Prox1,
-    /// First occurrences earlier.
+    /// First occurrences closer to the beginning of the text.
     Prox2,
     /// The query as a phrase, earlier.
     Prox3,

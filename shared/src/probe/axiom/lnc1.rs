@@ -27,7 +27,7 @@ pub(super) fn claim() -> ClaimKind {
     ClaimKind::NotBelow
 }
 
-/// Whether [`Counted::others`] is needed.
+/// Returns whether the mode reads [`Counted::others`].
 pub(super) fn needs_others(mode: Mode) -> bool {
     match mode {
         Mode::Fixed => false,

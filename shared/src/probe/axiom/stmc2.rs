@@ -12,7 +12,7 @@ use super::{About, occurrence_lead, occurrences};
 use crate::probe::counts::{Case, Counted, Found};
 use crate::probe::{ClaimKind, Limits, MeasuredPremise, Mode, Quantity, Relation};
 
-/// Σ(d1) > 0.
+/// The least occurrences of query terms in the first text: Σ(d1) > 0.
 const ONE_TERM: u32 = 1;
 
 pub(super) const ABOUT: About = About {
@@ -57,7 +57,7 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
     }
 }
 
-/// All premises but likeness.
+/// Returns whether all premises hold but the one of likeness.
 fn fits(mode: Mode, first: &Counted, second: &Counted) -> bool {
     let outnumbered = second.n_outside() > first.total && first.total >= ONE_TERM;
     match mode {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::Manipulation;
 use crate::probe::About;
 
-/// Each after its word.
+/// What is said of each manipulation, behind the word of its slug.
 static ALL: LazyLock<Vec<(&str, About)>> = LazyLock::new(|| {
     let rows = include_str!("about.tsv").lines();
     let cells = rows.map(|it| {

@@ -10,15 +10,15 @@ const DEEPEST: usize = 24;
 /// What a part of a formula stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Turns with the order of the texts.
+    /// A value that changes its sign with the order of the texts.
     Preference,
-    /// Does not.
+    /// A value that does not depend on the order of the texts.
     Even,
-    /// The same for all texts.
+    /// A number, which is the same for all texts.
     Number,
 }
 
-/// Reads from the left.
+/// Reads a formula from the left, by recursive descent.
 struct Reader<'a> {
     text: &'a str,
     at: usize,

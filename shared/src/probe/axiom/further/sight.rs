@@ -15,27 +15,27 @@ pub(super) struct Sight<'a> {
     tokens: Vec<usize>,
     /// Pairs of query terms that are compared, the rarer first where that counts.
     pairs: Vec<(usize, usize)>,
-    /// Query terms that decide.
+    /// The query terms that decide REG and ANTI-REG: those least or most like the others.
     deciding: Vec<usize>,
     /// Query terms of one aspect each.
     aspects: Vec<Vec<usize>>,
-    /// One for each text.
+    /// What was seen of each text of the pool.
     seen: Vec<Seen>,
 }
 
-/// A text, summed up.
+/// The values of a text that decide which of two is preferred.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Seen {
     /// The more the better; the second decides where the first is equal.
     value: [f64; 2],
-    /// By BM25.
+    /// The score of the text by BM25.
     score: f64,
 }
 
-/// How occurrences are counted.
+/// How the occurrences of a term in a text are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// c(w,d).
+    /// c(w,d), the number of occurrences.
     Count,
     /// c(w,d) / |d|, as the package has it.
     Share,
@@ -96,7 +96,7 @@ impl<'a> Sight<'a> {
         terms.fold(0.0, |sum, &term| sum + self.count(text, term))
     }
 
-    /// Over distinct query terms.
+    /// Sums what is counted over the distinct query terms.
     fn sum(&self, text: &Counted) -> f64 {
         (0..self.case.query.len())
             .map(|it| self.count(text, it))

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::index::IndexBuilder;
+use crate::probe::Instances;
 use crate::probe::counts::Meaning;
 use crate::rank::top::tests::dice;
 use crate::vectors::{Known, Vectors};
@@ -122,19 +123,8 @@ fn likeness_is_looked_up_by_tokens_before_stemming_and_without_the_query() {
     let rows = vectors.rows_of(&index);
     let known = Known::new(&vectors, &index, &rows);
     let mine = |mode| {
-        let asked = [(Probe::Axiom(Axiom::Stmc1), mode)];
-        let miner = Miner {
-            index: &index,
-            known: Some(&known),
-            asked: &asked,
-            limits: &EXACT,
-        };
-        let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
-        let mined = Mined::collect(&asked, vec![shard]);
-        mined.instances[0]
-            .of(0)
-            .map(|it| it.texts())
-            .collect::<Vec<_>>()
+        let mined = mine_two(Axiom::Stmc1, mode, &index, &known);
+        mined.of(0).map(|it| it.texts()).collect::<Vec<_>>()
     };
     // `rivers` has the term of the query, so that only `streams` and `money` count.
     assert_eq!(mine(Mode::Fixed), [[0, 1]]);
@@ -166,17 +156,23 @@ fn equal_means_are_equal_whatever_their_rounding() {
     let mean = |doc: u32| known.alike(doc, &terms, &words).average;
     assert!(mean(0) > mean(1));
     for &mode in Mode::ALL {
-        let asked = [(Probe::Axiom(Axiom::Further(Further::Stmc1IrAxioms)), mode)];
-        let miner = Miner {
-            index: &index,
-            known: Some(&known),
-            asked: &asked,
-            limits: &EXACT,
-        };
-        let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
-        let mined = Mined::collect(&asked, vec![shard]);
-        assert_eq!(mined.instances[0].len(), 0, "{mode:?}");
+        let stmc1 = Axiom::Further(Further::Stmc1IrAxioms);
+        let mined = mine_two(stmc1, mode, &index, &known);
+        assert_eq!(mined.len(), 0, "{mode:?}");
     }
+}
+
+/// Mines the first two documents of an index for the query `river`.
+fn mine_two(axiom: Axiom, mode: Mode, index: &Index, known: &Known<'_>) -> Instances {
+    let asked = [(Probe::Axiom(axiom), mode)];
+    let miner = Miner {
+        index,
+        known: Some(known),
+        asked: &asked,
+        limits: &EXACT,
+    };
+    let shard = miner.mine(&Pooled::unjudged("river", &[0, 1]));
+    Mined::collect(&asked, vec![shard]).instances.remove(0)
 }
 
 /// A third of the triples that share a pair is enough to find a slip.

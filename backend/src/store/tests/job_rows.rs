@@ -1,0 +1,189 @@
+//! Jobs in the database: who works on them, their batches, their states and their scores.
+
+use shared::api::JobState;
+use shared::score::certificate::{Certificate, Computation};
+
+use super::*;
+use crate::models::PairScore;
+use crate::store::jobs::Committed;
+
+#[tokio::test]
+async fn jobs_of_one_database_are_worked_on_from_one_folder() {
+    let Some(place) = Place::postgres() else {
+        return;
+    };
+    let beside = Place::sqlite();
+    let (store, other) = (place.store().await, place.store().await);
+    let mut lock = store.lock_jobs(place.folder.lock().unwrap()).await.unwrap();
+    let refused = other.lock_jobs(beside.folder.lock().unwrap()).await;
+    let Err(error) = refused else {
+        panic!("two work on the same jobs")
+    };
+    assert!(matches!(error, Error::JobsInUse { .. }), "{error}");
+    // A connection that the server ends is made again.
+    lock.keep().await.unwrap();
+    place.server.as_ref().unwrap().tell(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks
+         WHERE locktype = 'advisory' AND database = (
+             SELECT oid FROM pg_database WHERE datname = current_database())",
+    );
+    lock.keep().await.unwrap();
+    drop(lock);
+    assert!(other.lock_jobs(beside.folder.lock().unwrap()).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_batch_is_committed_once() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let job = job(4);
+        store.add_job(&job).await.unwrap();
+        let batch = store.next_batch(&job.id, None).await.unwrap().unwrap();
+        let places: Vec<u32> = batch.texts.iter().map(|it| it.0).collect();
+        assert_eq!(places, [0, 1]);
+        let scores = |score| {
+            [0, 1].map(|pair| PairScore {
+                pair,
+                score,
+                truncated: pair == 1,
+            })
+        };
+
+        let first = store
+            .commit_batch(&job.id, batch.number, &scores(0.1))
+            .await
+            .unwrap();
+        let again = store
+            .commit_batch(&job.id, batch.number, &scores(0.2))
+            .await
+            .unwrap();
+        assert_eq!((first, again), (Committed::Now, Committed::Before));
+        assert_eq!(store.job_scores(&job.id).await.unwrap(), scores(0.1));
+        assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
+
+        // A pair that another batch has brought already takes its whole batch back.
+        let next = store.next_batch(&job.id, None).await.unwrap().unwrap();
+        assert!(
+            store
+                .commit_batch(&job.id, next.number, &scores(0.3))
+                .await
+                .is_err()
+        );
+        assert_eq!(
+            store
+                .next_batch(&job.id, None)
+                .await
+                .unwrap()
+                .unwrap()
+                .number,
+            next.number
+        );
+        assert_eq!(store.job(&job.id).await.unwrap().n_done, 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_commit_a_batch_at_once_one_does() {
+    for place in Place::each() {
+        let stores = [place.store().await, place.store().await];
+        stores[0].add_job(&job(100)).await.unwrap();
+        let commit = |at: usize| {
+            let store = stores[at % 2].clone();
+            let scores = [0.1, 1e-300, -0.0, f64::MIN_POSITIVE / 2.0];
+            let scores: Vec<PairScore> = (0..50)
+                .map(|pair| PairScore {
+                    pair,
+                    score: scores[pair as usize % 4],
+                    truncated: false,
+                })
+                .collect();
+            let committed = async move {
+                let id = "0".repeat(32);
+                store.commit_batch(&id, 0, &scores).await.unwrap()
+            };
+            tokio::spawn(committed)
+        };
+        let all: Vec<_> = (0..8).map(commit).collect();
+        let mut n_now = 0;
+        for it in all {
+            n_now += usize::from(it.await.unwrap() == Committed::Now);
+        }
+        assert_eq!(n_now, 1);
+        let id = "0".repeat(32);
+        assert_eq!(stores[0].job(&id).await.unwrap().n_done, 50);
+        let found = stores[1].job_scores(&id).await.unwrap();
+        let bits = |it: &PairScore| it.score.to_bits();
+        assert_eq!(bits(&found[1]), 1e-300_f64.to_bits());
+        assert_eq!(bits(&found[2]), 0.0_f64.to_bits());
+        assert_eq!(bits(&found[3]), (f64::MIN_POSITIVE / 2.0).to_bits());
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_is_done_has_its_scores_and_no_texts() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let job = job(2);
+        store.add_job(&job).await.unwrap();
+        let scores = [0, 1].map(|pair| PairScore {
+            pair,
+            score: f64::from(pair),
+            truncated: false,
+        });
+        store.commit_batch(&job.id, 0, &scores[..1]).await.unwrap();
+        store.commit_batch(&job.id, 1, &scores[1..]).await.unwrap();
+        let columns = store.job_columns(&job.id).await.unwrap();
+        assert_eq!(columns.scores, [0.0, 1.0]);
+        let river = shared::collection::text_hash("river");
+        assert_eq!(columns.query_hashes, [river.clone(), river]);
+        let certificate = Certificate {
+            computation: Computation::new("cpu", "f32"),
+            again: Vec::new(),
+        };
+        store.finish_job(&job.id, Some(&certificate)).await.unwrap();
+        let state = store.job(&job.id).await.unwrap().state;
+        assert_eq!(state, JobState::Queued, "only a running job ends");
+        assert_eq!(store.job_certificate(&job.id).await.unwrap(), None);
+        store.start_job(&job.id).await.unwrap();
+        store.finish_job(&job.id, Some(&certificate)).await.unwrap();
+        let kept = store.job_certificate(&job.id).await.unwrap();
+        assert_eq!(kept, Some(certificate));
+        let n_texts: i64 = sqlx::query_scalar("SELECT count(*) FROM job_texts")
+            .fetch_one(&store.pool)
+            .await
+            .unwrap();
+        assert_eq!(n_texts, 0);
+        assert_eq!(store.job_scores(&job.id).await.unwrap(), scores);
+        assert_eq!(store.unfinished_jobs().await.unwrap(), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_job_waits_runs_stops_and_goes_on() {
+    for place in Place::each() {
+        let store = place.store().await;
+        let id = "0".repeat(32);
+        store.add_job(&job(2)).await.unwrap();
+        let state = async || {
+            let job = store.job(&id).await.unwrap();
+            (job.state, job.problem)
+        };
+        store.start_job(&id).await.unwrap();
+        assert_eq!(state().await, (JobState::Running, None));
+        store.requeue_jobs().await.unwrap();
+        assert_eq!(state().await, (JobState::Queued, None));
+        store.fail_job(&id, "it broke").await.unwrap();
+        let problem = Some("it broke".to_owned());
+        assert_eq!(state().await, (JobState::Failed, problem));
+        store.resume_job(&id).await.unwrap();
+        assert_eq!(state().await, (JobState::Queued, None));
+        store.cancel_job(&id).await.unwrap();
+        assert_eq!(state().await, (JobState::Cancelled, None));
+        assert_eq!(store.jobs().await.unwrap().len(), 1);
+        assert_eq!(
+            store.job_texts(&id, &[1]).await.unwrap(),
+            ["1 rivers and their banks"]
+        );
+        assert_eq!(store.work(&id).await.unwrap().pairs, [(0, 0), (0, 1)]);
+    }
+}

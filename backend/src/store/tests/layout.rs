@@ -1,0 +1,97 @@
+//! The layouts of a database: migrations, earlier releases and later ones.
+
+use super::*;
+
+#[tokio::test]
+async fn a_database_from_the_future_is_left_as_it_is() {
+    for sign in [
+        "PRAGMA user_version = 999",
+        "INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', 1, x'00', 0)",
+    ] {
+        let place = Place::sqlite();
+        let store = place.store().await;
+        sqlx::query(sign).execute(&store.pool).await.unwrap();
+        store.close().await;
+        let before = fs::read(place.folder.database()).unwrap();
+        let error = Store::open(&place.database).await.unwrap_err();
+        let Error::Newer { found, known, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!((found, known), (999, 5));
+        assert!(error.to_string().contains("update axioscope"), "{error}");
+        assert_eq!(fs::read(place.folder.database()).unwrap(), before);
+    }
+    if let Some(place) = Place::postgres() {
+        place.store().await.close().await;
+        place
+            .server
+            .as_ref()
+            .unwrap()
+            .tell("INSERT INTO _sqlx_migrations VALUES (999, 'later', '2030-01-01', true, '', 0)");
+        let error = Store::open(&place.database).await.unwrap_err().to_string();
+        assert!(error.contains("layout 999, this one knows 5"), "{error}");
+        assert!(
+            error.contains("another database by `DATABASE_URL`"),
+            "{error}"
+        );
+    }
+}
+
+/// What is released stays as it is: sqlx compares these with what a database was made by.
+#[test]
+fn released_migrations_stay_as_they_are() {
+    let sums = |migrator: &sqlx::migrate::Migrator| {
+        let sum = |it: &sqlx::migrate::Migration| {
+            format!(
+                "{} {:.16}",
+                it.version,
+                shared::collection::hex(&it.checksum)
+            )
+        };
+        migrator.iter().map(sum).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        sums(&sqlite::MIGRATIONS),
+        [
+            "1 c071c82253fd3afb",
+            "2 762e0309cf089e6c",
+            "3 32d32cd3e9b468e6",
+            "4 9d59c5e24195d282",
+            "5 e4932c55415b5ac9"
+        ]
+    );
+    assert_eq!(
+        sums(&crate::store::postgres::MIGRATIONS),
+        [
+            "1 b22122618fe24e18",
+            "2 762e0309cf089e6c",
+            "3 60951067af38ee64",
+            "4 6ddc3ca6e2139237",
+            "5 3fca5364d217e5d2"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_database_of_every_released_layout_is_brought_forward() {
+    for place in Place::each() {
+        for layout in 1..=place.database.known_layout() {
+            let place = match place.database {
+                Database::Sqlite(_) => Place::sqlite(),
+                Database::Postgres(_) => Place::postgres().unwrap(),
+            };
+            let early = Store::connect(&place.database).await.unwrap();
+            early.migrate(layout).await.unwrap();
+            // What every layout has.
+            early.add_job(&job(4)).await.unwrap();
+            early.new_operator_token().await.unwrap();
+            early.close().await;
+
+            let store = place.store().await;
+            assert_eq!(store.job(&"0".repeat(32)).await.unwrap().n_pairs, 4);
+            let certificate = store.job_certificate(&"0".repeat(32)).await.unwrap();
+            assert_eq!(certificate, None, "layout {layout}");
+            assert!(store.operator().await.unwrap().is_some());
+        }
+    }
+}
