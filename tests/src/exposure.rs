@@ -1,5 +1,5 @@
 //! Who is the operator, and who is counted as whom: on loopback, and behind real proxies that are
-//! configured as docs/deployment.md says.
+//! configured as docs/guide/deployment.md says.
 //!
 //! `NGINX` names nginx; without it and without `nginx` on `PATH` its tests are skipped, as are
 //! those of Caddy without `caddy`.
@@ -19,7 +19,7 @@ use shared::api::{About, Endpoint, Jobs};
 use crate::harness::{Dependency, Home, PATIENCE, Server, named, or_skip, reply, tiny_model};
 
 /// The page whose blocks are taken.
-const GUIDE: &str = include_str!("../../docs/deployment.md");
+const GUIDE: &str = include_str!("../../docs/guide/deployment.md");
 
 /// The host that the page has for an example.
 pub(crate) const HOST: &str = "axioscope.example";

@@ -1,4 +1,4 @@
-//! TLS as docs/deployment.md has it: nginx with a certificate that `openssl` makes.
+//! TLS as docs/guide/deployment.md has it: nginx with a certificate that `openssl` makes.
 
 use std::io::Write;
 use std::path::Path;

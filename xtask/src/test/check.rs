@@ -230,7 +230,7 @@ mod tests {
         let all = "backend, frontend, neural, shared, tests, worker";
         assert_eq!(selected(&["Cargo.lock"]), all);
         assert_eq!(selected(&["demo/corpus.jsonl"]), all);
-        assert_eq!(selected(&["README.md", "docs/study.png"]), "none");
+        assert_eq!(selected(&["README.md", "docs/images/study.png"]), "none");
         assert_eq!(selected(&[]), "none");
     }
 }
