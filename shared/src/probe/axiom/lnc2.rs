@@ -50,6 +50,12 @@ pub(super) fn mine(mode: Mode, case: &Case<'_>, found: &mut Found) {
 pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<MeasuredPremise> {
     let (repeated, once) = (&texts[0], &texts[1]);
     let times = repeated.times(once).map(f64::from);
+    let repetitions = |relation, bound: u32| MeasuredPremise {
+        quantity: Quantity::Repetitions,
+        value: times,
+        relation,
+        bound: Some(f64::from(bound)),
+    };
     let at_most = |text: u8, bound: u32| MeasuredPremise {
         quantity: Quantity::Length { text },
         value: Some(f64::from(texts[text as usize - 1].len)),
@@ -58,27 +64,19 @@ pub(super) fn premises(mode: Mode, limits: &Limits, texts: &[Counted]) -> Vec<Me
     };
     let mut premises = vec![
         super::occurrences(texts, 2, least(mode)),
-        MeasuredPremise {
-            quantity: Quantity::Repetitions,
-            value: times,
-            relation: Relation::AtLeast,
-            bound: Some(f64::from(limits.repeat_from)),
-        },
+        repetitions(Relation::AtLeast, limits.repeat_from),
     ];
+    // A text without terms has no number of repetitions, so that every bound fails.
+    let fill = limits.filled_terms.checked_div(once.len).unwrap_or(0);
     match mode {
         Mode::Fixed | Mode::PaperRennings2019 => {
-            premises.push(MeasuredPremise {
-                quantity: Quantity::Repetitions,
-                value: times,
-                relation: Relation::AtMost,
-                bound: Some(f64::from(limits.repeat_to)),
-            });
+            premises.push(repetitions(Relation::AtMost, limits.repeat_to));
             premises.push(at_most(1, limits.repeated_terms));
         }
-        Mode::PaperCamara2020 => premises.push(at_most(1, limits.filled_terms)),
+        Mode::PaperCamara2020 => premises.push(repetitions(Relation::Equal, fill)),
         Mode::CodeCamara2020 => {
             premises.push(at_most(2, limits.fillable_terms));
-            premises.push(at_most(1, limits.filled_terms));
+            premises.push(repetitions(Relation::Equal, fill));
         }
     }
     premises

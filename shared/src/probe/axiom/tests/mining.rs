@@ -97,6 +97,39 @@ fn an_instance_is_mined_iff_all_its_premises_hold() {
     assert!(empty.is_empty(), "{empty:?}");
 }
 
+#[test]
+fn a_document_is_repeated_iff_all_premises_of_the_repetition_hold() {
+    let texts = texts(40);
+    let index = Index::build(&Analyzer::default(), texts.iter().map(|it| it.as_str())).unwrap();
+    let terms = index.query_terms("river bank");
+    let repeated = |doc: u32, times: u32| {
+        Counted::with_others(&index.terms(doc).repeat(times as usize), &terms)
+    };
+    let docs = 0..texts.len() as u32;
+    let pool: Vec<Counted> = docs.clone().map(|it| repeated(it, 1)).collect();
+    let limits = Limits {
+        repeated_terms: 9,
+        filled_terms: 11,
+        fillable_terms: 4,
+        ..Limits::STANDARD
+    };
+    let case = Case::new(&terms, &pool, &limits, index.totals());
+    for &mode in Mode::ALL {
+        let holds = |&(doc, times): &(u32, u32)| {
+            let pair = [repeated(doc, times), repeated(doc, 1)];
+            let premises = Axiom::Lnc2.premises(mode, &case.with_pool(&pair));
+            premises.iter().all(MeasuredPremise::holds)
+        };
+        let every = docs
+            .clone()
+            .flat_map(|doc| (1..=12).map(move |it| (doc, it)));
+        let expected: Vec<(u32, u32)> = every.filter(holds).collect();
+        assert!(!expected.is_empty(), "{mode:?}");
+        let mined = Axiom::Lnc2.mine(mode, &case).derived;
+        assert_eq!(mined, expected, "{mode:?}");
+    }
+}
+
 /// Vectors of all words but one, so that no two texts are quite alike.
 fn vectors() -> Vectors {
     Vectors::of(&[
