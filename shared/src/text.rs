@@ -60,8 +60,8 @@ pub enum Stopwords {
     None,
     /// English function words: [`stopwords::EN_FUNCTION`].
     EnFunction,
-    /// A list that somebody brought, lower-case, sorted.
-    List(Vec<String>),
+    /// A list that somebody brought, lower-case, in ascending order; read in any order.
+    List(#[serde(deserialize_with = "stopwords::read_words")] Vec<String>),
 }
 
 /// What a token is cut down to.

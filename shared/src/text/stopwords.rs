@@ -1,5 +1,7 @@
 //! Stop lists.
 
+use serde::{Deserialize, Deserializer};
+
 use super::Stopwords;
 
 /// English function words: articles, pronouns, prepositions, conjunctions, auxiliaries and
@@ -167,15 +169,25 @@ pub fn list(text: &str) -> Stopwords {
         .lines()
         .map(str::trim)
         .filter(|it| !it.is_empty() && !it.starts_with('#'));
-    let mut words: Vec<String> = lines.map(str::to_lowercase).collect();
+    Stopwords::List(in_order(lines.map(str::to_lowercase).collect()))
+}
+
+/// Reads the words of a [`Stopwords::List`], which may be in any order.
+pub(super) fn read_words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    Vec::deserialize(from).map(in_order)
+}
+
+/// Returns each word once, in the order in which they are searched.
+fn in_order(mut words: Vec<String>) -> Vec<String> {
     words.sort_unstable();
     words.dedup();
-    Stopwords::List(words)
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Analyzer;
 
     #[test]
     fn the_list_is_sorted_so_that_it_can_be_searched() {
@@ -186,5 +198,17 @@ mod tests {
     fn a_list_of_somebody_is_sorted_lower_cased_and_without_repetition() {
         let words = ["and", "the"].map(str::to_owned).to_vec();
         assert_eq!(list("# mine\nThe\n\nand\nthe\n"), Stopwords::List(words));
+    }
+
+    #[test]
+    fn a_list_is_read_in_any_order() {
+        let read: Stopwords =
+            serde_json::from_str(r#"{"list": ["the", "of", "the", "a"]}"#).unwrap();
+        let words = ["a", "of", "the"];
+        assert!(words.iter().all(|it| drops(&read, it)), "{read:?}");
+        assert_eq!(read, Stopwords::List(words.map(str::to_owned).to_vec()));
+        let file = r#"stopwords = { list = ["the", "a", "of"] }"#;
+        let analyzer: Analyzer = toml::from_str(file).unwrap();
+        assert_eq!(analyzer.stopwords, read);
     }
 }
