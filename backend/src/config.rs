@@ -244,10 +244,9 @@ impl AnalyzerArgs {
             }
             (given, _) => (given.clone().unwrap_or_default(), None),
         };
-        let stemmer = match (&tokenizer, preset) {
-            (Tokenizer::Wordpiece(_), _) => Stemmer::None,
-            (_, Some(Preset::Rennings2019)) => Stemmer::Porter2,
-            (_, Some(Preset::Camara2020) | None) => Stemmer::Porter,
+        let stemmer = match (tokenizer.default_stemmer(), preset) {
+            (Stemmer::Porter, Some(Preset::Rennings2019)) => Stemmer::Porter2,
+            (stemmer, _) => stemmer,
         };
         let mut analyzer = Analyzer {
             tokenizer,

@@ -20,7 +20,7 @@ pub use wordpiece::Pieces;
 /// How texts become terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, from = "WrittenAnalyzer")]
 pub struct Analyzer {
     /// What a token is.
     #[serde(default)]
@@ -28,12 +28,37 @@ pub struct Analyzer {
     /// Which tokens are dropped, before stemming.
     #[serde(default)]
     pub stopwords: Stopwords,
-    /// What a token is cut down to.
+    /// What a token is cut down to; if left out, [`Tokenizer::default_stemmer`].
     #[serde(default)]
     pub stemmer: Stemmer,
     /// Only the first so many tokens of a text are read; none reads all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_tokens: Option<u32>,
+}
+
+/// An analyzer as it is written, in which each setting can be left out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAnalyzer {
+    #[serde(default)]
+    tokenizer: Tokenizer,
+    #[serde(default)]
+    stopwords: Stopwords,
+    stemmer: Option<Stemmer>,
+    first_tokens: Option<u32>,
+}
+
+impl From<WrittenAnalyzer> for Analyzer {
+    fn from(written: WrittenAnalyzer) -> Analyzer {
+        Analyzer {
+            stemmer: written
+                .stemmer
+                .unwrap_or_else(|| written.tokenizer.default_stemmer()),
+            tokenizer: written.tokenizer,
+            stopwords: written.stopwords,
+            first_tokens: written.first_tokens,
+        }
+    }
 }
 
 /// What a token is.
@@ -170,6 +195,15 @@ impl Tokenizer {
             Tokenizer::Wordpiece(_) => "wordpiece",
         }
     }
+
+    /// Returns the stemmer of these tokens unless another is named: none for WordPiece tokens,
+    /// which are no words, and Porter for words.
+    pub fn default_stemmer(&self) -> Stemmer {
+        match self {
+            Tokenizer::Alnum | Tokenizer::Unicode => Stemmer::Porter,
+            Tokenizer::Wordpiece(_) => Stemmer::None,
+        }
+    }
 }
 
 impl Stemmer {
@@ -235,6 +269,18 @@ mod tests {
             stemmer,
             first_tokens: None,
         }
+    }
+
+    #[test]
+    fn the_stemmer_that_is_left_out_is_that_of_the_tokenizer() {
+        let stemmer = |file: &str| toml::from_str::<Analyzer>(file).unwrap().stemmer;
+        let wordpiece = "tokenizer = { wordpiece = { file = \"vocab.txt\" } }";
+        assert_eq!(stemmer(""), Stemmer::Porter);
+        assert_eq!(stemmer("tokenizer = \"unicode\""), Stemmer::Porter);
+        assert_eq!(stemmer(wordpiece), Stemmer::None);
+        let named = format!("{wordpiece}\nstemmer = \"porter\"");
+        assert_eq!(stemmer(&named), Stemmer::Porter);
+        assert!(toml::from_str::<Analyzer>("stem = \"porter\"").is_err());
     }
 
     #[test]

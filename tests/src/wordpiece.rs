@@ -100,7 +100,6 @@ probes = ["tfc1"]
 modes = ["fixed"]
 rankers = ["bm25"]
 [analyzer]
-stemmer = "none"
 first_tokens = 500
 [analyzer.tokenizer.wordpiece]
 file = "vocab.txt""#;
