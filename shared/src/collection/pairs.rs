@@ -8,7 +8,9 @@
 //!   (Napoles, Sakaguchi and Tetreault, EACL 2017). Each correction is a pair, and preferred.
 //!
 //! Either may have a `group`: pairs of one group are one unit of the bootstrap, and the
-//! corrections of one sentence are a group of themselves. `expansions.jsonl`, as `axioscope
+//! corrections of one sentence are a group of themselves. Other fields are passed over, as in the
+//! files of a collection; `doc_group`, which only a collection has, with a warning.
+//! `expansions.jsonl`, as `axioscope
 //! expand` writes it, is read here too; how data sets are turned into such rows stands in
 //! [`layouts`].
 
@@ -16,6 +18,7 @@ pub mod layouts;
 
 use std::io::Read;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::lines::rows::{FirstLines, Warnings, check_id, quoted, read_rows};
@@ -50,6 +53,7 @@ struct Row {
     a: Option<String>,
     b: Option<String>,
     group: Option<String>,
+    doc_group: Option<IgnoredAny>,
     paraphrase: Option<u8>,
     src: Option<String>,
     refs: Option<Vec<String>>,
@@ -69,6 +73,11 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
             false => Ok(text),
         };
         let group = row.group.take().filter(|it| !it.trim().is_empty());
+        let mut warnings = Warnings::new();
+        if row.doc_group.is_some() {
+            let way_out = "pairs of one source have the same `group`";
+            warnings.push(format!("`doc_group` is passed over: {way_out}"));
+        }
         match row {
             Row {
                 a: Some(a),
@@ -109,7 +118,7 @@ pub fn read(name: &str, bytes: impl Read, progress: ByteProgress<'_>) -> ReadRow
                 ));
             }
         }
-        Ok(Warnings::new())
+        Ok(warnings)
     })?;
     Ok((pairs, reading))
 }
@@ -168,8 +177,26 @@ mod tests {
         );
         let refused: Vec<u64> = reading.refused.iter().map(|it| it.line).collect();
         assert_eq!(refused, [5, 6, 7]);
+        let warned: Vec<u64> = reading.warned.iter().map(|it| it.line).collect();
+        assert_eq!(warned, [1]);
         let groups: Vec<_> = pairs.iter().map(|it| it.group.as_deref()).collect();
         assert_eq!(groups, [None, None, Some("4"), Some("4")]);
+    }
+
+    #[test]
+    fn the_sets_of_the_demo_are_read_without_a_word() {
+        for file in [
+            include_str!("../../../demo/transfer/factuality.jsonl"),
+            include_str!("../../../demo/transfer/fluency.jsonl"),
+            include_str!("../../../demo/transfer/formality.jsonl"),
+            include_str!("../../../demo/transfer/neutrality.jsonl"),
+            include_str!("../../../demo/transfer/simplicity.jsonl"),
+            include_str!("../../../demo/transfer/summary.jsonl"),
+        ] {
+            let (pairs, reading) = read("demo", file.as_bytes(), &mut |_| {}).unwrap();
+            assert_eq!(pairs.len(), 64);
+            assert_eq!(reading.to_lines(), "");
+        }
     }
 
     #[test]
