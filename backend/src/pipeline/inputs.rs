@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use shared::collection::lines::read_text;
 use shared::collection::trec::Unknown;
 use shared::collection::{Collection, Run};
 use shared::probe::Pool;
@@ -88,8 +89,7 @@ fn tools(lookups: &Lookups, folder: &Path) -> Result<Tools, Error> {
     let mut tools = Tools::default();
     let read = |file: &str| {
         let path = import::locate(file, folder)?;
-        let text = std::fs::read_to_string(&path)
-            .map_err(Error::file(&path, "check the path and its rights"))?;
+        let text = import::with_bar(&path, read_text)?;
         Ok::<_, Error>((path.display().to_string(), text))
     };
     if let Some(file) = &lookups.stop_words {
@@ -122,4 +122,43 @@ fn sets(definition: &Definition, folder: &Path) -> Result<Vec<Pairs>, Error> {
         })
     };
     definition.transfers.iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn packed_word_lists_are_those_that_were_packed() {
+        let [plain, packed] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        for (name, text) in [
+            ("stops.txt", "the\nof\n"),
+            ("typos.tsv", "rivver\triver\n\nbnak\tbank\n"),
+            (
+                "queries.jsonl",
+                "{\"_id\": \"d1\", \"queries\": [\"river\"]}\n",
+            ),
+        ] {
+            fs::write(plain.path().join(name), text).unwrap();
+            let file = File::create(packed.path().join(format!("{name}.gz"))).unwrap();
+            let mut gzip = GzEncoder::new(file, Compression::fast());
+            gzip.write_all(text.as_bytes()).unwrap();
+            gzip.finish().unwrap();
+        }
+        let lookups = Lookups {
+            stop_words: Some("stops.txt".to_owned()),
+            misspellings: Some("typos.tsv".to_owned()),
+            expansions: Some("queries.jsonl".to_owned()),
+        };
+        let [plain, packed] =
+            [plain, packed].map(|it| format!("{:?}", tools(&lookups, it.path()).unwrap()));
+        assert!(plain.contains("rivver"), "{plain}");
+        assert_eq!(plain, packed);
+    }
 }

@@ -162,6 +162,25 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Returns the text of a file, unpacked, in which every line is needed and ends with a line feed.
+pub fn read_text(
+    name: &str,
+    bytes: impl Read,
+    progress: &mut dyn FnMut(u64),
+) -> Result<String, Error> {
+    let mut lines = Lines::open(name, bytes, Bounds::FILES, progress)?;
+    let mut all = String::new();
+    while let Some(Line { number: line, text }) = lines.next_line()? {
+        all += text.map_err(|reason| Error::Line {
+            file: name.to_owned(),
+            line,
+            reason,
+        })?;
+        all.push('\n');
+    }
+    Ok(all)
+}
+
 /// A line without its break, the first without a byte order mark.
 fn content(bytes: &[u8], line: u64) -> &[u8] {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
