@@ -190,8 +190,9 @@ pub(crate) struct Score {
     /// A file of `mine`, whose pairs are scored
     #[arg(long, value_name = "FILE.parquet", required_unless_present = "pairs")]
     instances: Option<PathBuf>,
-    /// A file of `pairs`
-    #[arg(long, value_name = "FILE.jsonl", conflicts_with = "instances")]
+    /// A file of `pairs`: JSON lines with query_id and text_id, or these as the first two columns
+    /// below their names
+    #[arg(long, value_name = "FILE.jsonl|FILE.tsv", conflicts_with = "instances")]
     pairs: Option<PathBuf>,
     /// bm25…, ql…, scores:FILE, http(s)://HOST/rerank or /v1/rerank, a model's folder or name
     #[arg(long)]
@@ -376,11 +377,6 @@ impl Work {
         data: &Path,
         analyzer: shared::text::Analyzer,
     ) -> Result<Work, Error> {
-        #[derive(serde::Deserialize)]
-        struct Row {
-            query_id: String,
-            text_id: String,
-        }
         let loaded = import::load(named, data)?;
         let collection = &loaded.collection;
         let query_of: BTreeMap<&str, usize> = collection
@@ -390,28 +386,12 @@ impl Work {
             .map(|(at, it)| (it.id.as_str(), at))
             .collect();
         let numbers = collection.doc_numbers();
-        let wrong = |line: u64, reason: String| {
-            let file = file.display().to_string();
-            Error::Input(shared::error::Error::Line { file, line, reason })
-        };
         let mut found: Vec<(usize, Text)> = Vec::new();
-        import::each_line(file, |line, row| {
-            let row: Row = serde_json::from_str(row)
-                .map_err(|it| wrong(line, format!("{it}; a row has query_id and text_id")))?;
+        pairs::each_pair(file, |row| {
             let query = query_of.get(row.query_id.as_str()).copied();
-            let query = query.ok_or_else(|| {
-                wrong(
-                    line,
-                    format!("there is no query `{}`", row.query_id.escape_debug()),
-                )
-            })?;
+            let query = query.ok_or_else(|| pairs::unknown("query", &row.query_id))?;
             let text = Text::parse(&row.text_id, |id| numbers.get(id).copied());
-            let text = text.ok_or_else(|| {
-                wrong(
-                    line,
-                    format!("there is no text `{}`", row.text_id.escape_debug()),
-                )
-            })?;
+            let text = text.ok_or_else(|| pairs::unknown("text", &row.text_id))?;
             found.push((query, text));
             Ok(())
         })?;

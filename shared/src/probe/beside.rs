@@ -250,3 +250,40 @@ impl Beside {
         beside
     }
 }
+
+/// Returns whether an id looks like one that [`Beside::add`] gives: that of a manipulated document,
+/// or that of a query or a document of a transfer set.
+pub fn is_added_id(id: &str) -> bool {
+    id.match_indices('#').any(|(at, _)| {
+        let slug = id[at + 1..].split('@').next().unwrap_or_default();
+        let is_manipulated = slug.parse::<Manipulation>().is_ok();
+        is_manipulated || matches!(id[..at].parse::<Probe>(), Ok(Probe::Transfer(_)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_documents_and_queries_that_are_added_are_known() {
+        for id in [
+            "421#lemmatize",
+            "a#b#shuffle-words@q7",
+            "transfer:fluency#dev-2:0:a",
+            "symmetric:mspc#7",
+        ] {
+            assert!(is_added_id(id), "{id}");
+        }
+        for id in [
+            "421",
+            "421#lnc2:3",
+            "421#tfc1",
+            "lemmatize",
+            "x#",
+            "transfer:fluency",
+        ] {
+            assert!(!is_added_id(id), "{id}");
+        }
+    }
+}

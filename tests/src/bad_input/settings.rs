@@ -336,6 +336,18 @@ fn a_file_of_instances_that_is_not_of_this_collection_is_refused() {
                 pairs.jsonl, line 1: there is no text `d1#lnc2:9999999999`
             "#]],
         ),
+        (
+            r#"{"query_id": "q1", "text_id": "d1#lemmatize"}"#,
+            expect![[r#"
+                pairs.jsonl, line 1: the text `d1#lemmatize` is in no collection: a study makes it. Name the ranker in the study file, for `study run` to score its pairs, or score the texts of `pairs --study` elsewhere and name their scores there, as `scores:FILE`
+            "#]],
+        ),
+        (
+            "query_id\ttext_id\nq1\n",
+            expect![[r#"
+                pairs.jsonl, line 2: has one column; a row has query_id, a tab and text_id
+            "#]],
+        ),
     ] {
         home.write("pairs.jsonl", pairs);
         check_refused(&home, score, expected);

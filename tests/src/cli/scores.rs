@@ -52,6 +52,13 @@ fn brought_scores_are_judged_as_the_formula_they_came_from() {
     let scores = home.read("scores.tsv");
     assert_eq!(scores, home.read("same.tsv"));
     assert_eq!(scores.lines().count(), pairs.lines().count());
+    for line in [
+        "pairs --collection TINY --instances mined.parquet --out pairs.tsv",
+        "score --collection TINY --pairs pairs.tsv --ranker bm25 --out columns.tsv",
+    ] {
+        check(&home, line, expect![[r#""#]]);
+    }
+    assert_eq!(scores, home.read("columns.tsv"));
     expect!["q1	w1	1.0128567010232692e0"].assert_eq(scores.lines().next().unwrap());
 
     let judge = format!(

@@ -1,13 +1,15 @@
-//! `pairs`: what has to be scored, for whoever scores it elsewhere.
+//! `pairs`: what has to be scored, for whoever scores it elsewhere; and how `score` reads it.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use shared::error::Error as InputError;
+use shared::probe::beside::is_added_id;
 
 use super::{CollectionVersionArgs, WAY_OUT, Work};
 use crate::cli::Exit;
 use crate::error::Error;
+use crate::import;
 use crate::store::write_whole;
 
 #[derive(clap::Args)]
@@ -38,6 +40,63 @@ struct Pair<'a> {
     text: String,
 }
 
+/// What `score` reads of a line of `pairs`.
+#[derive(serde::Deserialize)]
+pub(super) struct PairIds {
+    /// The id of a query of the collection.
+    pub query_id: String,
+    /// The id of a document, or of one that is repeated.
+    pub text_id: String,
+}
+
+/// How the first line begins where pairs are columns.
+const COLUMNS: &str = "query_id\ttext_id";
+
+/// Calls `take` with the ids of each pair of a file that [`PairsOf`] has written, in either form.
+/// What it says of a pair is said of its line.
+pub(super) fn each_pair(
+    file: &Path,
+    mut take: impl FnMut(PairIds) -> Result<(), String>,
+) -> Result<(), Error> {
+    let mut columns = false;
+    import::each_line(file, |line, row| {
+        if line == 1 && row.starts_with(COLUMNS) {
+            columns = true;
+            return Ok(());
+        }
+        let ids = match columns {
+            true => from_columns(row),
+            false => serde_json::from_str(row)
+                .map_err(|it| format!("{it}; a row has query_id and text_id")),
+        };
+        ids.and_then(&mut take).map_err(|reason| {
+            let file = file.display().to_string();
+            InputError::Line { file, line, reason }.into()
+        })
+    })
+}
+
+fn from_columns(row: &str) -> Result<PairIds, String> {
+    let mut cells = row.split('\t').map(str::to_owned);
+    let (query_id, text_id) = (cells.next(), cells.next());
+    let ids = query_id.zip(text_id);
+    ids.map(|(query_id, text_id)| PairIds { query_id, text_id })
+        .ok_or_else(|| "has one column; a row has query_id, a tab and text_id".to_owned())
+}
+
+/// Says that a collection has no query or no text of an id, and what to do where a study has one.
+pub(super) fn unknown(what: &str, id: &str) -> String {
+    let shown = id.escape_debug();
+    match is_added_id(id) {
+        true => format!(
+            "the {what} `{shown}` is in no collection: a study makes it. Name the ranker in the \
+             study file, for `study run` to score its pairs, or score the texts of \
+             `pairs --study` elsewhere and name their scores there, as `scores:FILE`"
+        ),
+        false => format!("there is no {what} `{shown}`"),
+    }
+}
+
 impl PairsOf {
     pub(in crate::cli) fn run(self, data: &Path) -> Result<Exit, Error> {
         let work = match (&self.study, &self.collection, &self.instances) {
@@ -55,7 +114,7 @@ impl PairsOf {
         write_whole(&self.out, WAY_OUT, |file| {
             let mut out = BufWriter::new(file);
             if columns {
-                writeln!(out, "query_id\ttext_id\tquery\ttext")?;
+                writeln!(out, "{COLUMNS}\tquery\ttext")?;
             }
             for (query, text) in work.pairs.iter() {
                 let text = work.mined.texts[text as usize];
