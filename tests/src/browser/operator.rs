@@ -141,15 +141,14 @@ fn the_link_that_the_server_prints_makes_a_visitor_on_loopback_the_operator() {
         tab.open("/operator");
         tab.see("open the link that the server printed when it started");
         tab.open(path);
-        tab.at("/");
-        assert!(!tab.address().contains('#'), "{}", tab.address());
+        tab.at_exactly("/");
         tab.open("/operator");
         tab.see("This server has no neural model");
         tab.reload();
         tab.see("This server has no neural model");
         // Whoever is the operator goes on, also with a link that is used up.
         tab.open(path);
-        tab.at("/");
+        tab.at_exactly("/");
         tab.open("/join");
         tab.click(Role::Button, "Sign out here");
         tab.see("With your name and password.");

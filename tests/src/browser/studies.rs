@@ -16,7 +16,7 @@ fn a_card_says_what_the_study_is_and_leads_to_it() {
         tab.click(Role::Link, "Glaciers, bread and bridges");
         tab.at("/study/demo");
         tab.back();
-        tab.at("/");
+        tab.at_exactly("/");
         tab.click(Role::Link, "Open a study");
         tab.at("/study/demo");
     });
@@ -28,6 +28,6 @@ fn an_address_that_no_page_has_says_so() {
         tab.open("/no/such/page");
         tab.see("There is no such page");
         tab.click(Role::Link, "See all studies");
-        tab.at("/");
+        tab.at_exactly("/");
     });
 }

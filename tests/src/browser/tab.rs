@@ -208,8 +208,18 @@ impl Tab {
         self.until(&format!("to see `{text}`"), &script);
     }
 
+    /// Waits until the address is this one: path, `?` and `#`.
+    pub(crate) fn at_exactly(&self, address: &str) {
+        let script = format!(
+            "return location.pathname + location.search + location.hash === {}",
+            json!(address)
+        );
+        self.until(&format!("to be at {address} exactly"), &script);
+    }
+
     /// Waits until the address begins so: path, `?` and `#`.
     pub(crate) fn at(&self, address: &str) {
+        assert_ne!(address, "/", "every address begins so: take `at_exactly`");
         let script = format!(
             "return (location.pathname + location.search + location.hash).startsWith({})",
             json!(address)
