@@ -140,7 +140,7 @@ mod tests {
     /// What administrators are told to set.
     #[test]
     fn the_guide_names_as_many_files_as_all_connections_need() {
-        let guide = include_str!("../../../docs/deployment.md");
+        let guide = include_str!("../../../docs/guide/deployment.md");
         assert!(guide.contains(&format!("\nLimitNOFILE={}\n", 2 * MOST)));
     }
 
