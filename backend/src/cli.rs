@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
+use shared::probe::Probe;
 
 use crate::error::Error;
 use crate::import::{self, Loaded};
@@ -164,6 +165,16 @@ fn load(collection: &str, data: &Path, n_queries: Option<usize>) -> Result<Loade
     let most = n_queries.unwrap_or(usize::MAX);
     loaded.collection.queries.truncate(most);
     Ok(loaded)
+}
+
+/// Names on standard error the members of groups that are not mined without word vectors, and the
+/// setting that brings these.
+fn tell_left_out(left_out: &[Probe], setting: &str) {
+    if !left_out.is_empty() {
+        let slugs: Vec<_> = left_out.iter().map(|it| it.slug()).collect();
+        let slugs = slugs.join(", ");
+        eprintln!("left out, since they need word vectors ({setting}): {slugs}");
+    }
 }
 
 /// Says on standard error what the readers of a collection had to say.

@@ -145,16 +145,63 @@ impl TransferFile {
 /// A list of probes and of groups of them.
 fn probes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Probe>, D::Error> {
     let words = Vec::<String>::deserialize(from)?;
+    // Whether there are vectors is known with the whole definition.
+    expand_groups(&words, true).map_err(serde::de::Error::custom)
+}
+
+/// Returns the probes that words of a list stand for, each once.
+fn expand_groups(words: &[String], with_vectors: bool) -> Result<Vec<Probe>, Error> {
     let mut probes = Vec::new();
     for word in words {
-        // Whether there are vectors is checked with the whole definition.
-        for probe in Probe::group(&word, true).map_err(serde::de::Error::custom)? {
+        for probe in Probe::group(word, with_vectors)? {
             if !probes.contains(&probe) {
                 probes.push(probe);
             }
         }
     }
     Ok(probes)
+}
+
+/// A study file as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyFile {
+    /// What the study is made from.
+    pub definition: Definition,
+    /// Members of the groups in `probes` that are not mined, since they need word vectors and the
+    /// file names none.
+    pub left_out: Vec<Probe>,
+}
+
+impl StudyFile {
+    /// Reads a study file. A probe that is named itself, and not by a group alone, is never left
+    /// out: without the word vectors that it needs the file is refused.
+    pub fn from_toml(file: &str, text: &str) -> Result<StudyFile, Error> {
+        #[derive(Deserialize)]
+        struct Named {
+            probes: Vec<String>,
+        }
+        let refuse = |it: toml::de::Error| Error::file(file, it.to_string().trim_end());
+        let mut definition: Definition = toml::from_str(text).map_err(refuse)?;
+        let mut left_out = Vec::new();
+        if definition.vectors.is_none() {
+            let named: Named = toml::from_str(text).map_err(refuse)?;
+            let minable = expand_groups(&named.probes, false)?;
+            left_out.clone_from(&definition.probes);
+            left_out.retain(|it| !minable.contains(it));
+            definition.probes = minable;
+        }
+        for it in &definition.transfers {
+            let probe = Probe::Transfer(it.transfer()?);
+            if !definition.probes.contains(&probe) {
+                definition.probes.push(probe);
+            }
+        }
+        definition.check()?;
+        Ok(StudyFile {
+            definition,
+            left_out,
+        })
+    }
 }
 
 impl Definition {
@@ -168,18 +215,9 @@ impl Definition {
         self.probes.iter().copied().filter(|it| !it.is_axiom())
     }
 
-    /// Reads a study file.
+    /// Reads the definition of a study file; [`StudyFile`] says what is left out of its groups.
     pub fn from_toml(file: &str, text: &str) -> Result<Definition, Error> {
-        let mut found: Definition =
-            toml::from_str(text).map_err(|it| Error::file(file, it.to_string().trim_end()))?;
-        for it in &found.transfers {
-            let probe = Probe::Transfer(it.transfer()?);
-            if !found.probes.contains(&probe) {
-                found.probes.push(probe);
-            }
-        }
-        found.check()?;
-        Ok(found)
+        StudyFile::from_toml(file, text).map(|it| it.definition)
     }
 
     /// As a study file; a vocabulary of pieces is named, not written.
@@ -424,4 +462,53 @@ pub struct TermStats {
     pub df: u32,
     /// Occurrences in all documents.
     pub cf: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(probes: &str, more: &str) -> Result<StudyFile, Error> {
+        let limits = toml::to_string(&Limits::STANDARD).unwrap();
+        let text = format!(
+            "format = 1\nname = \"s\"\ntitle = \"S\"\ncollection = \"c\"\npool = \"all\"\n\
+             probes = {probes}\nmodes = [\"fixed\"]\nrankers = []\n{more}\n[limits]\n{limits}"
+        );
+        StudyFile::from_toml("study.toml", &text)
+    }
+
+    #[test]
+    fn groups_lack_what_needs_vectors_and_it_is_named() {
+        for (probes, left_out) in [
+            (r#"["all"]"#, "stmc1 stmc2 stmc3"),
+            (
+                r#"["ir_axioms"]"#,
+                "reg anti_reg aspect_reg stmc1@ir_axioms stmc2@ir_axioms",
+            ),
+            (r#"["tfc1", "manipulations", "match"]"#, ""),
+        ] {
+            let found = read(probes, "").unwrap();
+            let slugs: Vec<_> = found.left_out.iter().map(|it| it.slug()).collect();
+            assert_eq!(slugs.join(" "), left_out, "{probes}");
+            let kept = &found.definition.probes;
+            assert!(kept.iter().all(|it| !it.needs_vectors()), "{kept:?}");
+            let whole = read(probes, "vectors = \"glove.txt\"").unwrap();
+            assert!(whole.left_out.is_empty(), "{whole:?}");
+            let n_whole = whole.definition.probes.len();
+            assert_eq!(n_whole, kept.len() + found.left_out.len());
+        }
+        let n_left_out = read(r#"["match:all"]"#, "").unwrap().left_out.len();
+        assert_eq!(n_left_out, 69 - 53);
+    }
+
+    #[test]
+    fn a_probe_that_is_named_is_not_left_out() {
+        for probes in [r#"["stmc1"]"#, r#"["all", "stmc1"]"#] {
+            let error = read(probes, "").unwrap_err().to_string();
+            assert!(
+                error.contains("stmc1") && error.contains("word vectors"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{Home, demo, study_file};
+use crate::harness::{Home, demo, study_file, tiny};
 
 #[test]
 fn further_axioms_and_formulas_are_mined_judged_and_reported() {
@@ -54,6 +54,33 @@ rankers = ["bm25"]"#;
     let wrong = study.replace("tfc1 & (prox1 | tp)", "tfc1 + 1");
     home.write("wrong.toml", &wrong);
     home.expect_refused("study run wrong.toml", "they cannot be added");
+}
+
+#[test]
+fn a_study_lacks_what_needs_vectors_in_its_groups_and_names_it() {
+    let home = Home::new();
+    let rest = r#"pool = "all"
+probes = ["all"]
+modes = ["fixed"]
+rankers = ["bm25"]"#;
+    let study = study_file("groups", "Groups", tiny(), rest);
+    home.write("study.toml", &study);
+    let ran = home.run("study run study.toml");
+    ran.expect_told(
+        "left out, since they need word vectors (`vectors` of the study file): stmc1, stmc2, \
+         stmc3\n",
+    );
+    ran.done();
+    let report = home.run("report groups --format md").done();
+    assert!(
+        report.contains("LNC2") && !report.contains("STMC1"),
+        "{report}"
+    );
+    home.write(
+        "study.toml",
+        study.replace(r#"["all"]"#, r#"["all", "stmc1"]"#),
+    );
+    home.expect_refused("study run study.toml", "stmc1: needs word vectors");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(crate) use judge::Judge;
 pub(crate) use pairs::PairsOf;
 
 use super::computing::ComputingArgs;
-use super::{Exit, print_json, tell_reading};
+use super::{Exit, print_json, tell_left_out, tell_reading};
 use crate::config::{AnalyzerArgs, ProbeArgs, RankerSpec};
 use crate::error::Error;
 use crate::import::{self, Loaded};
@@ -56,13 +56,7 @@ pub(crate) struct Mine {
 impl Mine {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let input = self.probes.resolve()?;
-        if !input.left_out.is_empty() {
-            let slugs: Vec<_> = input.left_out.iter().map(|it| it.slug()).collect();
-            eprintln!(
-                "left out, since they need word vectors (--vectors FILE): {}",
-                slugs.join(", ")
-            );
-        }
+        tell_left_out(&input.left_out, "--vectors FILE");
         let began = Instant::now();
         let mut loaded = import::load(&self.collection, data)?;
         tell_reading(&loaded);

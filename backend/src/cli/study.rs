@@ -12,7 +12,7 @@ use shared::study::behaviour::{Asking, Delta};
 use shared::study::dials::Dials;
 use shared::study::figures::Choice;
 use shared::study::overview::Card;
-use shared::study::{Definition, Study};
+use shared::study::{Definition, Study, StudyFile};
 
 use super::computing::ComputingArgs;
 use super::{Exit, load};
@@ -167,11 +167,16 @@ fn run_file(
     Ok(Exit::Done)
 }
 
-/// What a study's file says.
+/// Reads a study file. Says on standard error what its groups of probes lack.
 pub(super) fn read_definition(file: &Path) -> Result<Definition, Error> {
     let text = std::fs::read_to_string(file)
         .map_err(Error::file(file, "give the path of a study's TOML file"))?;
-    Ok(Definition::from_toml(&file.display().to_string(), &text)?)
+    let StudyFile {
+        definition,
+        left_out,
+    } = StudyFile::from_toml(&file.display().to_string(), &text)?;
+    super::tell_left_out(&left_out, "`vectors` of the study file");
+    Ok(definition)
 }
 
 fn resume(name: &str, folder: &DataFolder, data: &Path, models: &Models) -> Result<Exit, Error> {

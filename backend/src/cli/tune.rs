@@ -13,6 +13,7 @@ use shared::rank::Ranker;
 use shared::study::Definition;
 use shared::tune::{Candidates, Grid, Surface, surface, value};
 
+use super::study::read_definition;
 use super::{Exit, load, print_json};
 use crate::config::AnalyzerArgs;
 use crate::error::Error;
@@ -65,7 +66,7 @@ struct Tuned<'a> {
 impl Tune {
     pub(super) fn run(self, data: &Path) -> Result<Exit, Error> {
         let grid = Grid::around(&self.ranker)?;
-        let definition = self.write.as_deref().map(read_study).transpose()?;
+        let definition = self.write.as_deref().map(read_definition).transpose()?;
         let mut loaded = load(&self.collection, data, None)?;
         self.keep_splits(&mut loaded)?;
         let found = self.search(&loaded, &grid)?;
@@ -162,12 +163,6 @@ impl Tune {
             InputError::missing("tune", reason).into()
         })
     }
-}
-
-fn read_study(path: &Path) -> Result<Definition, Error> {
-    let text = std::fs::read_to_string(path)
-        .map_err(Error::file(path, "give the path of a study's TOML file"))?;
-    Ok(Definition::from_toml(&path.display().to_string(), &text)?)
 }
 
 /// The first ranker of the same formula gives way to the winner, or it is put at the end.
