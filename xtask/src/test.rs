@@ -400,7 +400,10 @@ impl<'a> Bench<'a> {
                 }
             }
         }
-        let mut tally = libtest(test.arg("--").args(filter))?;
+        // They wait for servers and pages half of the time.
+        let n_threads = 2 * std::thread::available_parallelism()?.get();
+        test.args(["--", "--test-threads", &n_threads.to_string()]);
+        let mut tally = libtest(test.args(filter))?;
         tally.skip(fs::read_to_string(&skips).unwrap_or_default().lines());
         Ok(tally)
     }
